@@ -1,6 +1,9 @@
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import type { PointColumns } from '../series/columns.ts'
+import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 import type { Instant } from '../time/instant.ts'
+
+export type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 
 /**
  * What a historian is to the rest of Tidemark: the one interface that every driver implements.
@@ -166,8 +169,6 @@ export interface TagRange {
   readonly to: Instant
 }
 
-export type FindPoint = 'before' | 'before-or-at' | 'after' | 'after-or-at'
-
 export interface PointQuery {
   readonly tag: string
   readonly find: FindPoint
@@ -178,28 +179,6 @@ export interface PointQuery {
 export interface RangeQuery extends TagRange {
   readonly order: 'asc' | 'desc'
   readonly limit: number
-}
-
-export interface RangeResult {
-  /** In the order asked: descending times for 'desc'. */
-  readonly points: PointColumns
-  /** Whether the range holds points beyond the limit. */
-  readonly more: boolean
-}
-
-/** Per asked time the good point at or before it and the good point at or after it; times NaN where there is none. */
-export interface Neighbours {
-  readonly beforeTimes: Float64Array
-  readonly beforeValues: Float64Array
-  readonly afterTimes: Float64Array
-  readonly afterValues: Float64Array
-}
-
-/** How the signal of a tag runs between its good points. */
-export interface SignalShape {
-  readonly stepped: boolean
-  /** The last good point holds until here (the call's `now`) and has no value beyond. */
-  readonly holdUntil: Instant
 }
 
 export interface AggregateQuery extends SignalShape {
@@ -221,14 +200,6 @@ export interface IntegralQuery extends SignalShape {
   readonly tag: string
   readonly starts: Float64Array
   readonly ends: Float64Array
-}
-
-/** One entry per span. */
-export interface Integrals {
-  /** In the tag's unit times microseconds; stretches without a value add nothing. */
-  readonly integrals: Float64Array
-  /** Microseconds of the span in which the signal has a value. */
-  readonly coveredUs: Float64Array
 }
 
 export interface WriteBatch {

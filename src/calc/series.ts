@@ -1,0 +1,171 @@
+import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
+import type { PointColumns } from '../series/columns.ts'
+import type { FindPoint, Integrals, Neighbours, RangeResult } from '../series/reads.ts'
+import type { Instant } from '../time/instant.ts'
+import type { TimeZone } from '../time/zone.ts'
+
+/**
+ * A series as every request type sees it: a stored tag, a constant, or a calculation over other series. Made by
+ * src/calc/compile.ts from a tag tree for one request; each request type is written once against this interface, and a
+ * calculation is written once for all request types.
+ *
+ * Values are columns of doubles with NaN for "no value". `now` (the end of the last good point's hold) and the zone are
+ * fixed when the series is made.
+ */
+export interface Series {
+  /** Held until the next raw point, or linear between raw points. */
+  readonly stepped: boolean
+  /** What the values depend on: nothing (a constant), the time alone, or stored data. */
+  readonly varies: 'nothing' | 'time' | 'data'
+
+  /**
+   * Says which underlying reads an ask will need, without fetching anything. Whatever the methods below fetch for this
+   * ask must be covered: the ledger's cost is never below the points that cross the historian contract.
+   */
+  plan(ask: Ask, ledger: Ledger): void
+
+  /** Value at each time. @param times ascending, distinct; the same array object for the same grid, so that reads are shared */
+  valuesAt(times: Float64Array): Promise<Float64Array>
+  /** The current point: the last one of find 'before' or 'before-or-at' an instant; `null` when there is none. */
+  currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null>
+  /** The raw point next to an instant; `null` when there is none. */
+  rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+  /** Raw points of [from, to), at most `limit` of them. */
+  rawPoints(range: RawRange): Promise<RangeResult>
+  /** The series in memory over as much of a range as `limit` raw points reach. */
+  piece(range: RawRange): Promise<Piece>
+  /** Integrals over spans that do not overlap, ascending. */
+  integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals>
+  /** Aggregates over windows that join: n + 1 edges. */
+  aggregates(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns>
+}
+
+export interface SinglePoint {
+  readonly time: Instant
+  /** NaN where there is no value. */
+  readonly value: number
+  readonly bad: boolean
+}
+
+export interface CurrentPoint {
+  /** `null` when the series has no timestamp of its own (constants): it then takes that of its companions, or `now`. */
+  readonly time: Instant | null
+  readonly value: number
+  readonly bad: boolean
+}
+
+export interface RawRange {
+  readonly from: Instant
+  /** Excluded. */
+  readonly to: Instant
+  readonly order: 'asc' | 'desc'
+  /** At least 1. */
+  readonly limit: number
+}
+
+/**
+ * A stretch of a series in memory: its raw points, and its value at any time inside, without further reads.
+ * Where the limit cut it, it covers less than was asked: the beginning for 'asc', the end for 'desc'.
+ */
+export interface Piece {
+  readonly from: Instant
+  /** Excluded for raw points; values can still be asked at it. */
+  readonly to: Instant
+  /** Whether it covers all that was asked. */
+  readonly complete: boolean
+  /** Ascending, whatever the order asked. */
+  readonly raw: PointColumns
+  /**
+   * Values at ascending times within [from, to]; `before` gives the limit from the left, which differs where a stepped
+   * signal switches.
+   */
+  valuesAt(times: Float64Array, side: 'at' | 'before'): Float64Array
+}
+
+/** What will be asked of a series, known before anything is fetched. */
+export type Ask =
+  /** `valuesAt` of `count` times within [from, to]; `grid` names the grid, so that equal reads count once. */
+  | {
+      readonly kind: 'values'
+      readonly grid: string
+      readonly count: number
+      readonly from: Instant
+      readonly to: Instant
+    }
+  | { readonly kind: 'current'; readonly find: 'before' | 'before-or-at'; readonly at: Instant }
+  | { readonly kind: 'point'; readonly find: FindPoint; readonly at: Instant }
+  | ({ readonly kind: 'raw' } & RawRange)
+  | ({ readonly kind: 'piece' } & RawRange)
+  /** All pieces of [from, to), one after the other: a limit that the caller pages through. */
+  | {
+      readonly kind: 'integrals'
+      readonly grid: string
+      readonly spans: number
+      readonly from: Instant
+      readonly to: Instant
+    }
+  | {
+      readonly kind: 'aggregates'
+      readonly grid: string
+      readonly windows: number
+      readonly from: Instant
+      readonly to: Instant
+      readonly names: readonly AggregateName[]
+    }
+
+/** A planned read of one stored tag. */
+export interface PlannedRead {
+  readonly historian: string
+  readonly tag: string
+  /** Equal keys are one read, counted once per call. */
+  readonly key: string
+  /** What the historian computes itself, if it does. */
+  readonly pushDown: 'aggregates' | 'interpolation' | 'integrals' | null
+  /** Points that cross the historian contract, at most. */
+  readonly atMost: number
+  /** Where the number depends on what is stored: at most the points in [from, to) plus `extra`. */
+  readonly stored: { readonly from: Instant; readonly to: Instant; readonly extra: number } | null
+  /** Read only because MEDIAN was asked for. */
+  readonly forMedian: boolean
+}
+
+/** Collects the reads of a call while it is planned. */
+export interface Ledger {
+  add(read: PlannedRead): void
+}
+
+/** A stored tag that is known to exist. */
+export interface StoredTag {
+  readonly historian: string
+  readonly tag: string
+  readonly stepped: boolean
+  readonly pushDowns: {
+    readonly aggregates: readonly AggregateName[]
+    readonly interpolation: boolean
+    readonly integrals: boolean
+  }
+}
+
+/**
+ * Where series get their stored points from. One per call: equal reads are made once, reads asked for in the same turn
+ * travel to a historian together, and all end with the call's deadline. src/multi/source.ts implements it over drivers.
+ * The push-downs may only be called where the tag's `pushDowns` allow it.
+ */
+export interface SeriesSource {
+  point(tag: StoredTag, find: FindPoint, at: Instant): Promise<SinglePoint | null>
+  range(tag: StoredTag, range: RawRange): Promise<RangeResult>
+  neighbours(tag: StoredTag, times: Float64Array): Promise<Neighbours>
+  interpolated(tag: StoredTag, times: Float64Array): Promise<Float64Array>
+  integrals(tag: StoredTag, starts: Float64Array, ends: Float64Array): Promise<Integrals>
+  aggregates(tag: StoredTag, edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns>
+}
+
+/** What a series is made in: fixed for one request of a call. */
+export interface SeriesContext {
+  readonly source: SeriesSource
+  /** The call's `now`: reference of relative times, end of the last good point's hold. */
+  readonly now: Instant
+  readonly zone: TimeZone
+  /** The request's range; [t, t] for one instant. Range-dependent functions lay their windows from it. */
+  readonly range: { readonly from: Instant; readonly to: Instant }
+}

@@ -1,0 +1,74 @@
+import type { Anchor, TotalWindow } from '../time/anchor.ts'
+import type { Duration } from '../time/duration.ts'
+import type { Offset } from '../time/offset.ts'
+
+/**
+ * A tag address as a tree. Immutable; columns count from 1 in the whole address as the client sent it, `calc/` included.
+ */
+export type TagTree = TagNode | CallNode
+
+/** A tag of a historian, stored or virtual: `local/FLOW`, `constants/5`. */
+export interface TagNode {
+  readonly kind: 'tag'
+  readonly historian: string
+  readonly name: string
+  readonly column: number
+}
+
+/** A calculation. */
+export interface CallNode {
+  readonly kind: 'call'
+  /** Canonical name: of `totalise2` it is `TOTALISE`. */
+  readonly name: string
+  readonly args: readonly Argument[]
+  readonly column: number
+}
+
+/** What a parameter takes. */
+export type ParameterKind =
+  | 'series'
+  | 'number'
+  | 'duration'
+  | 'anchor'
+  | 'window'
+  | 'offset'
+  | 'time'
+  | 'word'
+
+/** An argument, read as its parameter's kind says. `text` is what stood there, for printing and messages. */
+export type Argument =
+  | { readonly kind: 'series'; readonly tree: TagTree; readonly column: number }
+  | {
+      readonly kind: 'number'
+      readonly value: number
+      readonly percent: boolean
+      readonly text: string
+      readonly column: number
+    }
+  | { readonly kind: 'duration'; readonly duration: Duration; readonly text: string; readonly column: number }
+  | { readonly kind: 'anchor'; readonly anchor: Anchor; readonly text: string; readonly column: number }
+  | { readonly kind: 'window'; readonly window: TotalWindow; readonly text: string; readonly column: number }
+  | { readonly kind: 'offset'; readonly offset: Offset; readonly text: string; readonly column: number }
+  /** Resolved by the function against its own "now", so kept as text that is known to parse. */
+  | { readonly kind: 'time'; readonly text: string; readonly column: number }
+  /** Upper case, one of the parameter's words. */
+  | { readonly kind: 'word'; readonly word: string; readonly column: number }
+
+/** One parameter of a function. */
+export interface Parameter {
+  readonly name: string
+  readonly kind: ParameterKind
+  /** For kind 'word': what is allowed, upper case. */
+  readonly words?: readonly string[]
+  /** May be left out; only after all that may not. */
+  readonly optional?: true
+  /** Takes one or more arguments; only for the last parameter. */
+  readonly repeat?: true
+}
+
+/** What the parser needs to know of a function; src/calc/functions declares them. */
+export interface FunctionSignature {
+  readonly name: string
+  readonly aliases: readonly string[]
+  readonly parameters: readonly Parameter[]
+}
