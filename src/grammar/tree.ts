@@ -53,6 +53,8 @@ export type Argument =
   | { readonly kind: 'time'; readonly text: string; readonly column: number }
   /** Upper case, one of the parameter's words. */
   | { readonly kind: 'word'; readonly word: string; readonly column: number }
+  /** Does not parse; only where the parameter says `mayFail`. */
+  | { readonly kind: 'broken'; readonly text: string; readonly column: number }
 
 /** One parameter of a function. */
 export interface Parameter {
@@ -64,6 +66,10 @@ export interface Parameter {
   readonly optional?: true
   /** Takes one or more arguments; only for the last parameter. */
   readonly repeat?: true
+  /** For kind 'number': `20%` may stand there too. */
+  readonly percent?: true
+  /** An argument that does not parse is one of kind 'broken' and no error: the first one of IFTAGEXISTS. */
+  readonly mayFail?: true
 }
 
 /** What the parser needs to know of a function; src/calc/functions declares them. */
@@ -71,4 +77,14 @@ export interface FunctionSignature {
   readonly name: string
   readonly aliases: readonly string[]
   readonly parameters: readonly Parameter[]
+  /** What the kinds cannot say, such as a rate without months; null when all is well. */
+  readonly check?: (args: readonly Argument[]) => Complaint | null
+}
+
+/** Why an argument cannot stand where it does. */
+export interface Complaint {
+  /** Place of the argument, from 0. */
+  readonly argument: number
+  /** As in `expected a rate of fixed length such as 1h or 1d, found 1mo`. */
+  readonly reason: string
 }
