@@ -94,6 +94,31 @@ export const ERRORS = {
     text: 'Invalid points {input} for tag {historian}/{tag}: {expected} is expected',
     fix: 'Send an array of points, or an object of equally long columns.',
   },
+  INVALID_UNIT: {
+    kind: 'invalid',
+    text: 'Invalid unit {input} for tag {historian}/{tag}: s, ms or us is expected',
+    fix: 'Name the unit of the timestamps that are numbers, or leave unit out.',
+  },
+  INVALID_RANGES: {
+    kind: 'invalid',
+    text: 'Invalid ranges {input} for tag {historian}/{tag}: an array of objects with from and to is expected',
+    fix: 'Send [{"from": ..., "to": ...}].',
+  },
+  INVALID_RANGE: {
+    kind: 'invalid',
+    text: 'Invalid range {input} for tag {historian}/{tag}: an object with from and to, from before to, is expected',
+    fix: 'Send {"from": ..., "to": ...}; from is included, to is not.',
+  },
+  RENAME_OTHER_HISTORIAN: {
+    kind: 'invalid',
+    text: 'Tag {address} cannot be renamed to {to}: an address in the same historian is expected',
+    fix: 'Read the points and write them to the other historian.',
+  },
+  RENAME_TWICE: {
+    kind: 'invalid',
+    text: 'Tag {address} cannot be renamed to {to}: another tag of the request is',
+    fix: 'Give each tag a new name of its own.',
+  },
   INVALID_METADATA: {
     kind: 'invalid',
     text: 'Invalid {field} {input} for tag {address}: {expected} is expected',
@@ -207,6 +232,11 @@ export const ERRORS = {
     text: 'Not everything could be retrieved within {seconds} seconds',
     fix: 'Ask for less in one call, or raise limits.deadlineSeconds.',
   },
+  WRITE_DEADLINE_EXCEEDED: {
+    kind: 'deadline',
+    text: 'The request was not finished within {seconds} seconds',
+    fix: 'Send less in one request, or raise limits.deadlineSeconds.',
+  },
   CANCELLED: { kind: 'cancelled', text: 'The call was cancelled', fix: 'Send it again.' },
 
   // Historians.
@@ -229,6 +259,21 @@ export const ERRORS = {
     kind: 'unavailable',
     text: 'It is not known whether historian {historian} took its points: {reason}',
     fix: 'Write the same request again; that is always safe.',
+  },
+  CHANGE_FAILED: {
+    kind: 'unavailable',
+    text: 'Historian {historian} did not change anything: {reason}',
+    fix: 'Send the request again without what was done already.',
+  },
+  CHANGE_DONE: {
+    kind: 'unavailable',
+    text: 'Historian {historian} made its changes',
+    fix: 'Nothing: another historian of the request failed.',
+  },
+  CHANGE_OUTCOME_UNKNOWN: {
+    kind: 'unavailable',
+    text: 'It is not known whether historian {historian} made its changes: {reason}',
+    fix: 'Look with dryRun, then send what is left again.',
   },
   SHUTTING_DOWN: { kind: 'overloaded', text: 'The service is shutting down', fix: 'Try again shortly.' },
   STORAGE_CORRUPT: {
@@ -253,6 +298,16 @@ export const ERRORS = {
     kind: 'unavailable',
     text: 'The data directory {directory} is in use by a running tidemark (process {pid}){hint}',
     fix: 'Stop that service, or go through it with --url.',
+  },
+  DATA_DIR_UNUSABLE: {
+    kind: 'unavailable',
+    text: 'The data directory {directory} cannot be used: {reason}',
+    fix: 'Mend what the reason names, or choose another directory with --data-dir.',
+  },
+  KEY_EXISTS: {
+    kind: 'invalid',
+    text: 'A key with the name {name} already exists',
+    fix: 'Choose another name, or revoke that key first.',
   },
   DATA_DIR_NEWER: {
     kind: 'corrupt',

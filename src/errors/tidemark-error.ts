@@ -1,4 +1,7 @@
 import { ERRORS, type ErrorCode, type ErrorKind } from './codes.ts'
+import { showInput } from './show-input.ts'
+
+export { showInput } from './show-input.ts'
 
 export type ErrorValues = Readonly<Record<string, string | number>>
 
@@ -58,13 +61,6 @@ export function issueOf(error: unknown, place: ErrorPlace = {}): Issue {
     return { code: error.code, message: error.message, ...error.place, ...place }
   }
   return issue('BUG', { what: 'a request failed for a reason that only the log knows' }, place)
-}
-
-/** How an input is shown in a sentence: a text as it is, anything else as JSON, cut after 100 characters. */
-export function showInput(input: unknown): string {
-  const text =
-    typeof input === 'string' ? input : (JSON.stringify(input === undefined ? null : input) ?? 'null')
-  return text.length > 100 ? text.slice(0, 100) : text
 }
 
 /** For the default branch of a switch over a union: reaching it is a bug, and the type checker says so first. */

@@ -1,0 +1,50 @@
+import { TidemarkError } from '../errors/tidemark-error.ts'
+
+/** A signal that ends a call, and the means to let go of it. */
+export interface Deadline {
+  /** Aborted with the deadline's code when the time is up, or with CANCELLED when the caller's signal was first. */
+  readonly signal: AbortSignal
+  /** Stops the timer and leaves the caller's signal; to be called when the call has ended, however it did. Repeatable. */
+  done(): void
+}
+
+/** Which sentence a deadline gives; both are of kind 'deadline'. */
+export type DeadlineCode = 'DEADLINE_EXCEEDED' | 'WRITE_DEADLINE_EXCEEDED'
+
+/** The longest delay that a timer takes; a longer deadline falls due then. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * Derives the signal that every historian is given from the one of the client.
+ * @param signal  aborted when the client goes away; a reason that is a TidemarkError is passed on as it is
+ * @param seconds from now, above 0, fractions allowed
+ * @param code    DEADLINE_EXCEEDED for reads, WRITE_DEADLINE_EXCEEDED for changes
+ */
+export function withDeadline(
+  signal: AbortSignal,
+  seconds: number,
+  code: DeadlineCode = 'DEADLINE_EXCEEDED',
+): Deadline {
+  const controller = new AbortController()
+  const timer = setTimeout(
+    () => controller.abort(new TidemarkError(code, { seconds })),
+    Math.min(seconds * 1000, MAX_TIMER_MS),
+  )
+  const cancel = () => {
+    clearTimeout(timer)
+    controller.abort(cancellation(signal.reason))
+  }
+  if (signal.aborted) cancel()
+  else signal.addEventListener('abort', cancel, { once: true })
+  return {
+    signal: controller.signal,
+    done: () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', cancel)
+    },
+  }
+}
+
+function cancellation(reason: unknown): TidemarkError {
+  return reason instanceof TidemarkError ? reason : new TidemarkError('CANCELLED', {}, { cause: reason })
+}

@@ -1,0 +1,32 @@
+import type { ZodType } from 'zod'
+import type { Historian } from './contract.ts'
+
+/** What the program gives a driver besides its configuration. */
+export interface DriverEnvironment {
+  /** The historian's name, as configured. */
+  readonly name: string
+  /** Folder that belongs to this historian alone, inside the data directory; it need not exist yet. */
+  readonly directory: string
+  readonly log: DriverLog
+}
+
+/** The part of the program's logger that a driver may use; the fields must hold no secrets. */
+export interface DriverLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** One kind of historian: its name in the configuration, what it is configured with, and how it is opened. */
+export interface DriverDefinition<Config = unknown> {
+  /** Value of `type` in the configuration; also the historian's `type`. */
+  readonly type: string
+  readonly configSchema: ZodType<Config>
+  /** Rejects with a TidemarkError when the historian cannot be used as configured. */
+  open(config: Config, environment: DriverEnvironment): Promise<Historian>
+}
+
+/** Gives a driver's parts their types; does nothing else. */
+export function defineDriver<Config>(definition: DriverDefinition<Config>): DriverDefinition<Config> {
+  return definition
+}

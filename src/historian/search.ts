@@ -1,0 +1,202 @@
+import { type ErrorBody, errorBodyOf, warningsField } from '../errors/error-body.ts'
+import { outcomeOf, type Result } from '../errors/outcome.ts'
+import { showInput, TidemarkError } from '../errors/tidemark-error.ts'
+import { Warnings } from '../errors/warnings.ts'
+import { isReservedHistorian } from '../grammar/address.ts'
+import { compareNames } from '../series/tag-names.ts'
+import type { CallContext, Historian, TagEntry, TagPattern } from './contract.ts'
+import { withDeadline } from './deadline.ts'
+import type { HistorianView } from './registry.ts'
+import {
+  formatSearchCursor,
+  parseSearchCursor,
+  type SearchPosition,
+  type SearchScope,
+} from './search-cursor.ts'
+import { parseTagPattern } from './tag-pattern.ts'
+
+/** What a search is made in. */
+export interface SearchCall {
+  /** The historians that the caller's key may see. */
+  readonly historians: HistorianView
+  readonly deadlineSeconds: number
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal
+}
+
+/** The answer to GET /historian/search. */
+export interface SearchBody {
+  /** In the order of their addresses, by code point. */
+  readonly tags: readonly FoundTag[]
+  /** Cursor of the next page; left out when there is none. */
+  readonly next?: string
+  readonly warnings?: readonly string[]
+}
+
+export interface FoundTag {
+  readonly tagName: string
+  /** The address. */
+  readonly qualifiedTagName: string
+  readonly historianName: string
+  readonly description: string | null
+  readonly units: string | null
+  readonly stepped: boolean
+  /** Always empty: clients of the interface look for it. */
+  readonly metadata: Readonly<Record<string, never>>
+}
+
+const FIELDS = ['historian', 'search', 'limit', 'cursor'] as const
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 10_000
+/** Longer than any tag name; each tag is matched against the whole pattern. */
+const MAX_PATTERN = 1_000
+
+/**
+ * GET /historian/search: the tags that match, of one historian or of all that the caller may see.
+ * @param query the query parameters by name, texts or (of repeated ones) arrays of texts; `apikey` is passed over
+ * @returns `done`; `refused` for a wrong parameter; `not-found` for an unknown historian; `unavailable` and the like when
+ *          one of the historians cannot be asked, since a list with a hole would pass for the whole
+ */
+export async function searchTags(
+  query: Readonly<Record<string, unknown>>,
+  call: SearchCall,
+): Promise<Result<SearchBody | ErrorBody>> {
+  const deadline = withDeadline(call.signal, call.deadlineSeconds)
+  try {
+    const warnings = new Warnings()
+    warnings.checkFields(query, FIELDS, 'the query', ['apikey'])
+    const search = readSearch(query)
+    const body = await readPage(search, call.historians, { signal: deadline.signal })
+    return { outcome: 'done', body: { ...body, ...warningsField(warnings) } }
+  } catch (error) {
+    if (!(error instanceof TidemarkError)) throw error
+    return { outcome: outcomeOf(error), body: errorBodyOf(error), failures: [error] }
+  } finally {
+    deadline.done()
+  }
+}
+
+interface Search extends SearchScope {
+  readonly limit: number
+  /** Where the page before ended. */
+  readonly after: SearchPosition | null
+}
+
+function readSearch(query: Readonly<Record<string, unknown>>): Search {
+  const scope = {
+    historian: readText(query, 'historian')?.replace(/\/$/, '') || null,
+    pattern: readText(query, 'search') || null,
+  }
+  if (scope.pattern !== null && scope.pattern.length > MAX_PATTERN) {
+    throw invalid('search', scope.pattern, `a text of at most ${MAX_PATTERN} characters`)
+  }
+  const cursor = readText(query, 'cursor')
+  return {
+    ...scope,
+    limit: readLimit(readText(query, 'limit')),
+    after: cursor === null ? null : parseSearchCursor(cursor, scope),
+  }
+}
+
+/** A parameter that may be left out, but not repeated. */
+function readText(query: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = Object.hasOwn(query, name) ? (query[name] ?? null) : null
+  if (value === null || typeof value === 'string') return value
+  throw invalid(name, value, 'one value')
+}
+
+function readLimit(text: string | null): number {
+  if (text === null) return DEFAULT_LIMIT
+  const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit
+  throw invalid('limit', text, `a whole number from 1 to ${MAX_LIMIT}`)
+}
+
+async function readPage(
+  search: Search,
+  historians: HistorianView,
+  context: CallContext,
+): Promise<SearchBody> {
+  const { limit, after } = search
+  const pattern = search.pattern === null ? null : parseTagPattern(search.pattern)
+  const found: FoundTag[] = []
+  for (const historian of historiansOf(search, historians)) {
+    const order = after === null ? 1 : compareHistorians(historian.name, after.historian)
+    if (order < 0) continue
+    // One more than asked for shows whether there is a next page, in this historian or a later one.
+    const wanted = limit + 1 - found.length
+    const entries = await searchHistorian(
+      historian,
+      pattern,
+      order === 0 ? after!.tag : null,
+      wanted,
+      context,
+    )
+    for (const entry of entries) found.push(foundTag(historian.name, entry))
+    if (found.length > limit) break
+  }
+  if (found.length <= limit) return { tags: found }
+  const tags = found.slice(0, limit)
+  const last = tags.at(-1)!
+  return { tags, next: formatSearchCursor({ historian: last.historianName, tag: last.tagName }, search) }
+}
+
+/** In the order of their tags' addresses. Virtual historians exist and list nothing. */
+function historiansOf({ historian: name }: Search, historians: HistorianView): readonly Historian[] {
+  if (name === null) return historians.list().toSorted((a, b) => compareHistorians(a.name, b.name))
+  const historian = historians.find(name)
+  if (historian !== null) return [historian]
+  if (isReservedHistorian(name)) return []
+  throw new TidemarkError(
+    'HISTORIAN_UNKNOWN',
+    { historian: showInput(name) },
+    { place: { input: showInput(name) } },
+  )
+}
+
+/** Order of the addresses in two historians: `-` and `.` come before the slash, so `a-b/x` stands before `a/x`. */
+function compareHistorians(a: string, b: string): number {
+  return compareNames(`${a}/`, `${b}/`)
+}
+
+/** The first `wanted` tags after a name; a driver may give fewer at a time than it was asked for. */
+async function searchHistorian(
+  historian: Historian,
+  pattern: TagPattern | null,
+  after: string | null,
+  wanted: number,
+  context: CallContext,
+): Promise<readonly TagEntry[]> {
+  const found: TagEntry[] = []
+  let last = after
+  while (found.length < wanted) {
+    context.signal.throwIfAborted()
+    const page = await historian.searchTags({ pattern, after: last, limit: wanted - found.length }, context)
+    found.push(...page.tags)
+    if (!page.more || page.tags.length === 0) break
+    last = page.tags.at(-1)!.name
+  }
+  return found
+}
+
+function foundTag(
+  historian: string,
+  { name, metadata: { description, units, stepped } }: TagEntry,
+): FoundTag {
+  const qualifiedTagName = `${historian}/${name}`
+  return {
+    tagName: name,
+    qualifiedTagName,
+    historianName: historian,
+    description,
+    units,
+    stepped,
+    metadata: {},
+  }
+}
+
+function invalid(field: string, input: unknown, expected: string): TidemarkError {
+  const shown = showInput(input)
+  const message = `Invalid ${field} ${shown}: ${expected} is expected`
+  return new TidemarkError('INVALID_REQUEST', { message }, { place: { input: shown } })
+}

@@ -1,0 +1,28 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** How long the checks of one request may keep the event loop to themselves. */
+const SLICE_MS = 20
+
+/**
+ * Lets other calls, and this one's deadline, have their turn while a long request is checked.
+ */
+export class Breather {
+  readonly #signal: AbortSignal
+  #since = performance.now()
+
+  /** @param signal of the request; its reason is thrown from `rest` once it is aborted */
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  /** Whether it is time for `rest`; cheap enough for every thousandth point. */
+  get isDue(): boolean {
+    return performance.now() - this.#since > SLICE_MS
+  }
+
+  async rest(): Promise<void> {
+    await setImmediate()
+    this.#signal.throwIfAborted()
+    this.#since = performance.now()
+  }
+}

@@ -1,0 +1,192 @@
+import { issue, showInput } from '../errors/tidemark-error.ts'
+import type { Warnings } from '../errors/warnings.ts'
+import {
+  makeColumns,
+  NO_POINTS,
+  type PointColumns,
+  STATUS_BAD,
+  STATUS_OK,
+  type Status,
+} from '../series/columns.ts'
+import type { Instant } from '../time/instant.ts'
+import { numberToInstant, parseTime } from '../time/parse.ts'
+import type { TimeZone } from '../time/zone.ts'
+import { isObject } from './call.ts'
+import type { IssueList } from './issues.ts'
+import { inputIssue, type TagName } from './target.ts'
+
+/** What the points of a request are read in. */
+export interface PointsContext {
+  readonly now: Instant
+  readonly zone: TimeZone
+  readonly issues: IssueList
+  readonly warnings: Warnings
+}
+
+/**
+ * Reads the points of one tag piece by piece, straight into columns. What is wrong goes to the context's issues, and the
+ * columns are then worth nothing: one issue refuses the request.
+ */
+export interface PointsReader {
+  readonly length: number
+  /** Filled as far as was read. */
+  readonly columns: PointColumns
+  /** Reads the points from `start` up to and without `end`; each piece once. */
+  read(start: number, end: number): void
+}
+
+const POINT_FIELDS = ['timestamp', 'value', 'status'] as const
+const COLUMN_FIELDS = ['timestamps', 'values', 'statuses', 'unit'] as const
+const UNITS = ['s', 'ms', 'us'] as const
+type Unit = (typeof UNITS)[number]
+
+/** A reader for either form of a tag's points; without points when the input is neither, which is then an issue. */
+export function pointsReader(input: unknown, name: TagName, context: PointsContext): PointsReader {
+  if (Array.isArray(input)) return new ArrayReader(input, name, context)
+  if (isObject(input)) return columnsReader(input, name, context)
+  return noReader(input, name, context, 'an array of points or an object of columns')
+}
+
+/** `[{"timestamp", "value", "status"?}, ...]`. */
+class ArrayReader implements PointsReader {
+  readonly length: number
+  readonly columns: PointColumns
+  readonly #points: readonly unknown[]
+  readonly #name: TagName
+  readonly #context: PointsContext
+
+  constructor(points: readonly unknown[], name: TagName, context: PointsContext) {
+    this.length = points.length
+    this.columns = makeColumns(points.length)
+    this.#points = points
+    this.#name = name
+    this.#context = context
+  }
+
+  read(start: number, end: number): void {
+    for (let index = start; index < end; index++) {
+      const point = this.#points[index]
+      if (isObject(point)) this.#readPoint(point as Point, index)
+      else {
+        this.#context.issues.add(() => inputIssue('INVALID_POINT', point, this.#name, index))
+      }
+    }
+  }
+
+  #readPoint(point: Point, index: number): void {
+    for (const field in point) {
+      if (field !== 'timestamp' && field !== 'value' && field !== 'status') {
+        this.#context.warnings.checkFields(point, POINT_FIELDS, 'a point')
+        break
+      }
+    }
+    const at = parseTime(point.timestamp, this.#context)
+    storePoint(this.columns, index, at, point, this.#name, this.#context.issues)
+  }
+}
+
+/** `{"timestamps": [...], "values": [...], "statuses"?: [...], "unit"?}`. */
+class ColumnsReader implements PointsReader {
+  readonly length: number
+  readonly columns: PointColumns
+  readonly #input: ColumnsInput
+  readonly #name: TagName
+  readonly #context: PointsContext
+
+  constructor(input: ColumnsInput, name: TagName, context: PointsContext) {
+    this.length = input.timestamps.length
+    this.columns = makeColumns(input.timestamps.length)
+    this.#input = input
+    this.#name = name
+    this.#context = context
+  }
+
+  read(start: number, end: number): void {
+    const { timestamps, values, statuses, unit } = this.#input
+    for (let index = start; index < end; index++) {
+      const timestamp = timestamps[index]
+      const at =
+        unit !== null && typeof timestamp === 'number'
+          ? numberToInstant(timestamp, unit)
+          : parseTime(timestamp, this.#context)
+      const point = { timestamp, value: values[index], status: statuses?.[index] }
+      storePoint(this.columns, index, at, point, this.#name, this.#context.issues)
+    }
+  }
+}
+
+interface ColumnsInput {
+  readonly timestamps: readonly unknown[]
+  readonly values: readonly unknown[]
+  readonly statuses: readonly unknown[] | null
+  /** Of timestamps that are numbers; `null` for the rules that hold everywhere else. */
+  readonly unit: Unit | null
+}
+
+interface Point {
+  readonly timestamp?: unknown
+  readonly value?: unknown
+  readonly status?: unknown
+}
+
+function columnsReader(
+  fields: Readonly<Record<string, unknown>>,
+  name: TagName,
+  context: PointsContext,
+): PointsReader {
+  context.warnings.checkFields(fields, COLUMN_FIELDS, 'the columns of a tag')
+  const { timestamps, values } = fields
+  const statuses = fields.statuses ?? null
+  const unit = fields.unit ?? null
+  const known = UNITS.find((candidate) => candidate === unit) ?? null
+  if (unit !== known) {
+    context.issues.add(() => inputIssue('INVALID_UNIT', unit, name))
+    return NO_READER
+  }
+  if (
+    !Array.isArray(timestamps) ||
+    !Array.isArray(values) ||
+    (statuses !== null && !Array.isArray(statuses)) ||
+    values.length !== timestamps.length ||
+    (statuses !== null && statuses.length !== timestamps.length)
+  ) {
+    const expected = 'an object of equally long arrays timestamps, values and, if any, statuses'
+    return noReader(fields, name, context, expected)
+  }
+  return new ColumnsReader({ timestamps, values, statuses, unit: known }, name, context)
+}
+
+const NO_READER: PointsReader = { length: 0, columns: NO_POINTS, read: () => {} }
+
+function noReader(input: unknown, name: TagName, context: PointsContext, expected: string): PointsReader {
+  context.issues.add(() => {
+    const shown = showInput(input)
+    const { historian, tag, address } = name
+    return issue('INVALID_POINTS', { input: shown, historian, tag, expected }, { tag: address, input: shown })
+  })
+  return NO_READER
+}
+
+/** Checks a point whose timestamp is parsed, each of its fields for itself, and puts it into the columns. */
+function storePoint(
+  columns: PointColumns,
+  index: number,
+  at: Instant | null,
+  { timestamp, value, status }: Point,
+  name: TagName,
+  issues: IssueList,
+): void {
+  if (at === null) issues.add(() => inputIssue('INVALID_TIMESTAMP', timestamp, name, index))
+  else columns.times[index] = at
+  if (typeof value === 'number' && Number.isFinite(value)) columns.values[index] = value
+  else issues.add(() => inputIssue('INVALID_VALUE', value, name, index))
+  const parsed = parseStatus(status)
+  if (parsed !== null) columns.statuses[index] = parsed
+  else issues.add(() => inputIssue('INVALID_STATUS', status, name, index))
+}
+
+/** Left out or null is OK; upper case only. */
+function parseStatus(status: unknown): Status | null {
+  if (status === undefined || status === null || status === 'OK') return STATUS_OK
+  return status === 'BAD' ? STATUS_BAD : null
+}
