@@ -1,5 +1,6 @@
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import type { PointColumns } from '../series/columns.ts'
+import type { Side } from '../series/interpolate.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult } from '../series/reads.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
@@ -17,6 +18,11 @@ export interface Series {
   readonly stepped: boolean
   /** What the values depend on: nothing (a constant), the time alone, or stored data. */
   readonly varies: 'nothing' | 'time' | 'data'
+  /**
+   * Whether between two raw points the values already lie on the line from the value at the first to the left limit at
+   * the second, which is what integrals take the signal for. A product of two linear tags does not.
+   */
+  readonly straight: boolean
 
   /**
    * Says which underlying reads an ask will need, without fetching anything. Whatever the methods below fetch for this
@@ -32,8 +38,10 @@ export interface Series {
   rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
   /** Raw points of [from, to), at most `limit` of them. */
   rawPoints(range: RawRange): Promise<RangeResult>
-  /** The series in memory over as much of a range as `limit` raw points reach. */
-  piece(range: RawRange): Promise<Piece>
+  /** Time of the raw point next to an instant; `null` when there is none. */
+  rawTime(find: FindPoint, at: Instant): Promise<Instant | null>
+  /** The series in memory, stretch by stretch: how calculations over raw points read their inputs. Fetches when pulled. */
+  pieces(range: PieceRange): PieceStream
   /** Integrals over spans that do not overlap, ascending. */
   integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals>
   /** Aggregates over windows that join: n + 1 edges. */
@@ -63,23 +71,39 @@ export interface RawRange {
   readonly limit: number
 }
 
-/**
- * A stretch of a series in memory: its raw points, and its value at any time inside, without further reads.
- * Where the limit cut it, it covers less than was asked: the beginning for 'asc', the end for 'desc'.
- */
+/** A range to be read in pieces. */
+export interface PieceRange {
+  readonly from: Instant
+  /** Excluded for raw points; values can still be asked at it. Above `from`. */
+  readonly to: Instant
+  /** From which end it is read. */
+  readonly order: 'asc' | 'desc'
+  /** About how many raw points of each stored tag are read at a time; at least 2. */
+  readonly page: number
+  /**
+   * Whether only the first piece is wanted, which then has at least `page - 1` raw points or covers the whole range; or
+   * all of them, and then no stored point is fetched twice.
+   */
+  readonly extent: 'first' | 'all'
+}
+
+export interface PieceStream {
+  /** The piece that joins the one before; `null` after the last, with which the range is covered. One pull at a time. */
+  next(): Promise<Piece | null>
+}
+
+/** A stretch of a series in memory: its raw points, and its value at any time inside, without further reads. */
 export interface Piece {
   readonly from: Instant
   /** Excluded for raw points; values can still be asked at it. */
   readonly to: Instant
-  /** Whether it covers all that was asked. */
-  readonly complete: boolean
-  /** Ascending, whatever the order asked. */
+  /** Ascending, whatever the order of the stream. */
   readonly raw: PointColumns
   /**
    * Values at ascending times within [from, to]; `before` gives the limit from the left, which differs where a stepped
    * signal switches.
    */
-  valuesAt(times: Float64Array, side: 'at' | 'before'): Float64Array
+  valuesAt(times: Float64Array, side: Side): Float64Array
 }
 
 /** What will be asked of a series, known before anything is fetched. */
@@ -91,12 +115,22 @@ export type Ask =
       readonly count: number
       readonly from: Instant
       readonly to: Instant
+      /**
+       * Set for one time that is not known yet: the raw time next to this instant of a series that has all raw times of
+       * the one asked, and maybe nearer ones.
+       */
+      readonly near?: { readonly find: FindPoint; readonly at: Instant }
     }
   | { readonly kind: 'current'; readonly find: 'before' | 'before-or-at'; readonly at: Instant }
   | { readonly kind: 'point'; readonly find: FindPoint; readonly at: Instant }
+  /** With `near` for an instant near `at` that is not known yet; equal names are equal instants. */
+  | { readonly kind: 'raw-time'; readonly find: FindPoint; readonly at: Instant; readonly near?: string }
   | ({ readonly kind: 'raw' } & RawRange)
-  | ({ readonly kind: 'piece' } & RawRange)
-  /** All pieces of [from, to), one after the other: a limit that the caller pages through. */
+  /**
+   * `pieces` of a range. With `widened` the range begins and ends at raw times outside [from, to) that are not known yet,
+   * up to one raw point of each tag further; equal names are equal ranges.
+   */
+  | ({ readonly kind: 'pieces'; readonly widened: string | null } & PieceRange)
   | {
       readonly kind: 'integrals'
       readonly grid: string
@@ -154,10 +188,21 @@ export interface StoredTag {
 export interface SeriesSource {
   point(tag: StoredTag, find: FindPoint, at: Instant): Promise<SinglePoint | null>
   range(tag: StoredTag, range: RawRange): Promise<RangeResult>
+  /**
+   * As `range`, for one page of a longer range that is streamed: equal reads are shared, but once a call has streamed a
+   * million points or so they are no longer kept for the rest of it, so that a year's total never holds a year.
+   * Absent: `range` is used.
+   */
+  page?(tag: StoredTag, range: RawRange): Promise<RangeResult>
   neighbours(tag: StoredTag, times: Float64Array): Promise<Neighbours>
-  interpolated(tag: StoredTag, times: Float64Array): Promise<Float64Array>
-  integrals(tag: StoredTag, starts: Float64Array, ends: Float64Array): Promise<Integrals>
-  aggregates(tag: StoredTag, edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns>
+  interpolated(tag: StoredTag, times: Float64Array, holdUntil: Instant): Promise<Float64Array>
+  integrals(tag: StoredTag, starts: Float64Array, ends: Float64Array, holdUntil: Instant): Promise<Integrals>
+  aggregates(
+    tag: StoredTag,
+    edges: Float64Array,
+    names: readonly AggregateName[],
+    holdUntil: Instant,
+  ): Promise<AggregateColumns>
 }
 
 /** What a series is made in: fixed for one request of a call. */
@@ -168,4 +213,8 @@ export interface SeriesContext {
   readonly zone: TimeZone
   /** The request's range; [t, t] for one instant. Range-dependent functions lay their windows from it. */
   readonly range: { readonly from: Instant; readonly to: Instant }
+  /** Aborted when the call is over: long evaluations that fetch nothing end with it too. */
+  readonly signal?: AbortSignal
+  /** Points of a page when a tag is streamed; 20,000 when left out. */
+  readonly pagePoints?: number
 }

@@ -1,0 +1,24 @@
+import type { FunctionDefinition } from './define-function.ts'
+import { type ElementwiseRule, ElementwiseSeries } from './elementwise.ts'
+import type { Series } from './series.ts'
+
+/** Builds an elementwise function of a list of series. */
+export function elementwiseOver(list: string, rule: ElementwiseRule): FunctionDefinition['build'] {
+  return (args, context, name) => new ElementwiseSeries(rule, args.seriesList(list), name, context)
+}
+
+/** Combines the inputs of each time from left to right; a NaN among them makes the result NaN. */
+export function fold(combine: (left: number, right: number) => number): ElementwiseRule['combine'] {
+  return (inputs, result) => {
+    result.set(inputs[0]!)
+    for (let n = 1; n < inputs.length; n++) {
+      const input = inputs[n]!
+      for (let i = 0; i < result.length; i++) result[i] = combine(result[i]!, input[i]!)
+    }
+  }
+}
+
+/** Whether a series keeps its value between two raw points. */
+export function isHeld(series: Series): boolean {
+  return series.stepped && series.straight
+}

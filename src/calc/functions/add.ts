@@ -1,0 +1,22 @@
+import { elementwiseOver, fold } from '../arithmetic.ts'
+import { defineFunction, seriesListParameter } from '../define-function.ts'
+
+export const add = defineFunction({
+  name: 'ADD',
+  aliases: [],
+  parameters: [seriesListParameter('input')],
+  summary: 'Sum of the inputs at each time.',
+  nulls: 'propagate',
+  cost: 'Sum of its inputs.',
+  examples: [
+    { calculation: 'ADD(8, 2)', value: 10 },
+    { calculation: 'ADD(10, 8, 5)', value: 23 },
+    { calculation: 'ADD(7)', value: 7 },
+  ],
+  source: 'docs/calculations.md#add',
+  build: elementwiseOver('input', {
+    combine: fold((left, right) => left + right),
+    // A sum of straight lines is straight.
+    straight: () => true,
+  }),
+})

@@ -1,0 +1,18 @@
+import type { SeriesContext } from './series.ts'
+
+/** Points of a page of a streamed range: large enough that round trips do not count, small enough to hold many. */
+const PAGE_POINTS = 20_000
+
+/** Points of a page when a whole range is streamed. */
+export function pagePoints(context: SeriesContext): number {
+  return context.pagePoints ?? PAGE_POINTS
+}
+
+/**
+ * Lets timers and other calls run between two pages, and ends the evaluation when its call is over. Without it a long
+ * evaluation over constants, which never waits for a historian, would keep its own deadline from passing.
+ */
+export async function breathe({ signal }: SeriesContext): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  signal?.throwIfAborted()
+}

@@ -1,0 +1,281 @@
+import { never } from '../errors/tidemark-error.ts'
+import { WindowAggregator } from '../series/aggregate.ts'
+import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
+import type { PointColumns } from '../series/columns.ts'
+import { SignalIntegrator, timeAverages } from '../series/integrate.ts'
+import { interpolate } from '../series/interpolate.ts'
+import type { FindPoint, Integrals, RangeResult, SignalShape } from '../series/reads.ts'
+import { END_INSTANT, type Instant, instantFromUs } from '../time/instant.ts'
+import { breathe, pagePoints } from './page.ts'
+import { timesFor, windowSpans } from './read-memo.ts'
+import type {
+  Ask,
+  CurrentPoint,
+  Ledger,
+  PieceRange,
+  PieceStream,
+  PlannedRead,
+  RawRange,
+  Series,
+  SeriesContext,
+  SinglePoint,
+  StoredTag,
+} from './series.ts'
+import { EDGE_POINTS, StoredStream } from './stored-pieces.ts'
+
+/**
+ * A tag of a historian. Uses the push-downs that the historian offers for it, and works out the same from neighbours and
+ * streamed points where it offers none.
+ */
+export class StoredSeries implements Series {
+  readonly stepped: boolean
+  readonly varies = 'data'
+  readonly straight = true
+  readonly #tag: StoredTag
+  readonly #context: SeriesContext
+  readonly #shape: SignalShape
+
+  constructor(tag: StoredTag, context: SeriesContext) {
+    this.stepped = tag.stepped
+    this.#tag = tag
+    this.#context = context
+    this.#shape = { stepped: tag.stepped, holdUntil: context.now }
+  }
+
+  plan(ask: Ask, ledger: Ledger): void {
+    const { pushDowns } = this.#tag
+    const { now } = this.#context
+    switch (ask.kind) {
+      case 'values': {
+        const name = pushDowns.interpolation ? `interpolated ${now}` : 'neighbours'
+        this.#add(ledger, {
+          key: `${name} ${ask.grid}`,
+          pushDown: pushDowns.interpolation ? 'interpolation' : null,
+          atMost: pushDowns.interpolation ? ask.count : 2 * ask.count,
+        })
+        break
+      }
+      case 'current':
+      case 'point':
+        this.#add(ledger, { key: `point ${ask.find} ${ask.at}`, atMost: 1 })
+        break
+      case 'raw-time': {
+        const near = ask.near === undefined ? '' : ` near ${ask.near}`
+        this.#add(ledger, { key: `point ${ask.find} ${ask.at}${near}`, atMost: 1 })
+        break
+      }
+      case 'raw': {
+        const { from, to, order, limit } = ask
+        const key = `range ${from} ${to} ${order} ${limit}`
+        this.#add(ledger, { key, atMost: limit, stored: { from, to, extra: 0 } })
+        break
+      }
+      case 'pieces':
+        this.#planPieces(ask, ledger)
+        break
+      case 'integrals':
+        if (pushDowns.integrals) {
+          const key = `integrals ${ask.grid} ${now}`
+          this.#add(ledger, { key, pushDown: 'integrals', atMost: ask.spans + 2 })
+        } else this.#planStream(ask.from, ask.to, ledger, { edges: true, forMedian: false })
+        break
+      case 'aggregates':
+        this.#planAggregates(ask, ledger)
+        break
+      default:
+        never(ask)
+    }
+  }
+
+  async valuesAt(times: Float64Array): Promise<Float64Array> {
+    const { source, now } = this.#context
+    if (this.#tag.pushDowns.interpolation) return source.interpolated(this.#tag, times, now)
+    return interpolate(await source.neighbours(this.#tag, times), times, this.#shape)
+  }
+
+  currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
+    return this.#context.source.point(this.#tag, find, at)
+  }
+
+  rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return this.#context.source.point(this.#tag, find, at)
+  }
+
+  async rawTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    const point = await this.#context.source.point(this.#tag, find, at)
+    return point === null ? null : point.time
+  }
+
+  rawPoints(range: RawRange): Promise<RangeResult> {
+    return this.#context.source.range(this.#tag, range)
+  }
+
+  pieces(range: PieceRange): PieceStream {
+    return new StoredStream(this.#context.source, this.#tag, this.#shape, range)
+  }
+
+  async integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
+    const { source, now } = this.#context
+    if (this.#tag.pushDowns.integrals) return source.integrals(this.#tag, starts, ends, now)
+    const integrator = new SignalIntegrator(starts, ends, this.#shape)
+    if (starts.length > 0) await this.#integrate(integrator, starts[0]!, ends.at(-1)!, () => {})
+    return integrator.finish()
+  }
+
+  async aggregates(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns> {
+    const { source, now } = this.#context
+    const streamed = this.#streamed(names)
+    if (streamed.length === 0) return this.#pushedDown(edges, names)
+    // Once the points have to come anyway, everything is worked out from them: it costs nothing more.
+    const aggregator = new WindowAggregator(edges, names)
+    const first = edges[0]!
+    const last = edges.at(-1)!
+    if (!names.includes('timeAvg')) {
+      for await (const page of this.#pages(first, last)) aggregator.add(page)
+      return aggregator.finish()
+    }
+    if (this.#tag.pushDowns.aggregates.includes('timeAvg')) {
+      const pushed = source.aggregates(this.#tag, edges, ['timeAvg'], now)
+      for await (const page of this.#pages(first, last)) aggregator.add(page)
+      return { ...aggregator.finish(), ...(await pushed) }
+    }
+    const integrator = new SignalIntegrator(...windowSpans(edges), this.#shape)
+    await this.#integrate(integrator, first, last, (page) => aggregator.add(page))
+    return { ...aggregator.finish(), timeAvg: timeAverages(integrator.finish()) }
+  }
+
+  /** Aggregates that the historian computes, timeAvg perhaps from integrals. */
+  async #pushedDown(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns> {
+    const { source, now } = this.#context
+    const { aggregates } = this.#tag.pushDowns
+    const pushed = names.filter((name) => aggregates.includes(name))
+    const [columns, integrals] = await Promise.all([
+      pushed.length > 0 ? source.aggregates(this.#tag, edges, pushed, now) : {},
+      pushed.length < names.length ? source.integrals(this.#tag, ...windowSpans(edges), now) : null,
+    ])
+    return integrals === null ? columns : { ...columns, timeAvg: timeAverages(integrals) }
+  }
+
+  /** Those that the historian does not compute, so that the points have to be streamed. */
+  #streamed(names: readonly AggregateName[]): readonly AggregateName[] {
+    const { aggregates, integrals } = this.#tag.pushDowns
+    return names.filter((name) => !aggregates.includes(name) && !(name === 'timeAvg' && integrals))
+  }
+
+  /** Feeds an integrator with all points of [from, to) and the good points beside them. */
+  async #integrate(
+    integrator: SignalIntegrator,
+    from: number,
+    to: number,
+    onPage: (page: PointColumns) => void,
+  ): Promise<void> {
+    const edges = await this.#context.source.neighbours(this.#tag, this.#edgeTimes(from, to))
+    const last = edges.afterTimes.length - 1
+    if (!Number.isNaN(edges.beforeTimes[0]!)) {
+      integrator.addPoint(edges.beforeTimes[0]!, edges.beforeValues[0]!)
+    }
+    for await (const page of this.#pages(from, to)) {
+      integrator.add(page)
+      onPage(page)
+    }
+    if (!Number.isNaN(edges.afterTimes[last]!)) {
+      integrator.addPoint(edges.afterTimes[last]!, edges.afterValues[last]!)
+    }
+  }
+
+  #edgeTimes(from: number, to: number): Float64Array {
+    const { source } = this.#context
+    // Beyond the accepted range there are no points, and a driver need not be able to look there.
+    return to < END_INSTANT ? timesFor(source, from, to) : timesFor(source, from, END_INSTANT - 1)
+  }
+
+  async *#pages(from: number, to: number): AsyncGenerator<PointColumns> {
+    const { source } = this.#context
+    const limit = pagePoints(this.#context)
+    let start = from
+    while (start < to) {
+      const range = { from: instantFromUs(start), to: instantFromUs(to), order: 'asc', limit } as const
+      const { points, more } = await (source.page === undefined
+        ? source.range(this.#tag, range)
+        : source.page(this.#tag, range))
+      yield points
+      if (!more) return
+      start = points.times.at(-1)! + 1
+      await breathe(this.#context)
+    }
+  }
+
+  #planPieces(ask: Ask & { readonly kind: 'pieces' }, ledger: Ledger): void {
+    const { from, to, order, page, extent, widened } = ask
+    // A widened range reaches one point further on either side.
+    const extra = widened === null ? 0 : 2
+    if (extent === 'all') {
+      const name = widened === null ? '' : ` widened ${widened}`
+      this.#add(ledger, {
+        key: `stream ${from} ${to} ${order} ${page}${name}`,
+        atMost: Number.POSITIVE_INFINITY,
+        stored: { from, to, extra },
+      })
+    } else {
+      this.#add(ledger, {
+        key: `page ${from} ${to} ${order} ${page} ${widened ?? ''}`,
+        atMost: page,
+        stored: { from, to, extra },
+      })
+    }
+    this.#add(ledger, { key: `beside ${from} ${to} ${order} ${page} ${widened ?? ''}`, atMost: EDGE_POINTS })
+  }
+
+  #planStream(
+    from: Instant,
+    to: Instant,
+    ledger: Ledger,
+    options: { readonly edges: boolean; readonly forMedian: boolean },
+  ): void {
+    const { forMedian } = options
+    this.#add(ledger, {
+      key: `stream ${from} ${to} asc ${pagePoints(this.#context)}`,
+      atMost: Number.POSITIVE_INFINITY,
+      stored: { from, to, extra: 0 },
+      forMedian,
+    })
+    if (options.edges) this.#add(ledger, { key: `edges ${from} ${to}`, atMost: 4, forMedian })
+  }
+
+  #planAggregates(ask: Ask & { readonly kind: 'aggregates' }, ledger: Ledger): void {
+    const { from, to, names, windows, grid } = ask
+    const { aggregates } = this.#tag.pushDowns
+    const { now } = this.#context
+    const streamed = this.#streamed(names)
+    const timeAvg = names.includes('timeAvg')
+    if (streamed.length > 0) {
+      const forMedian = streamed.every((name) => name === 'median')
+      this.#planStream(from, to, ledger, {
+        edges: timeAvg && !aggregates.includes('timeAvg'),
+        forMedian,
+      })
+      if (timeAvg && aggregates.includes('timeAvg')) {
+        const key = `aggregates ${grid} timeAvg ${now}`
+        this.#add(ledger, { key, pushDown: 'aggregates', atMost: windows + 2 })
+      }
+      return
+    }
+    const pushed = names.filter((name) => aggregates.includes(name))
+    if (pushed.length > 0) {
+      const key = `aggregates ${grid} ${pushed} ${now}`
+      this.#add(ledger, { key, pushDown: 'aggregates', atMost: windows + 2 })
+    }
+    if (pushed.length < names.length) {
+      const key = `integrals of windows ${grid} ${now}`
+      this.#add(ledger, { key, pushDown: 'integrals', atMost: windows + 2 })
+    }
+  }
+
+  #add(
+    ledger: Ledger,
+    read: Pick<PlannedRead, 'key' | 'atMost'> & Partial<Omit<PlannedRead, 'historian' | 'tag'>>,
+  ): void {
+    const { historian, tag } = this.#tag
+    ledger.add({ historian, tag, pushDown: null, stored: null, forMedian: false, ...read })
+  }
+}

@@ -1,0 +1,56 @@
+import type { ErrorCode } from '../errors/codes.ts'
+import { type ErrorValues, sentence } from '../errors/tidemark-error.ts'
+
+/** The limits of one call, each checked before anything is fetched. */
+export interface CallLimits {
+  readonly requestedPoints: number
+  readonly historianLoad: number
+  readonly effectiveTags: number
+  readonly aggregateWindows: number
+  /** For the whole call, planning included. */
+  readonly deadlineSeconds: number
+}
+
+/** What a call needs, in the words of the limits. */
+export interface CallTotals {
+  readonly requestedPoints: number
+  readonly effectiveTags: number
+  /** Points that will cross the historian contract, at most; `null` while it is not worked out. */
+  readonly load: Load | null
+  readonly aggregateWindows: number
+}
+
+export interface Load {
+  readonly points: number
+  /** Of these, what would not be needed without MEDIAN. */
+  readonly forMedian: number
+  /** A historian stopped counting at its cap: there are at least this many. */
+  readonly capped: boolean
+}
+
+/** A limit that a call is over, with its finished sentence. */
+export interface Breach {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/** Every limit that the totals are over, in the order in which they are checked. */
+export function findBreaches(totals: CallTotals, limits: CallLimits): readonly Breach[] {
+  const breaches: Breach[] = []
+  const check = (code: ErrorCode, limit: number, actual: number, values: ErrorValues = {}) => {
+    if (actual <= limit) return
+    breaches.push({ code, message: sentence(code, { limit, actual, ...values }) })
+  }
+  check('LIMIT_REQUESTED_POINTS', limits.requestedPoints, totals.requestedPoints)
+  check('LIMIT_EFFECTIVE_TAGS', limits.effectiveTags, totals.effectiveTags)
+  check('LIMIT_AGGREGATE_WINDOWS', limits.aggregateWindows, totals.aggregateWindows)
+  if (totals.load !== null) {
+    const { points, forMedian, capped } = totals.load
+    const medianAlone = forMedian > 0 && points - forMedian <= limits.historianLoad
+    check('LIMIT_HISTORIAN_LOAD', limits.historianLoad, points, {
+      actual: capped ? `at least ${points}` : points,
+      hint: medianAlone ? '; without MEDIAN it would be allowed' : '',
+    })
+  }
+  return breaches
+}

@@ -1,0 +1,125 @@
+import { issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
+import { Warnings } from '../errors/warnings.ts'
+import { parseTag } from '../grammar/parser.ts'
+import type { FunctionSignature } from '../grammar/tree.ts'
+import type { Instant } from '../time/instant.ts'
+import { parseTime } from '../time/parse.ts'
+import { parseTimeZone, type TimeZone } from '../time/zone.ts'
+import type { MultiCall, ParsedCall, ParsedLabel } from './call.ts'
+import { parseCursor } from './cursor.ts'
+import { Details, listWords } from './details.ts'
+import { DEFAULT_POINTS, REQUEST_TYPES, type RequestType } from './request-types.ts'
+
+const CALL_FIELDS = ['now', 'timeZone', 'requests', 'explain', 'format'] as const
+const LABEL_FIELDS = ['type', 'tag', 'details'] as const
+
+/**
+ * Reads the body of a multi call. What is wrong with the call as a whole throws; what is wrong with one label becomes
+ * that label's issue.
+ */
+export function parseCall(
+  body: unknown,
+  call: MultiCall,
+  signatures: ReadonlyMap<string, FunctionSignature>,
+): ParsedCall {
+  if (!isObject(body)) throw refused(`The body is ${showInput(body)}: an object with requests is expected`)
+  const warnings = new Warnings()
+  warnings.checkFields(body, CALL_FIELDS, 'the call')
+  const zone = readZone(body.timeZone, call.defaultZone)
+  const now = readNow(body.now, call.now, zone)
+  const explain = readFlag(body, 'explain')
+  const format = readFormat(body.format)
+  const requests = body.requests
+  if (!isObject(requests)) {
+    throw refused(`Invalid requests ${showInput(requests)}: an object of labelled requests is expected`)
+  }
+  const context: LabelContext = { now, zone, defaultHistorian: call.defaultHistorian, signatures, warnings }
+  const labels = Object.entries(requests).map(([label, request]) => parseLabel(label, request, context))
+  return { now, zone, format, explain, labels, warnings: warnings.list() }
+}
+
+interface LabelContext {
+  readonly now: Instant
+  readonly zone: TimeZone
+  readonly defaultHistorian: string | null
+  readonly signatures: ReadonlyMap<string, FunctionSignature>
+  readonly warnings: Warnings
+}
+
+function parseLabel(label: string, request: unknown, context: LabelContext): ParsedLabel {
+  const tag = isObject(request) && typeof request.tag === 'string' ? { tag: request.tag } : {}
+  try {
+    return understandLabel(label, request, context)
+  } catch (error) {
+    return { kind: 'wrong', label, issue: issueOf(error, { label, ...tag }) }
+  }
+}
+
+function understandLabel(label: string, request: unknown, context: LabelContext): ParsedLabel {
+  if (!isObject(request))
+    throw refused(`Invalid request ${showInput(request)}: an object with type and tag is expected`)
+  context.warnings.checkFields(request, LABEL_FIELDS, 'a request')
+  const [typeName, type] = readType(request.type)
+  const address = request.tag
+  if (typeof address !== 'string') {
+    throw refused(`Invalid tag ${showInput(address)}: a text <historian_name>/<tag_name> is expected`)
+  }
+  const fields = request.details ?? {}
+  if (!isObject(fields)) throw refused(`Invalid details ${showInput(fields)}: an object is expected`)
+  context.warnings.checkFields(fields, type.fields, `the details of ${typeName}`)
+
+  const details = new Details(fields, typeName, context.now, context.zone)
+  const cursorText = typeName === 'RAW_POINTS' ? details.text('cursor') : null
+  const {
+    request: understood,
+    now,
+    zone,
+  } = cursorText === null
+    ? { request: type.read(details, context.now), now: context.now, zone: context.zone }
+    : parseCursor(cursorText, address, details.count('maxPoints', DEFAULT_POINTS))
+  const { signatures, defaultHistorian } = context
+  const tree = parseTag(address, { signatures, zone, now, defaultHistorian })
+  return { kind: 'understood', label, address, tree, request: understood, now, zone }
+}
+
+function readType(input: unknown): [string, RequestType] {
+  const type = typeof input === 'string' ? REQUEST_TYPES.get(input) : undefined
+  if (typeof input === 'string' && type !== undefined) return [input, type]
+  const values = { input: showInput(input), expected: listWords([...REQUEST_TYPES.keys()]) }
+  throw new TidemarkError('UNKNOWN_REQUEST_TYPE', values, { place: { input: values.input } })
+}
+
+function readZone(input: unknown, fallback: TimeZone): TimeZone {
+  if (input === undefined || input === null) return fallback
+  const zone = typeof input === 'string' ? parseTimeZone(input) : null
+  if (zone === null) throw new TidemarkError('INVALID_TIME_ZONE', { input: showInput(input) })
+  return zone
+}
+
+function readNow(input: unknown, wallClock: Instant, zone: TimeZone): Instant {
+  if (input === undefined || input === null) return wallClock
+  const now = parseTime(input, { now: wallClock, zone })
+  if (now === null) throw new TidemarkError('INVALID_TIME', { input: showInput(input), field: 'now' })
+  return now
+}
+
+function readFlag(body: Readonly<Record<string, unknown>>, field: string): boolean {
+  const value = body[field] ?? false
+  if (typeof value !== 'boolean')
+    throw refused(`Invalid ${field} ${showInput(value)}: true or false is expected`)
+  return value
+}
+
+function readFormat(input: unknown): 'points' | 'columns' {
+  if (input === undefined || input === null || input === 'points') return 'points'
+  if (input === 'columns') return 'columns'
+  throw refused(`Invalid format ${showInput(input)}: points or columns is expected`)
+}
+
+function refused(message: string): TidemarkError {
+  return new TidemarkError('INVALID_REQUEST', { message })
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,121 @@
+import { compileSeries } from '../calc/compile.ts'
+import type { Series, SeriesSource } from '../calc/series.ts'
+import { issueOf } from '../errors/tidemark-error.ts'
+import { countSteps, stepGrid, windowEdges } from '../time/grid.ts'
+import { asksOf, type RequestSize } from './ask.ts'
+import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
+import { CallLedger, type LabelLedger } from './ledger.ts'
+import type { CallLimits, CallTotals } from './limit.ts'
+import { rangeOf } from './requests.ts'
+import type { ResolvedTags } from './resolve.ts'
+
+/**
+ * What a call will do, before it does any of it: for each label the series that answers it, its size in the words of
+ * the limits, and the reads it will make.
+ */
+export interface Plan {
+  readonly labels: readonly (PlannedLabel | WrongLabel)[]
+  readonly ledger: CallLedger
+}
+
+export interface PlannedLabel {
+  readonly kind: 'planned'
+  readonly understood: UnderstoodLabel
+  readonly size: RequestSize
+  readonly series: Series
+  readonly ledger: LabelLedger
+}
+
+/** Plans every label; a label that names what does not exist becomes wrong, the others stand. */
+export function planCall(
+  labels: readonly ParsedLabel[],
+  tags: ResolvedTags,
+  source: SeriesSource,
+  limits: CallLimits,
+  signal: AbortSignal,
+): Plan {
+  const ledger = new CallLedger()
+  const left: Allowance = { points: limits.requestedPoints, windows: limits.aggregateWindows }
+  const planned = labels.map((label) => {
+    if (label.kind === 'wrong') return label
+    try {
+      return planLabel(label, tags, source, left, ledger.forLabel(), signal)
+    } catch (error) {
+      const place = { label: label.label, tag: label.address }
+      return { kind: 'wrong', label: label.label, issue: issueOf(error, place) } as const
+    }
+  })
+  return { labels: planned, ledger }
+}
+
+function planLabel(
+  understood: UnderstoodLabel,
+  tags: ResolvedTags,
+  source: SeriesSource,
+  left: Allowance,
+  ledger: LabelLedger,
+  signal: AbortSignal,
+): PlannedLabel {
+  const { request, tree, now, zone } = understood
+  const size = sizeOf(understood, left)
+  left.points -= size.points
+  left.windows -= size.windows
+  const context = { source, now, zone, range: rangeOf(request), signal }
+  const series = compileSeries(tree, context, (tag) => tags.stored(tag))
+  for (const ask of asksOf(request, size, zone)) series.plan(ask, ledger)
+  return { kind: 'planned', understood, size, series, ledger }
+}
+
+/**
+ * What the limits leave for the labels to come. Steps of a calendar are counted one by one only as far as they could
+ * still be allowed, so that planning a call that asks for too much costs no more than one that does not.
+ */
+interface Allowance {
+  points: number
+  windows: number
+}
+
+function sizeOf({ request, zone }: UnderstoodLabel, left: Allowance): RequestSize {
+  switch (request.kind) {
+    case 'raw':
+      return { points: request.maxPoints, windows: 0 }
+    case 'interpolated': {
+      const { from, to, grid } = request
+      if (grid.kind === 'even') return { points: grid.count, windows: 0 }
+      const times = left.points < 1 ? null : stepGrid(from, to, grid.interval, zone, left.points)
+      return { points: times?.length ?? countSteps(from, to, grid.interval), windows: 0 }
+    }
+    case 'aggregates': {
+      const { from, to, windows } = request
+      if (windows.kind === 'even') return { points: 1, windows: windows.count }
+      const edges = left.windows < 1 ? null : windowEdges(from, to, windows.interval, zone, left.windows)
+      return {
+        points: 1,
+        windows: edges === null ? countSteps(from, to, windows.interval) : edges.length - 1,
+      }
+    }
+    default:
+      return { points: 1, windows: 0 }
+  }
+}
+
+/** The labels that go on to be executed. */
+export function plannedLabels(plan: Plan): readonly PlannedLabel[] {
+  return plan.labels.filter((label) => label.kind === 'planned')
+}
+
+/** What the call needs in the words of the limits; the load only once it is worked out. */
+export function totalsOf(plan: Plan, options: { readonly withLoad: boolean }): CallTotals {
+  let requestedPoints = 0
+  let aggregateWindows = 0
+  for (const { size } of plannedLabels(plan)) {
+    requestedPoints += size.points
+    aggregateWindows += size.windows
+  }
+  return {
+    requestedPoints,
+    aggregateWindows,
+    effectiveTags: plan.ledger.countTags(),
+    load: options.withLoad ? plan.ledger.load() : null,
+  }
+}

@@ -1,0 +1,193 @@
+import { SIGNATURES } from '../calc/functions/index.ts'
+import { type Issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
+import { withDeadline } from '../historian/deadline.ts'
+import { formatInstant } from '../time/format.ts'
+import type { Instant } from '../time/instant.ts'
+import type { TimeZone } from '../time/zone.ts'
+import { answerPieces } from './answer.ts'
+import type { MultiCall, ParsedCall, WrongLabel } from './call.ts'
+import { executeRequest, type Result } from './execute.ts'
+import { explainText } from './explain.ts'
+import { Grids } from './grids.ts'
+import { findBreaches } from './limit.ts'
+import { parseCall } from './parse.ts'
+import { type Plan, type PlannedLabel, planCall, plannedLabels, totalsOf } from './plan.ts'
+import { resolveTags } from './resolve.ts'
+import { CallSource, type ReadStatistics } from './source.ts'
+
+/** How a call ended; src/http makes the status of it. */
+export type MultiOutcome = 'executed' | 'explained' | 'refused' | 'limit' | 'deadline'
+
+export interface MultiAnswer {
+  readonly outcome: MultiOutcome
+  /** The JSON of the answer, UTF-8, in pieces of up to about 64 KB; to be taken once. */
+  pieces(): Iterable<Uint8Array>
+  readonly labels: number
+  readonly wrongLabels: number
+  readonly statistics: ReadStatistics
+}
+
+export interface ExecutedLabel {
+  readonly label: string
+  readonly result: Result
+  readonly zone: TimeZone
+  /** What a cursor of this label holds beside the request. */
+  readonly cursorOf: { readonly address: string; readonly now: Instant; readonly zone: TimeZone }
+}
+
+/**
+ * Answers a multi call: parse, resolve the tags, plan, check the limits, execute, all under one deadline.
+ * Rejects only when the call was cancelled; everything else is an answer.
+ */
+export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAnswer> {
+  let parsed: ParsedCall
+  try {
+    parsed = parseCall(body, call, SIGNATURES)
+  } catch (error) {
+    return refusal(error)
+  }
+  const deadline = withDeadline(call.signal, call.limits.deadlineSeconds)
+  try {
+    return await orAborted(runParsed(parsed, call, deadline.signal), deadline.signal)
+  } catch (error) {
+    if (error instanceof TidemarkError && error.kind === 'deadline')
+      return wholeCallFailed('deadline', parsed, error)
+    throw error
+  } finally {
+    deadline.done()
+  }
+}
+
+async function runParsed(parsed: ParsedCall, call: MultiCall, signal: AbortSignal): Promise<MultiAnswer> {
+  const context = { signal }
+  const { historians, limits } = call
+  const understood = parsed.labels.filter((label) => label.kind === 'understood')
+  const tags = await resolveTags(
+    understood.map((label) => label.tree),
+    historians,
+    context,
+  )
+  const source = new CallSource(historians, context)
+  let plan = planCall(parsed.labels, tags, source, limits, signal)
+
+  // What is counted without asking comes first; a load that cannot be over the limit is not worked out at all.
+  const cheap = findBreaches(totalsOf(plan, { withLoad: false }), limits)
+  if (parsed.explain || (cheap.length === 0 && plan.ledger.atMost() > limits.historianLoad)) {
+    const failures = await plan.ledger.price(historians, limits.historianLoad + 1, context)
+    plan = withoutFailed(plan, failures, signal)
+  }
+  const priced = parsed.explain || plan.ledger.atMost() > limits.historianLoad
+  const totals = totalsOf(plan, { withLoad: priced && (parsed.explain || cheap.length === 0) })
+  const breaches = findBreaches(totals, limits)
+  if (parsed.explain) return explanation(parsed, plan, explainText(parsed, plan, totals, limits, breaches))
+  const breach = breaches[0]
+  if (breach !== undefined) return wholeCallFailed('limit', parsed, breach)
+
+  return executePlan(parsed, plan, source, signal)
+}
+
+async function executePlan(
+  parsed: ParsedCall,
+  plan: Plan,
+  source: CallSource,
+  signal: AbortSignal,
+): Promise<MultiAnswer> {
+  const grids = new Grids()
+  const outcomes = await Promise.all(
+    plan.labels.map((label) => (label.kind === 'wrong' ? label : executeLabel(label, grids, signal))),
+  )
+  const results = outcomes.flatMap((outcome) => ('issue' in outcome ? [] : [outcome]))
+  const issues = outcomes.flatMap((outcome) => ('issue' in outcome ? [outcome.issue] : []))
+  const { warnings, format } = parsed
+  const now = formatInstant(parsed.now, parsed.zone)
+  return {
+    outcome: 'executed',
+    pieces: () => answerPieces({ results, issues, now, warnings, message: null, format }),
+    labels: parsed.labels.length,
+    wrongLabels: issues.length,
+    statistics: source.statistics,
+  }
+}
+
+async function executeLabel(
+  { understood, series }: PlannedLabel,
+  grids: Grids,
+  signal: AbortSignal,
+): Promise<ExecutedLabel | WrongLabel> {
+  const { label, address, request, now, zone } = understood
+  try {
+    const result = await executeRequest(request, series, grids, zone)
+    return { label, result, zone, cursorOf: { address, now, zone } }
+  } catch (error) {
+    // Past the deadline no label has failed by itself: the whole call has.
+    if (signal.aborted) throw signal.reason
+    return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }) }
+  }
+}
+
+/** Labels whose historian could not say what they would cost fail with its error. */
+function withoutFailed(plan: Plan, failures: ReadonlyMap<string, unknown>, signal: AbortSignal): Plan {
+  if (signal.aborted) throw signal.reason
+  if (failures.size === 0) return plan
+  const labels = plan.labels.map((label) => {
+    const historian = label.kind === 'planned' ? label.ledger.historianAmong(failures) : null
+    if (label.kind === 'wrong' || historian === null) return label
+    const place = { label: label.understood.label, tag: label.understood.address }
+    const issue = issueOf(failures.get(historian), place)
+    return { kind: 'wrong', label: place.label, issue } as const
+  })
+  return { ...plan, labels }
+}
+
+/** An answer must not wait for a driver that does not end with its signal. */
+function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise, resolve, reject } = Promise.withResolvers<Value>()
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  return promise
+}
+
+const NOTHING_READ: ReadStatistics = { points: 0, historianCalls: 0 }
+
+/** The call as a whole is not understood: no label applies. */
+function refusal(error: unknown): MultiAnswer {
+  const { message } = issueOf(error)
+  return {
+    outcome: 'refused',
+    pieces: () => [Buffer.from(JSON.stringify({ message, results: {}, errors: {} }))],
+    labels: 0,
+    wrongLabels: 0,
+    statistics: NOTHING_READ,
+  }
+}
+
+/** The same sentence under every label, and nothing else: a limit was breached or the deadline has passed. */
+function wholeCallFailed(
+  outcome: 'limit' | 'deadline',
+  parsed: ParsedCall,
+  reason: { readonly code: Issue['code']; readonly message: string },
+): MultiAnswer {
+  const { code, message } = reason
+  const issues = parsed.labels.map(({ label }) => ({ code, message, label }))
+  const { warnings, format } = parsed
+  const now = formatInstant(parsed.now, parsed.zone)
+  return {
+    outcome,
+    pieces: () => answerPieces({ results: [], issues, now, warnings, message, format }),
+    labels: parsed.labels.length,
+    wrongLabels: parsed.labels.length,
+    statistics: NOTHING_READ,
+  }
+}
+
+function explanation(parsed: ParsedCall, plan: Plan, text: string): MultiAnswer {
+  return {
+    outcome: 'explained',
+    pieces: () => [Buffer.from(text)],
+    labels: parsed.labels.length,
+    wrongLabels: parsed.labels.length - plannedLabels(plan).length,
+    statistics: NOTHING_READ,
+  }
+}
