@@ -1,7 +1,7 @@
 import { compileSeries } from '../calc/compile.ts'
 import type { Series, SeriesSource } from '../calc/series.ts'
 import { issueOf } from '../errors/tidemark-error.ts'
-import { countSteps, stepGrid, windowEdges } from '../time/grid.ts'
+import { countSteps, countWindows, stepGrid, windowEdges } from '../time/grid.ts'
 import { asksOf, type RequestSize } from './ask.ts'
 import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
 import { CallLedger, type LabelLedger } from './ledger.ts'
@@ -91,7 +91,7 @@ function sizeOf({ request, zone }: UnderstoodLabel, left: Allowance): RequestSiz
       const edges = left.windows < 1 ? null : windowEdges(from, to, windows.interval, zone, left.windows)
       return {
         points: 1,
-        windows: edges === null ? countSteps(from, to, windows.interval) : edges.length - 1,
+        windows: edges === null ? countWindows(from, to, windows.interval) : edges.length - 1,
       }
     }
     default:
