@@ -1,4 +1,4 @@
-import type { Argument, Complaint, FunctionSignature, Parameter } from '../grammar/tree.ts'
+import type { FunctionSignature, Parameter } from '../grammar/tree.ts'
 import type { BoundArguments } from './bound-arguments.ts'
 import type { Series, SeriesContext } from './series.ts'
 
@@ -44,5 +44,3 @@ export function seriesParameter(name: string): Parameter {
 export function seriesListParameter(name: string): Parameter {
   return { name, kind: 'series', repeat: true }
 }
-
-export type { Argument, Complaint }

@@ -77,7 +77,10 @@ export class StoredSeries implements Series {
         if (pushDowns.integrals) {
           const key = `integrals ${ask.grid} ${now}`
           this.#add(ledger, { key, pushDown: 'integrals', atMost: ask.spans + 2 })
-        } else this.#planStream(ask.from, ask.to, ledger, { edges: true, forMedian: false })
+        } else {
+          // Its spans may begin later and end earlier than the range, so it is no read of that range.
+          this.#planStream(ask.from, ask.to, ledger, { edges: true, forMedian: false, grid: ask.grid })
+        }
         break
       case 'aggregates':
         this.#planAggregates(ask, ledger)
@@ -230,16 +233,17 @@ export class StoredSeries implements Series {
     from: Instant,
     to: Instant,
     ledger: Ledger,
-    options: { readonly edges: boolean; readonly forMedian: boolean },
+    options: { readonly edges: boolean; readonly forMedian: boolean; readonly grid?: string },
   ): void {
-    const { forMedian } = options
+    const { forMedian, edges, grid } = options
+    const spans = grid === undefined ? '' : ` spans ${grid}`
     this.#add(ledger, {
-      key: `stream ${from} ${to} asc ${pagePoints(this.#context)}`,
+      key: `stream ${from} ${to} asc ${pagePoints(this.#context)}${spans}`,
       atMost: Number.POSITIVE_INFINITY,
       stored: { from, to, extra: 0 },
       forMedian,
     })
-    if (options.edges) this.#add(ledger, { key: `edges ${from} ${to}`, atMost: 4, forMedian })
+    if (edges) this.#add(ledger, { key: `edges ${from} ${to}${spans}`, atMost: 4, forMedian })
   }
 
   #planAggregates(ask: Ask & { readonly kind: 'aggregates' }, ledger: Ledger): void {

@@ -1,20 +1,13 @@
 import type { SinglePoint } from '../calc/series.ts'
 import { AGGREGATE_NAMES, type AggregateColumns } from '../series/aggregate-names.ts'
 import { type PointColumns, STATUS_OK } from '../series/columns.ts'
-import { createInstantFormatter, formatInstant, MinuteText } from '../time/format.ts'
+import { createInstantFormatter, formatInstant } from '../time/format.ts'
 import type { TimeZone } from '../time/zone.ts'
 import type { Piece } from './answer.ts'
-import {
-  LONGEST_INSTANT,
-  LONGEST_NUMBER,
-  writeBytes,
-  writeInstant,
-  writeMillis,
-  writeNumber,
-} from './json-bytes.ts'
+import { LONGEST_NUMBER, TimestampTemplate, writeMillis, writeNumber } from './json-bytes.ts'
 
-/** Points written between two pieces: about 75 KB as rows. */
-const POINTS_PER_PIECE = 1024
+/** Points are written into buffers of this size, each of which goes out when it is full. */
+const PIECE_BYTES = 65_536
 /** Fewer points than this are written as text, which joins with that of the labels around them. */
 const FEW_POINTS = 32
 
@@ -35,22 +28,27 @@ export function* rowPieces({ times, values, statuses }: PointColumns, zone: Time
     yield `[${rows.join(',')}]`
     return
   }
-  const minute = new MinuteText(zone)
-  for (let start = 0; start < times.length; start += POINTS_PER_PIECE) {
-    const end = Math.min(start + POINTS_PER_PIECE, times.length)
-    const bytes = new Uint8Array((end - start) * LONGEST_ROW)
-    let at = 0
-    for (let i = start; i < end; i++) {
-      const value = values[i]!
-      at = writeBytes(bytes, at, i === 0 ? FIRST_TIMESTAMP : NEXT_TIMESTAMP)
-      at = writeInstant(bytes, at, times[i]!, minute)
-      at = writeBytes(bytes, at, VALUE)
-      at = writeNumber(bytes, at, value)
-      at = writeBytes(bytes, at, statuses[i] === STATUS_OK && !Number.isNaN(value) ? OK_END : BAD_END)
+  const timestamp = new TimestampTemplate(',{"timestamp":"', zone, '","value":')
+  const fullAt = PIECE_BYTES - (timestamp.longest + LONGEST_NUMBER + BAD_END.length)
+  let bytes = Buffer.allocUnsafe(PIECE_BYTES)
+  let at = 0
+  for (let i = 0; i < times.length; i++) {
+    const value = values[i]!
+    const rowEnd = statuses[i] === STATUS_OK && !Number.isNaN(value) ? OK_END : BAD_END
+    at = timestamp.write(bytes, at, times[i]!)
+    at = writeNumber(bytes, at, value)
+    bytes.set(rowEnd, at)
+    at += rowEnd.length
+    // The comma before the very first row opens the array instead.
+    if (i === 0) bytes[0] = OPENING_BRACKET
+    if (at > fullAt) {
+      yield bytes.subarray(0, at)
+      bytes = Buffer.allocUnsafe(PIECE_BYTES)
+      at = 0
     }
-    yield bytes.subarray(0, at)
   }
-  yield ']'
+  bytes[at++] = CLOSING_BRACKET
+  yield bytes.subarray(0, at)
 }
 
 /** Points as columns: epoch milliseconds, values, and statuses unless all are OK. */
@@ -71,16 +69,19 @@ function* listPieces(
   numbers: Float64Array,
   write: (bytes: Uint8Array, at: number, number: number) => number,
 ): Generator<Piece> {
-  for (let start = 0; start < numbers.length; start += POINTS_PER_PIECE) {
-    const end = Math.min(start + POINTS_PER_PIECE, numbers.length)
-    const bytes = new Uint8Array((end - start) * (LONGEST_NUMBER + 1))
-    let at = 0
-    for (let i = start; i < end; i++) {
-      if (i > 0) bytes[at++] = COMMA
-      at = write(bytes, at, numbers[i]!)
+  const fullAt = PIECE_BYTES - LONGEST_NUMBER - 1
+  let bytes = Buffer.allocUnsafe(PIECE_BYTES)
+  let at = 0
+  for (let i = 0; i < numbers.length; i++) {
+    if (i > 0) bytes[at++] = COMMA
+    at = write(bytes, at, numbers[i]!)
+    if (at > fullAt) {
+      yield bytes.subarray(0, at)
+      bytes = Buffer.allocUnsafe(PIECE_BYTES)
+      at = 0
     }
-    yield bytes.subarray(0, at)
   }
+  yield bytes.subarray(0, at)
 }
 
 /** An object for each window, with every aggregate: null where it was not asked for or cannot be computed. */
@@ -107,11 +108,8 @@ function numberText(value: number): string {
   return Number.isFinite(value) ? `${value}` : 'null'
 }
 
-const encode = (text: string) => new TextEncoder().encode(text)
-const FIRST_TIMESTAMP = encode('[{"timestamp":"')
-const NEXT_TIMESTAMP = encode(',{"timestamp":"')
-const VALUE = encode('","value":')
-const OK_END = encode(',"status":"OK"}')
-const BAD_END = encode(',"status":"BAD"}')
-const LONGEST_ROW = NEXT_TIMESTAMP.length + LONGEST_INSTANT + VALUE.length + LONGEST_NUMBER + BAD_END.length
+const OK_END = Buffer.from(',"status":"OK"}')
+const BAD_END = Buffer.from(',"status":"BAD"}')
 const COMMA = 44
+const OPENING_BRACKET = 91
+const CLOSING_BRACKET = 93

@@ -1,5 +1,6 @@
-import type { MinuteText } from '../time/format.ts'
+import { MinuteText } from '../time/format.ts'
 import { US_PER_MS, US_PER_SECOND } from '../time/instant.ts'
+import type { TimeZone } from '../time/zone.ts'
 
 /**
  * JSON as bytes, for the one place where it matters: the points of large answers. A string for each timestamp and value,
@@ -10,23 +11,17 @@ import { US_PER_MS, US_PER_SECOND } from '../time/instant.ts'
 /** Most bytes that one number takes: `-2.2250738585072014e-308` and some more. */
 export const LONGEST_NUMBER = 32
 /** Most bytes that one instant takes: `2023-09-25T17:29:04.446123+00:53:28` and some more. */
-export const LONGEST_INSTANT = 48
+const LONGEST_INSTANT = 48
 
 const ZERO = 48
 const POINT = 46
 const MINUS = 45
+const ENCODER = new TextEncoder()
 
 /** Text of one byte a character. */
 export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
   return at + text.length
-}
-
-/** Bytes that were encoded before; for short ones, where a loop beats the call that `set` is. */
-export function writeBytes(bytes: Uint8Array, at: number, fragment: Uint8Array): number {
-  const { length } = fragment
-  for (let i = 0; i < length; i++) bytes[at + i] = fragment[i]!
-  return at + length
 }
 
 /**
@@ -58,42 +53,91 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): numbe
   return at
 }
 
-/** A whole number from 0 to 99,999. */
+/** A whole number from 0 to 2^31 - 1. */
 function writeWhole(bytes: Uint8Array, at: number, whole: number): number {
-  const digits = whole < 10 ? 1 : whole < 100 ? 2 : whole < 1000 ? 3 : whole < 10_000 ? 4 : 5
-  let left = whole
-  for (let i = at + digits - 1; i >= at; i--) {
+  let end = at + 1
+  for (let bound = 10; whole >= bound; bound *= 10) end++
+  let left = whole | 0
+  for (let i = end - 1; i >= at; i--) {
     const tenth = (left / 10) | 0
     bytes[i] = ZERO + left - tenth * 10
     left = tenth
   }
-  return at + digits
+  return end
 }
 
-/** An instant as `formatInstant` writes it, without quotes. */
-export function writeInstant(bytes: Uint8Array, at: number, instant: number, minute: MinuteText): number {
-  if (instant < minute.start || instant >= minute.end) minute.enter(instant)
-  at = writeAscii(bytes, at, minute.prefix)
-  const inMinute = (instant - minute.origin) | 0
-  const seconds = (inMinute / US_PER_SECOND) | 0
-  const inSecond = inMinute - seconds * US_PER_SECOND
-  const ms = (inSecond / US_PER_MS) | 0
-  const us = inSecond - ms * US_PER_MS
-  const tens = (seconds / 10) | 0
-  bytes[at] = ZERO + tens
-  bytes[at + 1] = ZERO + seconds - tens * 10
-  bytes[at + 2] = POINT
-  at = writeThreeDigits(bytes, at + 3, ms)
-  if (us !== 0) at = writeThreeDigits(bytes, at, us)
-  return writeAscii(bytes, at, minute.suffix)
+/**
+ * A timestamp with the text around it, such as `{"timestamp":"2023-09-25T17:29:04.446+02:00","value":`. All of it but a few
+ * digits is the same for the instants of a minute, so it is kept as bytes, patched and copied as a whole.
+ */
+export class TimestampTemplate {
+  readonly #before: string
+  readonly #after: string
+  readonly #minute: MinuteText
+  /** With three and with six fraction digits. */
+  #millis = new Uint8Array(0)
+  #micros = new Uint8Array(0)
+  #secondsAt = 0
+
+  constructor(before: string, zone: TimeZone, after: string) {
+    this.#before = before
+    this.#after = after
+    this.#minute = new MinuteText(zone)
+  }
+
+  /** Most bytes that one timestamp with its surroundings takes. */
+  get longest(): number {
+    return this.#before.length + LONGEST_INSTANT + this.#after.length
+  }
+
+  write(bytes: Uint8Array, at: number, instant: number): number {
+    const minute = this.#minute
+    if (instant < minute.start || instant >= minute.end) this.#enter(instant)
+    const inMinute = (instant - minute.origin) | 0
+    const seconds = (inMinute / US_PER_SECOND) | 0
+    const inSecond = inMinute - seconds * US_PER_SECOND
+    const ms = (inSecond / US_PER_MS) | 0
+    const us = inSecond - ms * US_PER_MS
+    const template = us === 0 ? this.#millis : this.#micros
+    const digits = this.#secondsAt
+    const tens = (seconds / 10) | 0
+    template[digits] = ZERO + tens
+    template[digits + 1] = ZERO + seconds - tens * 10
+    writeThreeDigits(template, digits + 3, ms)
+    if (us !== 0) writeThreeDigits(template, digits + 6, us)
+    bytes.set(template, at)
+    return at + template.length
+  }
+
+  #enter(instant: number): void {
+    const minute = this.#minute
+    minute.enter(instant)
+    const head = this.#before + minute.prefix
+    this.#secondsAt = head.length
+    this.#millis = ENCODER.encode(`${head}00.000${minute.suffix}${this.#after}`)
+    this.#micros = ENCODER.encode(`${head}00.000000${minute.suffix}${this.#after}`)
+  }
 }
 
 /** An instant as epoch milliseconds with all its digits: dividing the double would be off in the last of them. */
 export function writeMillis(bytes: Uint8Array, at: number, us: number): number {
-  const whole = Math.trunc(us / US_PER_MS)
-  const rest = Math.abs(us - whole * US_PER_MS)
-  if (us < 0 && whole === 0 && rest !== 0) bytes[at++] = MINUS
-  at = writeAscii(bytes, at, String(whole))
+  if (us < 0) {
+    bytes[at++] = MINUS
+    us = -us
+  }
+  // Parts of at most seven digits, so that this is integer arithmetic.
+  const seconds = Math.floor(us / US_PER_SECOND)
+  const inSecond = us - seconds * US_PER_SECOND
+  const thousands = (seconds / 1000) | 0
+  const ms = (inSecond / US_PER_MS) | 0
+  const rest = inSecond - ms * US_PER_MS
+  if (thousands > 0) {
+    at = writeWhole(bytes, at, thousands)
+    at = writeThreeDigits(bytes, at, seconds - thousands * 1000)
+    at = writeThreeDigits(bytes, at, ms)
+  } else {
+    at = writeWhole(bytes, at, seconds * 1000 + ms)
+  }
   if (rest === 0) return at
   bytes[at++] = POINT
   at = writeThreeDigits(bytes, at, rest)

@@ -40,8 +40,10 @@ export function sliceColumns(points: PointColumns, start: number, end: number): 
   }
 }
 
-/** The points one after the other, copied. */
-export function concatColumns(parts: readonly PointColumns[]): PointColumns {
+/** The points one after the other; copied, unless only one part holds any. */
+export function concatColumns(all: readonly PointColumns[]): PointColumns {
+  const parts = all.filter((part) => part.times.length > 0)
+  if (parts.length === 0) return NO_POINTS
   if (parts.length === 1) return parts[0]!
   const whole = makeColumns(parts.reduce((length, part) => length + part.times.length, 0))
   let offset = 0

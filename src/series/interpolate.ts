@@ -82,7 +82,7 @@ export function valuesFromPoints(
   const values = new Float64Array(times.length)
   // Walking is cheaper than searching only when there are not many points for each time.
   const walk = goodTimes.length < times.length * 16
-  let passed = 0
+  let passed = times.length === 0 ? 0 : upperBound(goodTimes, side === 'at' ? times[0]! : times[0]! - 1)
   for (let i = 0; i < times.length; i++) {
     const at = times[i]!
     // Instants are whole, so "before at" is "not after at - 1".

@@ -1,9 +1,9 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { Argument } from '../../grammar/tree.ts'
+import type { Argument, Complaint } from '../../grammar/tree.ts'
 import { makeWindows } from '../../time/anchor.ts'
 import { rateUs } from '../../time/duration.ts'
 import { UTC } from '../../time/zone.ts'
-import { type Complaint, defineFunction, seriesParameter } from '../define-function.ts'
+import { defineFunction, seriesParameter } from '../define-function.ts'
 import { TotalSeries } from '../total-series.ts'
 
 export const totalise = defineFunction({

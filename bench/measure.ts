@@ -1,0 +1,62 @@
+/** One measured case: times in milliseconds, and what they were for. */
+export interface Measurement {
+  /** Stable: `multi/raw/100000-points`. */
+  readonly name: string
+  readonly runs: number
+  readonly medianMs: number
+  readonly p99Ms: number
+  /** Items that one run handles, for a rate; null where there is none. */
+  readonly items: number | null
+  readonly note: string
+}
+
+export interface MeasureOptions {
+  readonly warmUps: number
+  readonly runs: number
+  readonly items?: number
+  readonly note?: string
+}
+
+/** Runs a task often enough to speak of a median. The task checks its own result: a fast wrong answer is no figure. */
+export async function measure(
+  name: string,
+  task: (run: number) => unknown,
+  options: MeasureOptions,
+): Promise<Measurement> {
+  for (let run = 0; run < options.warmUps; run++) await task(run)
+  const times: number[] = []
+  for (let run = 0; run < options.runs; run++) {
+    const start = performance.now()
+    await task(options.warmUps + run)
+    times.push(performance.now() - start)
+  }
+  times.sort((a, b) => a - b)
+  return {
+    name,
+    runs: times.length,
+    medianMs: quantile(times, 0.5),
+    p99Ms: quantile(times, 0.99),
+    items: options.items ?? null,
+    note: options.note ?? '',
+  }
+}
+
+function quantile(sorted: readonly number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!
+}
+
+/** Uniform numbers in [0, 1) that are the same in every run (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** Throws when what a benchmark relies on does not hold. */
+export function expect(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(`The benchmark's result is wrong: ${what}`)
+}

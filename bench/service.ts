@@ -1,0 +1,99 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from './measure.ts'
+
+const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tidemark.js')
+
+/** A real service in a process of its own, with an empty data directory that goes when it stops. */
+export interface Service {
+  readonly pid: number
+  readonly dataDir: string
+  /** Posts JSON and answers the text of the answer. */
+  post(path: string, body: string): Promise<Buffer>
+  stop(): Promise<void>
+}
+
+export async function startService(environment: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
+  const port = await freePort()
+  const env = { ...process.env, ...environment, TIDEMARK_DATA_DIR: dataDir, TIDEMARK_LOG_LEVEL: 'warn' }
+  const keyText = execFileSync(
+    process.execPath,
+    [PROGRAM, 'keys', 'create', '--name', 'bench', '--scope', 'write', '--json'],
+    { env, encoding: 'utf8' },
+  )
+  const { key } = JSON.parse(keyText)
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', String(port)], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+  const post = (path: string, body: string) => send(agent, port, path, body, key)
+  await untilLive(agent, port, child)
+  return {
+    pid: child.pid!,
+    dataDir,
+    post,
+    stop: async () => {
+      agent.destroy()
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await gone
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function send(agent: Agent, port: number, path: string, body: string, key: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'x-api-key': key,
+    }
+    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('error', reject)
+      answer.on('end', () => {
+        const bytes = Buffer.concat(chunks)
+        if (answer.statusCode === 200) resolve(bytes)
+        else reject(new Error(`${answer.statusCode} ${bytes.toString().slice(0, 500)}`))
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+async function untilLive(agent: Agent, port: number, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    expect(child.exitCode === null, 'the service started')
+    const live = await new Promise<boolean>((resolve) => {
+      const sent = request({ host: '127.0.0.1', port, path: '/health/live', agent }, (answer) => {
+        answer.resume()
+        resolve(answer.statusCode === 200)
+      })
+      sent.on('error', () => resolve(false))
+      sent.end()
+    })
+    if (live) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  expect(false, 'the service answered within 10 s')
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}

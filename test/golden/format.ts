@@ -1,0 +1,272 @@
+import { type Instant, instantFromUs } from '../../src/time/instant.ts'
+import { parseTime } from '../../src/time/parse.ts'
+import { parseTimeZone, type TimeZone } from '../../src/time/zone.ts'
+
+/**
+ * Golden files, test/golden/*.calc: series, requests and the answers that a person worked out, as text that a process
+ * engineer can read. The format is described in test/golden/README.md.
+ */
+export interface GoldenFile {
+  /** Who worked out the numbers. */
+  readonly source: string
+  readonly tags: readonly GoldenTag[]
+  readonly cases: readonly GoldenCase[]
+}
+
+export interface GoldenTag {
+  readonly historian: string
+  readonly name: string
+  readonly stepped: boolean
+  readonly points: readonly GoldenPoint[]
+}
+
+export interface GoldenPoint {
+  readonly time: Instant
+  /** `null` for no value, which only answers have. */
+  readonly value: number | null
+  readonly bad: boolean
+}
+
+export interface GoldenCase {
+  readonly title: string
+  readonly line: number
+  readonly now: Instant
+  readonly zone: TimeZone
+  readonly reads: readonly GoldenRead[]
+}
+
+export interface GoldenRead {
+  readonly line: number
+  readonly tag: string
+  readonly type: string
+  readonly details: Readonly<Record<string, string | number | readonly string[]>>
+  readonly expected: Expected
+  /** Relative tolerance of values. */
+  readonly within: number
+  readonly plan: readonly PlanCheck[]
+}
+
+export type Expected =
+  | { readonly kind: 'points'; readonly points: readonly GoldenPoint[]; readonly truncated: boolean }
+  | { readonly kind: 'adjacent'; readonly points: ReadonlyMap<string, GoldenPoint | null> }
+  | { readonly kind: 'aggregates'; readonly windows: readonly GoldenWindow[] }
+  | { readonly kind: 'fails'; readonly sentence: string }
+
+export interface GoldenWindow {
+  readonly from: Instant
+  readonly to: Instant
+  /** By the names of the answer; `null` where it cannot be computed. */
+  readonly values: ReadonlyMap<string, number | null>
+}
+
+export interface PlanCheck {
+  readonly name: string
+  readonly operator: '=' | '<='
+  readonly value: number
+}
+
+const TYPES =
+  /^(.+?) {1,20}((?:CURRENT|HISTORICAL|INTERPOLATED|RAW|ADJACENT|AGGREGATED|MULTIPLE_AGGREGATED)_POINTS?|POINT_(?:BEFORE|AFTER)(?:_OR_AT)?)(?: (.*))?$/
+
+interface Scope {
+  now: Instant
+  zone: TimeZone
+}
+
+/** Reads a golden file; throws an error that names the line. */
+export function parseGolden(text: string): GoldenFile {
+  const reader = new Reader(text)
+  const tags: GoldenTag[] = []
+  const cases: GoldenCase[] = []
+  const scope: Scope = { now: instantFromUs(0), zone: parseTimeZone('UTC')! }
+  let source = ''
+  for (let line = reader.next(0); line !== null; line = reader.next(0)) {
+    const [word, rest] = firstWord(line.text)
+    if (word === 'source') source = rest
+    else if (word === 'now') readScope(reader, rest, scope)
+    else if (word === 'tag') tags.push(readTag(reader, rest, scope))
+    else if (word === 'case') cases.push(readCase(reader, rest, line.number, scope))
+    else reader.fail(`source, now, tag or case is expected, not ${word}`)
+  }
+  return { source, tags, cases }
+}
+
+function readScope(reader: Reader, rest: string, scope: Scope): void {
+  const match = /^(\S+)(?: +zone +(\S+))?$/.exec(rest)
+  const zone = match === null ? null : parseTimeZone(match[2] ?? 'UTC')
+  if (match === null || zone === null) reader.fail('a time and `zone <id>` are expected')
+  scope.zone = zone
+  scope.now = readTime(reader, match[1]!, scope)
+}
+
+function readTag(reader: Reader, rest: string, scope: Scope): GoldenTag {
+  const match = /^([^/]+)\/(.+?) +(linear|stepped)$/.exec(rest)
+  if (match === null) return reader.fail('<historian>/<name>, then linear or stepped, is expected')
+  const points: GoldenPoint[] = []
+  for (let line = reader.next(2); line !== null; line = reader.next(2)) {
+    points.push(readPoint(reader, line.text, scope))
+  }
+  return { historian: match[1]!, name: match[2]!, stepped: match[3] === 'stepped', points }
+}
+
+function readCase(reader: Reader, title: string, number: number, outer: Scope): GoldenCase {
+  const scope = { ...outer }
+  const reads: GoldenRead[] = []
+  for (let line = reader.next(2); line !== null; line = reader.next(2)) {
+    const [word, rest] = firstWord(line.text)
+    if (word === 'now' && reads.length === 0) readScope(reader, rest, scope)
+    else if (word === 'read') reads.push(readRead(reader, rest, line.number, scope))
+    else reader.fail(`read is expected, or now before the first one, not ${word}`)
+  }
+  return { title, line: number, ...scope, reads }
+}
+
+function readRead(reader: Reader, rest: string, number: number, scope: Scope): GoldenRead {
+  const match = TYPES.exec(rest)
+  if (match === null) return reader.fail('a tag and a request type are expected')
+  const [, tag, type, words = ''] = match
+  const details = readDetails(reader, words, scope)
+  const points: GoldenPoint[] = []
+  const adjacent = new Map<string, GoldenPoint | null>()
+  const windows: GoldenWindow[] = []
+  const plan: PlanCheck[] = []
+  let truncated = false
+  let sentence: string | null = null
+  let within = 1e-9
+  for (let line = reader.expectation(); line !== null; line = reader.expectation()) {
+    const [word, more] = firstWord(line.text)
+    if (word === 'plan') plan.push(readPlan(reader, more))
+    else if (word === 'within') within = Number(more)
+    else if (word === 'fails') sentence = more
+    else if (word === 'truncated') truncated = true
+    else if (word === 'none') continue
+    else if (type === 'ADJACENT_POINTS') {
+      adjacent.set(word, more === 'none' ? null : readPoint(reader, more, scope))
+    } else if (type!.includes('AGGREGATED')) windows.push(readWindow(reader, line.text, scope))
+    else points.push(readPoint(reader, line.text, scope))
+  }
+  const expected: Expected =
+    sentence !== null
+      ? { kind: 'fails', sentence }
+      : type === 'ADJACENT_POINTS'
+        ? { kind: 'adjacent', points: adjacent }
+        : windows.length > 0
+          ? { kind: 'aggregates', windows }
+          : { kind: 'points', points, truncated }
+  const names =
+    windows[0] === undefined ? {} : { aggregates: [...windows[0].values.keys()].map(aggregateWord) }
+  return { line: number, tag: tag!, type: type!, details: { ...details, ...names }, expected, within, plan }
+}
+
+function aggregateWord(name: string): string {
+  return name === 'variance' ? 'VAR' : name.toUpperCase()
+}
+
+/** `10:00 .. 10:20 count 5`, `at 10:00`, `now 10:00`. */
+function readDetails(
+  reader: Reader,
+  words: string,
+  scope: Scope,
+): Record<string, string | number | readonly string[]> {
+  const details: Record<string, string | number> = {}
+  let rest = words.trim()
+  const range = /^(\S+) +\.\. +(\S+) */.exec(rest)
+  if (range !== null) {
+    details.from = timeText(readTime(reader, range[1]!, scope))
+    details.to = timeText(readTime(reader, range[2]!, scope))
+    rest = rest.slice(range[0].length)
+  }
+  const parts = rest === '' ? [] : rest.split(/ +/)
+  for (let i = 0; i < parts.length; i += 2) {
+    const [name, value] = [parts[i]!, parts[i + 1] ?? reader.fail(`${parts[i]} needs a value`)]
+    if (name === 'at' || name === 'now') details[name] = timeText(readTime(reader, value, scope))
+    else if (name === 'count' || name === 'maxPoints') details[name] = Number(value)
+    else if (name === 'left' || name === 'right') details[`${name}Boundary`] = value
+    else if (name === 'order' || name === 'interval') details[name] = value
+    else reader.fail(`${name} is no detail`)
+  }
+  return details
+}
+
+/** `10:00  10`, `10:00  10 BAD`, `10:00  null BAD`. */
+function readPoint(reader: Reader, text: string, scope: Scope): GoldenPoint {
+  const match = /^(\S+) +(\S+)(?: +(BAD))?$/.exec(text)
+  if (match === null) return reader.fail('a time, a value and perhaps BAD are expected')
+  return {
+    time: readTime(reader, match[1]!, scope),
+    value: readValue(reader, match[2]!),
+    bad: match[3] === 'BAD',
+  }
+}
+
+/** `10:00 .. 11:00  min 10  max null`. */
+function readWindow(reader: Reader, text: string, scope: Scope): GoldenWindow {
+  const [from, dots, to, ...words] = text.split(/ +/)
+  if (dots !== '..') return reader.fail('a window as <from> .. <to> is expected')
+  const values = new Map<string, number | null>()
+  for (let i = 0; i + 1 < words.length; i += 2) values.set(words[i]!, readValue(reader, words[i + 1]!))
+  return { from: readTime(reader, from!, scope), to: readTime(reader, to!, scope), values }
+}
+
+function readPlan(reader: Reader, text: string): PlanCheck {
+  const match = /^(\w+) +(=|<=) +(\d+)$/.exec(text)
+  if (match === null) return reader.fail('plan <name> = <number> or <= <number> is expected')
+  return { name: match[1]!, operator: match[2] as '=' | '<=', value: Number(match[3]) }
+}
+
+function readValue(reader: Reader, text: string): number | null {
+  if (text === 'null') return null
+  const value = Number(text)
+  return Number.isFinite(value) ? value : reader.fail(`${text} is no number`)
+}
+
+/** `10:00`, `10:00:00.5` on the day of now, `-1us` after a time for one microsecond earlier; or any time of the interface. */
+function readTime(reader: Reader, text: string, { now, zone }: Scope): Instant {
+  const [base, earlier] = text.endsWith('-1us') ? [text.slice(0, -4), 1] : [text, 0]
+  const day = new Temporal.ZonedDateTime(BigInt(now) * 1000n, zone.id).toPlainDate().toString()
+  const time = parseTime(/^\d\d:\d\d/.test(base) ? `${day}T${base}` : base, { now, zone })
+  if (time === null) return reader.fail(`${text} is no time`)
+  return instantFromUs(time - earlier)
+}
+
+/** An instant as the interface reads it without losing a microsecond. */
+export function timeText(time: Instant): string {
+  return Temporal.Instant.fromEpochNanoseconds(BigInt(time) * 1000n).toString()
+}
+
+function firstWord(text: string): readonly [word: string, rest: string] {
+  const space = text.indexOf(' ')
+  return space < 0 ? [text, ''] : [text.slice(0, space), text.slice(space).trim()]
+}
+
+/** The lines of a file without comments. */
+class Reader {
+  readonly #lines: readonly string[]
+  #at = 0
+
+  constructor(text: string) {
+    // A comment is a line of its own, or follows at least two blanks: a tag's name may hold a #.
+    this.#lines = text.split('\n').map((line) => line.replace(/(?:^| {2,})#.*$/, '').trimEnd())
+  }
+
+  /** The next line when it is indented by that much; `null` when it is not, or there is none. */
+  next(indent: number): { readonly text: string; readonly number: number } | null {
+    while (this.#lines[this.#at] === '') this.#at++
+    const line = this.#lines[this.#at]
+    if (line === undefined) return null
+    if (line.search(/\S/) < indent) return null
+    this.#at++
+    return { text: line.trim(), number: this.#at }
+  }
+
+  /** The next line of a read: what does not begin another read, setting or case. */
+  expectation(): { readonly text: string; readonly number: number } | null {
+    while (this.#lines[this.#at] === '') this.#at++
+    const line = this.#lines[this.#at]
+    return line === undefined || /^ *(?:read|now) /.test(line) ? null : this.next(2)
+  }
+
+  fail(reason: string): never {
+    throw new Error(`line ${this.#at}: ${reason}`)
+  }
+}
