@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   write: ['errors', 'time', 'series', 'grammar', 'historian'],
   multi: ['errors', 'time', 'series', 'grammar', 'historian', 'calc'],
   http: ['errors', 'time', 'series', 'grammar', 'historian', 'calc', 'multi', 'write', 'config'],
-  demo: ['errors', 'time', 'series', 'historian', 'write'],
+  demo: ['errors', 'time', 'series', 'historian', 'write', 'config'],
   cli: ['errors', 'time', 'series', 'grammar', 'historian', 'calc', 'multi', 'write', 'config', 'demo'],
 }
 

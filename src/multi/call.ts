@@ -37,6 +37,8 @@ export interface WrongLabel {
   readonly kind: 'wrong'
   readonly label: string
   readonly issue: Issue
+  /** The error behind the issue, for the log; never for the client. */
+  readonly cause: unknown
 }
 
 export interface UnderstoodLabel {

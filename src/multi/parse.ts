@@ -51,7 +51,7 @@ function parseLabel(label: string, request: unknown, context: LabelContext): Par
   try {
     return understandLabel(label, request, context)
   } catch (error) {
-    return { kind: 'wrong', label, issue: issueOf(error, { label, ...tag }) }
+    return { kind: 'wrong', label, issue: issueOf(error, { label, ...tag }), cause: error }
   }
 }
 

@@ -42,7 +42,7 @@ export function planCall(
       return planLabel(label, tags, source, left, ledger.forLabel(), signal)
     } catch (error) {
       const place = { label: label.label, tag: label.address }
-      return { kind: 'wrong', label: label.label, issue: issueOf(error, place) } as const
+      return { kind: 'wrong', label: label.label, issue: issueOf(error, place), cause: error } as const
     }
   })
   return { labels: planned, ledger }

@@ -25,6 +25,8 @@ export interface MultiAnswer {
   readonly labels: number
   readonly wrongLabels: number
   readonly statistics: ReadStatistics
+  /** What failed for a reason that is not the caller's, for the log. */
+  readonly failures: readonly unknown[]
 }
 
 export interface ExecutedLabel {
@@ -97,7 +99,8 @@ async function executePlan(
     plan.labels.map((label) => (label.kind === 'wrong' ? label : executeLabel(label, grids, signal))),
   )
   const results = outcomes.flatMap((outcome) => ('issue' in outcome ? [] : [outcome]))
-  const issues = outcomes.flatMap((outcome) => ('issue' in outcome ? [outcome.issue] : []))
+  const wrong = outcomes.flatMap((outcome) => ('issue' in outcome ? [outcome] : []))
+  const issues = wrong.map((label) => label.issue)
   const { warnings, format } = parsed
   const now = formatInstant(parsed.now, parsed.zone)
   return {
@@ -106,6 +109,7 @@ async function executePlan(
     labels: parsed.labels.length,
     wrongLabels: issues.length,
     statistics: source.statistics,
+    failures: wrong.flatMap(({ cause }) => (isOurs(cause) ? [cause] : [])),
   }
 }
 
@@ -121,8 +125,13 @@ async function executeLabel(
   } catch (error) {
     // Past the deadline no label has failed by itself: the whole call has.
     if (signal.aborted) throw signal.reason
-    return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }) }
+    return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }), cause: error }
   }
+}
+
+/** Whether an error is the service's or a historian's, not the caller's. */
+function isOurs(error: unknown): boolean {
+  return !(error instanceof TidemarkError) || ['unavailable', 'corrupt', 'bug'].includes(error.kind)
 }
 
 /** Labels whose historian could not say what they would cost fail with its error. */
@@ -133,8 +142,8 @@ function withoutFailed(plan: Plan, failures: ReadonlyMap<string, unknown>, signa
     const historian = label.kind === 'planned' ? label.ledger.historianAmong(failures) : null
     if (label.kind === 'wrong' || historian === null) return label
     const place = { label: label.understood.label, tag: label.understood.address }
-    const issue = issueOf(failures.get(historian), place)
-    return { kind: 'wrong', label: place.label, issue } as const
+    const cause = failures.get(historian)
+    return { kind: 'wrong', label: place.label, issue: issueOf(cause, place), cause } as const
   })
   return { ...plan, labels }
 }
@@ -160,6 +169,7 @@ function refusal(error: unknown): MultiAnswer {
     labels: 0,
     wrongLabels: 0,
     statistics: NOTHING_READ,
+    failures: [],
   }
 }
 
@@ -179,6 +189,7 @@ function wholeCallFailed(
     labels: parsed.labels.length,
     wrongLabels: parsed.labels.length,
     statistics: NOTHING_READ,
+    failures: [],
   }
 }
 
@@ -189,5 +200,6 @@ function explanation(parsed: ParsedCall, plan: Plan, text: string): MultiAnswer 
     labels: parsed.labels.length,
     wrongLabels: parsed.labels.length - plannedLabels(plan).length,
     statistics: NOTHING_READ,
+    failures: [],
   }
 }

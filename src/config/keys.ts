@@ -1,0 +1,72 @@
+import { hash, randomBytes } from 'node:crypto'
+
+/** What is known of an API key; the key itself is shown once and kept nowhere. */
+export interface KeyRecord {
+  /** Short and random, shown in lists. */
+  readonly id: string
+  readonly name: string
+  /** `write` includes `read`. */
+  readonly scope: KeyScope
+  /** Historians that it may see; `null` is all of them. */
+  readonly historians: readonly string[] | null
+  /** Microseconds since 1970. */
+  readonly createdAt: number
+  /** Microseconds since 1970, valid before; `null` is for ever. */
+  readonly expiresAt: number | null
+  /** Microseconds since 1970; `null` while it is not revoked. */
+  readonly revokedAt: number | null
+}
+
+export type KeyScope = 'read' | 'write'
+
+/** A key to be stored: its record and the digest of its secret. */
+export interface NewKey {
+  readonly record: KeyRecord
+  readonly digest: Uint8Array
+}
+
+/** Where keys are kept. Every change is durable when it resolves, and seen by every process that has the same data directory. */
+export interface KeyStore {
+  /** The key with this digest, revoked and expired ones too; compared in constant time. */
+  find(digest: Uint8Array): Promise<KeyRecord | null>
+  /** All keys, revoked ones too, in the order in which they were made. */
+  list(): Promise<readonly KeyRecord[]>
+  /** KEY_EXISTS when a key that is not revoked has the name. */
+  add(record: KeyRecord, digest: Uint8Array): Promise<void>
+  /** The key with this id, or else the one with this name that is not revoked, as it is afterwards; `null` when there is none. */
+  revoke(idOrName: string): Promise<KeyRecord | null>
+  /** Whether there ever was a key; stays true when all are revoked. */
+  firstStartKeysMade(): boolean
+  /** Adds the keys of a first start, all or none; false when there ever was a key, and then nothing is added. */
+  addFirstStartKeys(keys: readonly NewKey[]): Promise<boolean>
+}
+
+const SECRET_BYTES = 32
+const SECRET_PREFIX = 'tdm_'
+
+/** A new key: 256 random bits as text, and what is stored of it. */
+export function makeKey(): { readonly secret: string; readonly digest: Uint8Array } {
+  // The prefix lets scanners for leaked secrets know it.
+  const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
+  return { secret, digest: digestOf(secret) }
+}
+
+/** Record of a new key, with a random id. */
+export function makeKeyRecord(
+  key: Pick<KeyRecord, 'name' | 'scope' | 'historians' | 'expiresAt'>,
+  now: number,
+): KeyRecord {
+  const { name, scope, historians, expiresAt } = key
+  const id = randomBytes(5).toString('hex')
+  return { id, name, scope, historians, createdAt: now, expiresAt, revokedAt: null }
+}
+
+/** SHA-256 of a key as a client sends it; any text has one. */
+export function digestOf(secret: string): Uint8Array {
+  return hash('sha256', secret, 'buffer')
+}
+
+/** Whether a key opens anything at `now` (microseconds since 1970): it is not revoked, and not expired. */
+export function isUsable(record: KeyRecord, now: number): boolean {
+  return record.revokedAt === null && (record.expiresAt === null || now < record.expiresAt)
+}

@@ -1,0 +1,71 @@
+import { showInput } from '../errors/tidemark-error.ts'
+import { nearestName } from '../errors/warnings.ts'
+import type { ConfigTree } from './tree.ts'
+
+/** What zod reports, as far as it is used here. */
+export interface SchemaIssue {
+  readonly code?: string | undefined
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  readonly keys?: readonly string[]
+  readonly params?: Readonly<Record<string, unknown>> | undefined
+}
+
+/**
+ * The sentences for what a schema found wrong, one for each place: `limits.deadlineSeconds: 0 is not allowed: a number
+ * above 0 is expected`. Values are shown as they were written, so what a variable holds does not show, and a value
+ * whose name sounds secret is not shown at all.
+ * @param knownKeys names that are allowed at a path, for suggestions
+ */
+export function problemsOf(
+  issues: readonly SchemaIssue[],
+  tree: ConfigTree,
+  knownKeys: (path: readonly PropertyKey[]) => readonly string[],
+): readonly string[] {
+  const problems: string[] = []
+  for (const issue of issues) {
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys ?? []) problems.push(unknownKey(issue.path, key, knownKeys(issue.path)))
+    } else {
+      problems.push(wrongValue(issue, tree))
+    }
+  }
+  return [...new Set(problems)]
+}
+
+function unknownKey(path: readonly PropertyKey[], key: string, known: readonly string[]): string {
+  const near = nearestName(key, known)
+  const hint = near === null ? `one of ${known.join(', ')} is expected` : `${near} was meant?`
+  return `${showPath([...path, key])}: this name is not known: ${hint}`
+}
+
+function wrongValue(issue: SchemaIssue, tree: ConfigTree): string {
+  const where = tree.originOf(issue.path) ?? showPath(issue.path)
+  if (issue.params?.isKey === true) return `${where}: this name is not allowed: ${issue.message}`
+  const written = tree.writtenAt(issue.path)
+  // Texts of drivers' schemas that came with zod are whole sentences already.
+  const expected = /^(Invalid|Too|Unrecognized)\b/.test(issue.message)
+    ? issue.message
+    : `${issue.message} is expected`
+  if (written === undefined) return `${where}: a value is missing: ${expected}`
+  const shown = isSecret(issue.path) ? 'this value' : show(written)
+  return `${where}: ${shown} is not allowed: ${expected}`
+}
+
+function show(written: unknown): string {
+  return typeof written === 'string' ? JSON.stringify(showInput(written)) : showInput(written)
+}
+
+function isSecret(path: readonly PropertyKey[]): boolean {
+  return path.some((step) => /pass|secret|token|credential|apikey/i.test(String(step)))
+}
+
+/** `historians.plant.type`, `server.corsOrigins[1]`; the whole file is `the configuration`. */
+export function showPath(path: readonly PropertyKey[]): string {
+  let shown = ''
+  for (const step of path) {
+    if (typeof step === 'number') shown += `[${step}]`
+    else shown += `${shown === '' ? '' : '.'}${showInput(String(step))}`
+  }
+  return shown === '' ? 'the configuration' : shown
+}

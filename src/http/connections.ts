@@ -1,0 +1,142 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { TidemarkError } from '../errors/tidemark-error.ts'
+
+/** A request between its arrival and the end of its answer. */
+export interface OpenCall {
+  /** Aborted with CANCELLED when the client goes away, or SHUTTING_DOWN when a shutdown waits no longer. */
+  readonly signal: AbortSignal
+}
+
+/** A new connection on which nothing has come yet is given so long when a shutdown begins: its request may be on the way. */
+const FRESH_GRACE_MS = 500
+
+/** How long answers to aborted calls may take before a shutdown cuts their connections. */
+const ABORT_GRACE_MS = 1_000
+
+/** How long the rest of a refused body is read and thrown away: a client that sends it all before it reads gets its answer. */
+const DISCARD_MS = 5_000
+
+/** A client that takes nothing of its answer for so long is taken for gone: it holds a call's place and memory. */
+const STALL_MS = 60_000
+
+/**
+ * The connections of the server and the calls open on each. With pipelining a connection has several, and Node tells only
+ * the first of them that the client has gone; here all learn it. Knows when a connection may be closed in a shutdown.
+ */
+export class Connections {
+  readonly #calls = new Map<Socket, Set<Call>>()
+  /** Connections below TLS, which exist before the handshake is through. */
+  readonly #raw = new Set<Socket>()
+  readonly #stallMs: number
+  #closing = false
+  #timer: NodeJS.Timeout | undefined
+  #sweep: NodeJS.Timeout | undefined
+
+  constructor(stallMs: number = STALL_MS) {
+    this.#stallMs = stallMs
+  }
+
+  get closing(): boolean {
+    return this.#closing
+  }
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      this.#raw.add(socket)
+      socket.once('close', () => this.#raw.delete(socket))
+    })
+    const ready = 'setSecureContext' in server ? 'secureConnection' : 'connection'
+    server.on(ready, (socket: Socket) => void this.#callsOn(socket))
+    this.#sweep = setInterval(() => this.#cutStalled(), this.#stallMs / 2).unref()
+  }
+
+  /** @param ended called once, when the answer has been handed over or the connection is gone (then with false) */
+  open(request: IncomingMessage, response: ServerResponse, ended: (finished: boolean) => void): OpenCall {
+    const socket = request.socket
+    const calls = this.#callsOn(socket)
+    const controller = new AbortController()
+    const end = (finished: boolean) => {
+      if (!calls.delete(call)) return
+      if (!finished) controller.abort(new TidemarkError('CANCELLED'))
+      if (finished && request.complete === false) discardRest(request)
+      if (this.#closing && calls.size === 0) socket.destroySoon?.()
+      ended(finished)
+    }
+    const call: Call = { controller, request, response, end, progress: null }
+    calls.add(call)
+    response.once('finish', () => end(true))
+    response.once('close', () => end(response.writableFinished))
+    return controller
+  }
+
+  /** Whether no later request has come on the connection of this one, so that its answer may be the last. */
+  isLast(request: IncomingMessage): boolean {
+    let last: IncomingMessage | undefined
+    for (const call of this.#calls.get(request.socket) ?? []) last = call.request
+    return last === undefined || last === request
+  }
+
+  /** Begins a shutdown: from now on connections close with their last answer, and all of them in `seconds` at the latest. */
+  close(seconds: number): void {
+    this.#closing = true
+    setTimeout(() => {
+      for (const [socket, calls] of this.#calls) if (calls.size === 0) socket.destroy()
+    }, FRESH_GRACE_MS).unref()
+    this.#timer = setTimeout(() => this.#abortAll(), seconds * 1_000)
+  }
+
+  /** All connections are closed: nothing is left to wait for. */
+  closed(): void {
+    clearTimeout(this.#timer)
+    clearInterval(this.#sweep)
+  }
+
+  #cutStalled(): void {
+    const now = performance.now()
+    for (const [socket, calls] of this.#calls) {
+      for (const call of calls) {
+        if (!call.response.headersSent) continue
+        const sent = socket.bytesWritten
+        if (call.progress?.sent !== sent) call.progress = { sent, at: now }
+        else if (now - call.progress.at >= this.#stallMs) socket.destroy()
+      }
+    }
+  }
+
+  #abortAll(): void {
+    for (const calls of this.#calls.values()) {
+      for (const call of calls) call.controller.abort(new TidemarkError('SHUTTING_DOWN'))
+    }
+    this.#timer = setTimeout(() => {
+      for (const socket of [...this.#calls.keys(), ...this.#raw]) socket.destroy()
+    }, ABORT_GRACE_MS)
+  }
+
+  #callsOn(socket: Socket): Set<Call> {
+    const known = this.#calls.get(socket)
+    if (known !== undefined) return known
+    const calls = new Set<Call>()
+    this.#calls.set(socket, calls)
+    socket.once('close', () => {
+      this.#calls.delete(socket)
+      for (const call of [...calls]) call.end(false)
+    })
+    return calls
+  }
+}
+
+interface Call {
+  readonly controller: AbortController
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly end: (finished: boolean) => void
+  /** Bytes that had been sent at the last look, and since when it is as many. */
+  progress: { readonly sent: number; readonly at: number } | null
+}
+
+function discardRest(request: IncomingMessage): void {
+  request.resume()
+  const timer = setTimeout(() => request.socket.destroy(), DISCARD_MS).unref()
+  request.once('close', () => clearTimeout(timer))
+}

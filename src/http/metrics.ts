@@ -1,0 +1,146 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { WorkInHand } from './work.ts'
+
+/** How often the event loop's lag is sampled. Node counts the interval itself into each sample. */
+const LAG_SAMPLE_MS = 20
+
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
+
+/**
+ * What Prometheus is told. Every label has few values, all chosen here: routes as they are registered, kinds of historian
+ * and never their names, no keys, no tags. docs/http.md lists the names.
+ */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #lag: ReturnType<typeof monitorEventLoopDelay>
+  readonly #requests: Counter<'route' | 'method' | 'status'>
+  readonly #seconds: Histogram<'route' | 'method'>
+  readonly #historianCalls: Counter<'type' | 'operation' | 'outcome'>
+  readonly #historianSeconds: Counter<'type' | 'operation'>
+  readonly #historianPoints: Counter<'type' | 'direction'>
+  readonly #multiLabels: Counter<'outcome'>
+
+  constructor(version: string, work: WorkInHand) {
+    const registers = [this.#registry]
+    this.#lag = monitorEventLoopDelay({ resolution: LAG_SAMPLE_MS })
+    this.#lag.enable()
+    this.#requests = new Counter({
+      name: 'tidemark_http_requests_total',
+      help: 'Requests answered, by route, method and status; 499 is a client that went away.',
+      labelNames: ['route', 'method', 'status'],
+      registers,
+    })
+    this.#seconds = new Histogram({
+      name: 'tidemark_http_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its answer.',
+      labelNames: ['route', 'method'],
+      buckets: DURATION_BUCKETS,
+      registers,
+    })
+    this.#historianCalls = new Counter({
+      name: 'tidemark_historian_calls_total',
+      help: 'Calls to historians, by kind of historian, operation and outcome (ok or the kind of error).',
+      labelNames: ['type', 'operation', 'outcome'],
+      registers,
+    })
+    this.#historianSeconds = new Counter({
+      name: 'tidemark_historian_call_seconds_total',
+      help: 'Time spent waiting for historians.',
+      labelNames: ['type', 'operation'],
+      registers,
+    })
+    this.#historianPoints = new Counter({
+      name: 'tidemark_points_total',
+      help: 'Points that historians gave (read) and took (written).',
+      labelNames: ['type', 'direction'],
+      registers,
+    })
+    this.#multiLabels = new Counter({
+      name: 'tidemark_multi_labels_total',
+      help: 'Labels of multi calls, by how they ended.',
+      labelNames: ['outcome'],
+      registers,
+    })
+    const gauge = (name: string, help: string, value: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(value())
+        },
+      })
+    gauge('tidemark_calls_in_work', 'Calls that are being worked on.', () => work.calls)
+    gauge('tidemark_request_bytes_in_work', 'Bytes of request bodies held.', () => work.bytes)
+    gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss())
+    gauge(
+      'nodejs_heap_used_bytes',
+      'Memory used by JavaScript objects.',
+      () => process.memoryUsage().heapUsed,
+    )
+    gauge('process_start_time_seconds', 'When the process started.', () => performance.timeOrigin / 1_000)
+    new Counter({
+      name: 'process_cpu_seconds_total',
+      help: 'Processor time used, user and system.',
+      registers,
+      collect() {
+        const { user, system } = process.cpuUsage()
+        this.reset()
+        this.inc((user + system) / 1e6)
+      },
+    })
+    const lag = this.#lag
+    new Gauge({
+      name: 'tidemark_event_loop_lag_seconds',
+      help: 'How late the event loop ran since the last scrape.',
+      labelNames: ['quantile'],
+      registers,
+      collect() {
+        // A histogram that has no sample yet has a maximum of 0 and odd percentiles.
+        const late = (ns: number) => Math.max(0, lag.max === 0 ? 0 : ns / 1e9 - LAG_SAMPLE_MS / 1e3)
+        for (const quantile of [0.5, 0.9, 0.99]) this.set({ quantile }, late(lag.percentile(quantile * 100)))
+        this.set({ quantile: 1 }, late(lag.max))
+        lag.reset()
+      },
+    })
+    new Gauge({
+      name: 'tidemark_build_info',
+      help: 'Version of the program.',
+      labelNames: ['version'],
+      registers,
+    }).set({ version }, 1)
+  }
+
+  /** @param route as registered, null for an unknown path */
+  requestEnded(route: string | null, method: string, status: number, seconds: number): void {
+    const labels = { route: route ?? 'unknown', method: METHODS.includes(method) ? method : 'other' }
+    this.#requests.inc({ ...labels, status: String(status) })
+    this.#seconds.observe(labels, seconds)
+  }
+
+  /** @param type kind of historian; @param outcome `ok` or a kind of error */
+  historianCalled(type: string, operation: string, outcome: string, seconds: number): void {
+    this.#historianCalls.inc({ type, operation, outcome })
+    this.#historianSeconds.inc({ type, operation }, seconds)
+  }
+
+  pointsPassed(type: string, direction: 'read' | 'written', points: number): void {
+    if (points > 0) this.#historianPoints.inc({ type, direction }, points)
+  }
+
+  multiAnswered(labels: number, wrongLabels: number): void {
+    this.#multiLabels.inc({ outcome: 'answered' }, labels - wrongLabels)
+    this.#multiLabels.inc({ outcome: 'wrong' }, wrongLabels)
+  }
+
+  /** The text that Prometheus scrapes, and its type. */
+  async print(): Promise<{ readonly type: string; readonly text: string }> {
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() }
+  }
+
+  close(): void {
+    this.#lag.disable()
+  }
+}

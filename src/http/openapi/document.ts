@@ -1,0 +1,135 @@
+import type { Route } from '../route.ts'
+import { SCHEMAS } from './schemas.ts'
+import { type Answer, type Content, type Group, type Operation, type Schema, shared } from './types.ts'
+
+const GROUPS: { readonly [Name in Group]: string } = {
+  Historians: 'What data sources there are.',
+  Tags: 'Finding tags, and their metadata.',
+  Points: 'Writing and reading points.',
+  Corrections: 'Removing and renaming what was written.',
+  Service:
+    'Health, metrics and this reference. None of them shows tags, values or historian names without a key.',
+}
+
+const DESCRIPTION = `
+One interface in front of all the time-series historians of a plant: lists, metadata, writes, and any set of reads in one
+call.
+
+Everything under \`/historian\` needs an API key, in the header \`X-Api-Key\` or the query parameter \`apikey\`. Bodies are
+UTF-8 JSON, may be sent with \`Content-Encoding: gzip\` or \`deflate\`, and types are never coerced; unknown fields are ignored
+with a sentence in \`warnings\`. Every answer carries \`X-Request-Id\`.
+`.trim()
+
+const ERROR_WORDS: { readonly [status: string]: string } = {
+  400: 'The request is wrong; nothing was done.',
+  401: 'The API key is missing, unknown, expired or revoked.',
+  403: 'The API key may only read.',
+  404: 'What was asked for does not exist.',
+  413: 'The body is larger than `server.bodyLimitBytes`, compressed or not.',
+  415: 'The body is not declared as JSON, or its Content-Encoding is not known.',
+  500: 'Something that should hold does not; the log has the request id.',
+  503: 'Too much is in work already (with `Retry-After`), or a historian could not be reached.',
+  504: 'The deadline passed.',
+}
+
+/** The OpenAPI 3.1 document of these routes, as plain data. */
+export function openApiDocument(routes: readonly Route[], version: string, basePath: string): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationObject(route) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tidemark',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    ...(basePath !== '' && { servers: [{ url: basePath }] }),
+    tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
+    security: [{ header: [] }, { query: [] }],
+    paths,
+    components: {
+      schemas: SCHEMAS,
+      securitySchemes: {
+        header: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'Wins when both are sent.' },
+        query: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'apikey',
+          description: 'For clients that cannot send headers.',
+        },
+      },
+    },
+  }
+}
+
+function operationObject(route: Route): object {
+  const { operation } = route
+  return {
+    operationId: operation.id,
+    tags: [operation.group],
+    summary: operation.summary,
+    description: operation.description,
+    ...(operation.parameters && {
+      parameters: operation.parameters.map((parameter) => ({ in: 'query', required: false, ...parameter })),
+    }),
+    ...(operation.request && {
+      requestBody: { required: true, content: { 'application/json': contentObject(operation.request) } },
+    }),
+    responses: responses(route, operation),
+    ...((route.access === 'open' || route.access === 'metrics') && {
+      security: [{}, { header: [] }, { query: [] }],
+    }),
+  }
+}
+
+function responses(route: Route, operation: Operation): object {
+  const all: Record<string, object> = {}
+  for (const [status, answer] of Object.entries(operation.answers)) all[status] = answerObject(answer)
+  for (const status of errorStatuses(route, operation)) all[status] ??= errorObject(status, route)
+  return all
+}
+
+function errorStatuses({ access, method }: Route, { errors = [] }: Operation): readonly number[] {
+  const statuses: number[] = [...errors]
+  if (access !== 'open') statuses.push(401)
+  if (access === 'read' || access === 'write') statuses.push(503)
+  if (access === 'write') statuses.push(403)
+  if (method === 'POST') statuses.push(400, 413, 415)
+  return statuses
+}
+
+function errorObject(status: number, route: Route): object {
+  // Without a key nothing is said about the endpoint, not even the type of its `errors`.
+  const name = route.errors === 'object' && status !== 401 ? 'ErrorByKey' : 'Error'
+  return {
+    description: ERROR_WORDS[status],
+    ...(status === 401 && { headers: headersObject({ 'WWW-Authenticate': 'How to send a key.' }) }),
+    ...(status === 503 && { headers: headersObject({ 'Retry-After': 'Seconds to wait.' }) }),
+    content: { 'application/json': { schema: shared(name) } },
+  }
+}
+
+function answerObject({ description, content, mediaType, headers }: Answer): object {
+  return {
+    description,
+    ...(headers && { headers: headersObject(headers) }),
+    ...(content && { content: { 'application/json': contentObject(content) } }),
+    ...(mediaType && { content: { [mediaType]: { schema: { type: 'string' } satisfies Schema } } }),
+  }
+}
+
+function contentObject({ schema, examples }: Content): object {
+  const entries = Object.entries(examples).map(([name, value]) => [name, { value }] as const)
+  return { schema, examples: Object.fromEntries(entries) }
+}
+
+function headersObject(headers: { readonly [name: string]: string }): object {
+  const entries = Object.entries(headers).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ])
+  return Object.fromEntries(entries)
+}

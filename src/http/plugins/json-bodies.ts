@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Transform } from 'node:stream'
+import { createGunzip, createInflate } from 'node:zlib'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { showInput, TidemarkError } from '../../errors/tidemark-error.ts'
+import type { WorkInHand, WorkShare } from '../work.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What a call holds of the service; null where it is none. */
+    work: WorkShare | null
+  }
+}
+
+/** Requests whose client waits for leave to send the body. */
+const waiting = new WeakMap<IncomingMessage, ServerResponse>()
+
+/**
+ * Takes a client's `Expect: 100-continue` at its word: the body is asked for only after key, type and length were found
+ * good, so that a refused upload is never sent.
+ */
+export function delayContinue(app: FastifyInstance, server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    waiting.set(request, response)
+    app.routing(request, response)
+  })
+  // Other expectations there are none of; Node would refuse them in a shape of its own.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    app.routing(request, response)
+  })
+}
+
+/**
+ * Calls are counted when they come in, and their bodies while they are read: the length is checked when it is announced,
+ * as it streams, and as it is decompressed. Nothing of Fastify's own body handling is used; its parser would refuse
+ * `__proto__` as a label, or worse.
+ */
+export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes: number): void {
+  app.decorateRequest('work', null)
+  app.addHook('onRequest', async (request, reply) => {
+    const { isCall, takesJson } = request.routeOptions.config
+    if (takesJson === true) checkType(request)
+    if (isCall !== true) return
+    const share = work.begin()
+    request.work = share
+    let left = false
+    const leave = () => {
+      if (!left) share.leave()
+      left = true
+    }
+    reply.raw.once('finish', leave)
+    reply.raw.once('close', leave)
+    request.gone.addEventListener('abort', leave, { once: true })
+  })
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async (request: FastifyRequest) => {
+    if (request.routeOptions.config.takesJson !== true) return undefined
+    return parseJson(await readBody(request, limitBytes))
+  })
+  app.addHook('preValidation', async (request) => {
+    // Fastify skips the parser where no body is announced at all.
+    if (request.routeOptions.config.takesJson === true && request.body === undefined)
+      throw invalidJson('it is empty')
+  })
+}
+
+function checkType(request: FastifyRequest): void {
+  const type = request.headers['content-type']
+  if (type === undefined || !isJsonType(type)) {
+    throw new TidemarkError('MEDIA_TYPE', { input: type === undefined ? '(none)' : showInput(type) })
+  }
+  const encoding = request.headers['content-encoding']
+  if (!Object.hasOwn(DECODERS, normalized(encoding))) {
+    throw new TidemarkError('CONTENT_ENCODING', { input: showInput(encoding) })
+  }
+}
+
+/** application/json or application/...+json, in UTF-8 where a charset is named. */
+function isJsonType(type: string): boolean {
+  const [media = '', ...parameters] = type
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  if (!/^application\/(?:[a-z0-9.!#$&^_-]+\+)?json$/.test(media)) return false
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))
+  return charset === undefined || /^charset=(?:utf-?8|"utf-?8")$/.test(charset)
+}
+
+const DECODERS: Readonly<Record<string, (() => Transform) | null>> = {
+  identity: null,
+  gzip: () => createGunzip({ chunkSize: 64 * 1024 }),
+  deflate: () => createInflate({ chunkSize: 64 * 1024 }),
+}
+
+function normalized(encoding: string | undefined): string {
+  const name = (encoding ?? '').trim().toLowerCase()
+  return name === '' ? 'identity' : name === 'x-gzip' ? 'gzip' : name
+}
+
+/** The whole body, decompressed. Rejects with BODY_TOO_LARGE, OVERLOADED, INVALID_REQUEST or CANCELLED. */
+function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> {
+  const { raw } = request
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const encoding = normalized(request.headers['content-encoding'])
+  const decoder = DECODERS[encoding]?.() ?? null
+  const source = decoder ?? raw
+  const chunks: Buffer[] = []
+  let length = 0
+
+  const hold = (bytes: number) => {
+    if (bytes > limitBytes) throw new TidemarkError('BODY_TOO_LARGE', { limit: limitBytes })
+    request.work?.holdBytes(bytes)
+  }
+  const onData = (chunk: Buffer) => {
+    length += chunk.length
+    try {
+      hold(length)
+      chunks.push(chunk)
+    } catch (error) {
+      settle(() => reject(error))
+    }
+  }
+  const onEnd = () => settle(() => resolve(Buffer.concat(chunks, length)))
+  const onBroken = (cause: unknown) =>
+    settle(() => {
+      const message = `The body cannot be decompressed: it is not complete and valid ${encoding}`
+      reject(new TidemarkError('INVALID_REQUEST', { message }, { cause }))
+    })
+  const onGone = () => settle(() => reject(request.gone.reason))
+  // The listeners go first and the rest of the body is thrown away as it comes: closing the connection now would take
+  // the answer with it.
+  const settle = (done: () => void) => {
+    source.off('data', onData).off('end', onEnd)
+    decoder?.off('error', onBroken).on('error', () => {})
+    request.gone.removeEventListener('abort', onGone)
+    if (decoder !== null && !decoder.readableEnded) {
+      raw.unpipe(decoder)
+      decoder.destroy()
+    }
+    raw.resume()
+    done()
+  }
+
+  try {
+    hold(Number(request.headers['content-length'] ?? 0))
+  } catch (error) {
+    reject(error)
+    return promise
+  }
+  request.gone.addEventListener('abort', onGone, { once: true })
+  raw.on('error', () => {}) // the connection broke; `gone` tells
+  source.on('data', onData).on('end', onEnd)
+  if (decoder !== null) raw.pipe(decoder.on('error', onBroken))
+  waiting.get(raw)?.writeContinue()
+  return promise
+}
+
+/** Keys stay what they are: JSON.parse makes `__proto__` a field like any other. */
+function parseJson(body: Buffer): unknown {
+  if (!isUtf8(body)) throw invalidJson('it is not UTF-8')
+  const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0
+  if (body.length === start) throw invalidJson('it is empty')
+  try {
+    return JSON.parse(body.toString('utf8', start))
+  } catch (error) {
+    throw invalidJson((error as Error).message.slice(0, 200))
+  }
+}
+
+function invalidJson(reason: string): TidemarkError {
+  return new TidemarkError('INVALID_JSON', { reason })
+}

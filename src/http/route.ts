@@ -1,0 +1,38 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Operation } from './openapi/types.ts'
+import type { Parts } from './services.ts'
+
+/** One endpoint: where it is, who may call it, what the reference says of it, and what it does. */
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** Without the base path and without a trailing slash; works with one too. */
+  readonly path: string
+  readonly access: Access
+  /** The type of `errors` in its error bodies: an object on metadata and multi, an array elsewhere. */
+  readonly errors: 'array' | 'object'
+  readonly operation: Operation
+  /** Makes what answers a request; called once, when the server is made. */
+  readonly handler: (parts: Parts) => Handler
+}
+
+/**
+ * - `open`: no key is asked for;
+ * - `metrics`: a key if the configuration says so;
+ * - `read`: any key;
+ * - `write`: a key of scope write.
+ */
+export type Access = 'open' | 'metrics' | 'read' | 'write'
+
+/** Resolves with what Fastify sends; errors that it throws become the general error body (plugins/errors.ts). */
+export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** What a route tells the plugins about itself, in Fastify's own `config`. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access
+    errors?: 'array' | 'object'
+    /** Whether it answers /historian calls: counted among the calls in work, and bound by their limits. */
+    isCall?: boolean
+    takesJson?: boolean
+  }
+}

@@ -1,0 +1,11 @@
+import type { Route } from '../../route.ts'
+import { operation } from './schema.ts'
+
+export const live: Route = {
+  method: 'GET',
+  path: '/health/live',
+  access: 'open',
+  errors: 'array',
+  operation,
+  handler: () => async () => ({ status: 'live' }),
+}

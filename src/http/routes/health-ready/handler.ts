@@ -1,0 +1,82 @@
+import { issueOf, TidemarkError } from '../../../errors/tidemark-error.ts'
+import type { Historian } from '../../../historian/contract.ts'
+import { withDeadline } from '../../../historian/deadline.ts'
+import { statusOfKind } from '../../error-status.ts'
+import type { Route } from '../../route.ts'
+import { operation } from './schema.ts'
+
+/** A historian that does not say within this time that it is well counts as down. */
+const CHECK_SECONDS = 3
+
+/** Anybody may ask, so the historians themselves are asked at most this often. */
+const FRESH_MS = 1_000
+
+/** Null: it is up. */
+type Reason = string | null
+
+export const ready: Route = {
+  method: 'GET',
+  path: '/health/ready',
+  access: 'open',
+  errors: 'array',
+  operation,
+  handler: ({ historians }) => {
+    const checks = new HealthChecks()
+    return async (request, reply) => {
+      const seen = request.caller?.historians ?? historians
+      const states = await Promise.all(
+        seen.list().map(async (historian) => ({ historian, reason: await checks.of(historian) })),
+      )
+      const up = states.filter(({ reason }) => reason === null).length
+      const status = up === states.length ? 'ready' : up > 0 ? 'degraded' : 'unavailable'
+      reply.code(status === 'unavailable' ? statusOfKind('unavailable') : 200)
+      const mayName = request.caller !== null
+      return {
+        status,
+        historians: states.map(({ historian, reason }) => describe(historian, reason, mayName)),
+      }
+    }
+  },
+}
+
+function describe({ name, type, capabilities }: Historian, reason: Reason, mayName: boolean): object {
+  return {
+    ...(mayName && { name }),
+    type,
+    state: reason === null ? 'up' : 'down',
+    ...(mayName && reason !== null && { reason }),
+    writable: capabilities.write,
+    durability: capabilities.durability,
+    atomicWrites: capabilities.atomicWrites,
+  }
+}
+
+/** The last check of each historian; whoever asks meanwhile shares it. */
+class HealthChecks {
+  readonly #checks = new Map<string, { readonly began: number; readonly reason: Promise<Reason> }>()
+
+  of(historian: Historian): Promise<Reason> {
+    const last = this.#checks.get(historian.name)
+    if (last !== undefined && performance.now() - last.began < FRESH_MS) return last.reason
+    const reason = check(historian)
+    this.#checks.set(historian.name, { began: performance.now(), reason })
+    return reason
+  }
+}
+
+async function check(historian: Historian): Promise<Reason> {
+  const deadline = withDeadline(new AbortController().signal, CHECK_SECONDS)
+  const late = Promise.withResolvers<never>()
+  deadline.signal.addEventListener('abort', () => {
+    const reason = `no answer within ${CHECK_SECONDS} seconds`
+    late.reject(new TidemarkError('HISTORIAN_UNAVAILABLE', { historian: historian.name, reason }))
+  })
+  try {
+    await Promise.race([historian.checkHealth({ signal: deadline.signal }), late.promise])
+    return null
+  } catch (error) {
+    return issueOf(error).message
+  } finally {
+    deadline.done()
+  }
+}

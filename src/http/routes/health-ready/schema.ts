@@ -1,0 +1,67 @@
+import { type Content, listOf, type Operation, object } from '../../openapi/types.ts'
+
+const content: Content = {
+  schema: object(
+    {
+      status: { type: 'string', enum: ['ready', 'degraded', 'unavailable'] },
+      historians: listOf(
+        object(
+          {
+            name: { type: 'string', description: 'Only with a valid key.' },
+            type: { type: 'string', description: 'Kind of historian.' },
+            state: { type: 'string', enum: ['up', 'down'] },
+            reason: { type: 'string', description: 'Why it is down; only with a valid key.' },
+            writable: { type: 'boolean' },
+            durability: {
+              type: 'string',
+              enum: ['fsync', 'replicated', 'server'],
+              description:
+                'What an acknowledged write survives: `fsync` loss of power here, `replicated` loss of a machine, `server` what the server promises.',
+            },
+            atomicWrites: {
+              type: 'string',
+              enum: ['request', 'tag', 'none'],
+              description: 'What becomes visible as a whole.',
+            },
+          },
+          ['type', 'state', 'writable', 'durability', 'atomicWrites'],
+        ),
+        'With a key, those that it may see.',
+      ),
+    },
+    ['status', 'historians'],
+  ),
+  examples: {
+    withKey: {
+      status: 'ready',
+      historians: [
+        {
+          name: 'local',
+          type: 'embedded',
+          state: 'up',
+          writable: true,
+          durability: 'fsync',
+          atomicWrites: 'request',
+        },
+      ],
+    },
+    withoutKey: {
+      status: 'ready',
+      historians: [
+        { type: 'embedded', state: 'up', writable: true, durability: 'fsync', atomicWrites: 'request' },
+      ],
+    },
+  },
+}
+
+export const operation: Operation = {
+  id: 'ready',
+  group: 'Service',
+  summary: 'The state of the service and of each historian',
+  description:
+    'For a readiness probe. `degraded` is still 200: the historians that are up are served, and a label or entry of one that is down says so. Historian names are shown only to a valid key, which is not needed otherwise. States are at most one second old.',
+  answers: {
+    200: { description: '`ready`, or `degraded`: some historian is down.', content },
+    503: { description: '`unavailable`: every historian is down.', content: { ...content, examples: {} } },
+  },
+}

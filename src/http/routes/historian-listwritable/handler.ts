@@ -1,0 +1,13 @@
+import { listWritableHistorians as list } from '../../../historian/lists.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import type { Route } from '../../route.ts'
+import { operation } from './schema.ts'
+
+export const listWritableHistorians: Route = {
+  method: 'GET',
+  path: '/historian/listwritable',
+  access: 'read',
+  errors: 'array',
+  operation,
+  handler: () => async (request) => list(callerOf(request).historians),
+}

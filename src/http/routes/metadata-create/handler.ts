@@ -1,0 +1,13 @@
+import { createMetadata as work } from '../../../write/metadata.ts'
+import { bodyCall } from '../../body-call.ts'
+import type { Route } from '../../route.ts'
+import { operation } from './schema.ts'
+
+export const createMetadata: Route = {
+  method: 'POST',
+  path: '/historian/metadata/create',
+  access: 'write',
+  errors: 'object',
+  operation,
+  handler: bodyCall(work),
+}

@@ -1,0 +1,13 @@
+import { deleteTags as work } from '../../../write/corrections.ts'
+import { bodyCall } from '../../body-call.ts'
+import type { Route } from '../../route.ts'
+import { operation } from './schema.ts'
+
+export const deleteTags: Route = {
+  method: 'POST',
+  path: '/historian/metadata/delete',
+  access: 'write',
+  errors: 'array',
+  operation,
+  handler: bodyCall(work),
+}

@@ -1,0 +1,13 @@
+import { renameTags as work } from '../../../write/corrections.ts'
+import { bodyCall } from '../../body-call.ts'
+import type { Route } from '../../route.ts'
+import { operation } from './schema.ts'
+
+export const renameTags: Route = {
+  method: 'POST',
+  path: '/historian/metadata/rename',
+  access: 'write',
+  errors: 'array',
+  operation,
+  handler: bodyCall(work),
+}

@@ -1,0 +1,28 @@
+import { runMulti } from '../../../multi/run.ts'
+import { parseTimeZone, UTC } from '../../../time/zone.ts'
+import { statusOfOutcome } from '../../error-status.ts'
+import { sendPieces } from '../../pieces.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import type { Route } from '../../route.ts'
+import { operation } from './schema.ts'
+
+export const multi: Route = {
+  method: 'POST',
+  path: '/historian/multi',
+  access: 'read',
+  errors: 'object',
+  operation,
+  handler: ({ settings, clock, metrics }) => {
+    const defaultZone = parseTimeZone(settings.timeZone) ?? UTC
+    const { limits, defaultHistorian } = settings
+    return async (request, reply) => {
+      const { historians } = callerOf(request)
+      const call = { historians, limits, defaultZone, defaultHistorian, now: clock(), signal: request.gone }
+      const answer = await runMulti(request.body, call)
+      metrics.multiAnswered(answer.labels, answer.wrongLabels)
+      for (const failure of answer.failures) request.log.warn({ err: failure }, 'a label failed')
+      reply.code(statusOfOutcome(answer.outcome))
+      return sendPieces(reply, answer.pieces())
+    }
+  },
+}

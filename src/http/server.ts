@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { isIP } from 'node:net'
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import type { ServerSettings } from '../config/settings.ts'
+import { TidemarkError } from '../errors/tidemark-error.ts'
+import { HistorianRegistry } from '../historian/registry.ts'
+import { addClientErrors } from './client-errors.ts'
+import { Connections } from './connections.ts'
+import { admit } from './door.ts'
+import { Metrics } from './metrics.ts'
+import { observeHistorian } from './observed-historian.ts'
+import { openApiDocument } from './openapi/document.ts'
+import { addAuthentication } from './plugins/authentication.ts'
+import { addCompression } from './plugins/compression.ts'
+import { addCors } from './plugins/cors.ts'
+import { addErrors } from './plugins/errors.ts'
+import { addSecurityHeaders } from './plugins/headers.ts'
+import { addJsonBodies, delayContinue } from './plugins/json-bodies.ts'
+import { addUnknownPaths, Paths } from './plugins/paths.ts'
+import { addReference } from './plugins/reference.ts'
+import { addRequests, requestIdOf } from './plugins/requests.ts'
+import { addShutdown } from './plugins/shutdown.ts'
+import type { Route } from './route.ts'
+import { ROUTES } from './routes/index.ts'
+import type { Parts, Services } from './services.ts'
+import { WorkInHand } from './work.ts'
+
+/** A head that takes longer than this, or a whole request that takes longer than the next, is cut off with 408. */
+const HEAD_TIMEOUT_MS = 60_000
+const REQUEST_TIMEOUT_MS = 300_000
+
+/** Longer than the idle timeouts of common proxies, so that it is they who close a connection. */
+const KEEP_ALIVE_MS = 75_000
+
+/**
+ * The HTTP service, not yet listening. `close()` ends it gracefully (plugins/shutdown.ts) and closes the historians.
+ * @throws CONFIG_INVALID when the TLS files cannot be read, or a trusted proxy is no address
+ */
+export function createServer(services: Services): FastifyInstance {
+  const { settings, version, log } = services
+  const { server: serverSettings } = settings
+  const work = new WorkInHand(serverSettings.maxConcurrentCalls, serverSettings.maxBytesInWork)
+  const metrics = new Metrics(version, work)
+  const historians = new HistorianRegistry(
+    services.historians.list().map((historian) => observeHistorian(historian, metrics)),
+  )
+  const connections = new Connections()
+  const paths = new Paths()
+
+  const app = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    // One line per request is written in plugins/requests.ts; Fastify's own would name URLs as they came.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestIdOf,
+    rewriteUrl: admit,
+    serverFactory: (handler) => nodeServer(handler as RequestListener, serverSettings.tls),
+    trustProxy: trustedProxies(serverSettings.trustedProxies),
+    // Requests that arrive on open connections during a shutdown are answered like any other.
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true },
+  }) as unknown as FastifyInstance
+  const server = app.server as Server
+  connections.watch(server)
+  delayContinue(app, server)
+  addClientErrors(server, log)
+
+  paths.watch(app)
+  addErrors(app, paths)
+  addRequests(app, connections, metrics)
+  addSecurityHeaders(app)
+  addCors(app, serverSettings.corsOrigins)
+  addAuthentication(app, { ...services, historians })
+  addUnknownPaths(app, paths)
+  addJsonBodies(app, work, Math.min(serverSettings.bodyLimitBytes, serverSettings.maxBytesInWork))
+  addCompression(app)
+  addShutdown(app, services, connections, work)
+  app.addHook('onClose', async () => metrics.close())
+
+  const document = () => openApiDocument(ROUTES, version, serverSettings.basePath)
+  const parts: Parts = { ...services, historians, metrics, document }
+  app.register(
+    async (scope) => {
+      for (const route of ROUTES) addRoute(scope, route, parts)
+      addReference(scope, document)
+    },
+    { prefix: serverSettings.basePath },
+  )
+  return app
+}
+
+function addRoute(scope: FastifyInstance, route: Route, parts: Parts): void {
+  const handle = route.handler(parts)
+  scope.route({
+    method: route.method,
+    url: route.path,
+    config: {
+      access: route.access,
+      errors: route.errors,
+      isCall: route.path.startsWith('/historian/'),
+      takesJson: route.method === 'POST',
+    },
+    handler: async (request, reply) => {
+      request.work?.use()
+      try {
+        return await handle(request, reply)
+      } finally {
+        request.work?.leave()
+      }
+    },
+  })
+}
+
+/** For Fastify's `trustProxy`, which takes addresses, ranges and the names of three ranges. */
+function trustedProxies(proxies: readonly string[]): string[] | false {
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/')
+    const version = isIP(address)
+    const isRange =
+      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+    if ((version !== 0 && isRange) || ['loopback', 'linklocal', 'uniquelocal'].includes(proxy)) continue
+    const message = `server.trustedProxies: ${proxy} is not allowed: an IP address or a range such as 10.0.0.0/8 is expected`
+    throw new TidemarkError('CONFIG_INVALID', { message })
+  }
+  return proxies.length > 0 && [...proxies]
+}
+
+/** One server, also for `localhost`: Fastify by itself would make a second one that knows nothing of what is set up here. */
+function nodeServer(handler: RequestListener, tls: ServerSettings['tls']): Server {
+  const options = {
+    headersTimeout: HEAD_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Node would answer a request without Host by itself, in another shape; plugins/requests.ts does it in ours.
+    requireHostHeader: false,
+  }
+  if (tls === null) return createHttpServer(options, handler)
+  const cert = readPem(tls.certFile, 'server.tls.certFile')
+  const key = readPem(tls.keyFile, 'server.tls.keyFile')
+  return createHttpsServer({ ...options, cert, key }, handler)
+}
+
+function readPem(file: string, setting: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? 'it cannot be read'
+    throw new TidemarkError(
+      'CONFIG_INVALID',
+      { message: `${setting}: cannot read ${file} (${reason})` },
+      { cause },
+    )
+  }
+}

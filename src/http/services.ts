@@ -1,0 +1,26 @@
+import type { Logger } from 'pino'
+import type { KeyStore } from '../config/keys.ts'
+import type { Settings } from '../config/settings.ts'
+import type { HistorianRegistry } from '../historian/registry.ts'
+import type { Instant } from '../time/instant.ts'
+import type { Metrics } from './metrics.ts'
+
+/** What the HTTP service is made of; src/main.ts puts it together. */
+export interface Services {
+  readonly settings: Settings
+  /** Closed by the service when it shuts down, after the last accepted call has ended. */
+  readonly historians: HistorianRegistry
+  readonly keys: KeyStore
+  /** Version of the program, for the reference and the metrics. */
+  readonly version: string
+  /** Wall-clock time; asked once per call. */
+  readonly clock: () => Instant
+  readonly log: Logger
+}
+
+/** What a route is made from. */
+export interface Parts extends Services {
+  readonly metrics: Metrics
+  /** The OpenAPI document of all routes. */
+  readonly document: () => object
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { ROUTES } from '../../src/http/routes/index.ts'
+import { findMismatches } from './schema-check.ts'
+import { get, jsonHeaders, post, READ_KEY, seed, testService } from './service.ts'
+
+const { app } = testService({ server: { bodyLimitBytes: 100_000 } })
+test.before(() => seed(app))
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of which every part is checked here
+type Json = Record<string, any>
+const document: Json = JSON.parse((await get(app, '/openapi.json', {})).text)
+const schemas = document.components.schemas as Record<string, Json>
+
+/** Every operation with where it is. */
+function operations(): { path: string; method: string; operation: Json }[] {
+  return Object.entries(document.paths as Json).flatMap(([path, methods]) =>
+    Object.entries(methods as Json).map(([method, operation]) => ({
+      path,
+      method,
+      operation: operation as Json,
+    })),
+  )
+}
+
+function contentOf(operation: Json, status: string | number): Json | undefined {
+  return operation.responses[status]?.content?.['application/json']
+}
+
+/** Whether an answer of an endpoint is as the document says. */
+function assertAsDocumented(operation: Json, status: number, body: unknown): void {
+  const content = contentOf(operation, status)
+  assert.ok(content, `${operation.operationId} does not document ${status}`)
+  assert.deepEqual(findMismatches(body, content.schema, schemas), [], `${operation.operationId} ${status}`)
+}
+
+test('the document has the shape of OpenAPI 3.1', () => {
+  assert.equal(document.openapi, '3.1.0')
+  assert.deepEqual(Object.keys(document.info).sort(), ['description', 'license', 'title', 'version'])
+  assert.deepEqual(Object.keys(document.components.securitySchemes), ['header', 'query'])
+  const groups = document.tags.map((tag: Json) => tag.name)
+  const ids = new Set<string>()
+  for (const { path, operation } of operations()) {
+    assert.match(path, /^\//)
+    assert.match(operation.operationId, /^[a-z][A-Za-z]*$/)
+    assert.equal(ids.has(operation.operationId), false)
+    ids.add(operation.operationId)
+    assert.ok(operation.summary.length > 0 && operation.description.length > 0)
+    assert.ok(operation.tags.every((tag: string) => groups.includes(tag)))
+    for (const [status, response] of Object.entries(operation.responses as Json)) {
+      assert.match(status, /^[2345]\d\d$/)
+      assert.ok(response.description.length > 0)
+    }
+    for (const parameter of operation.parameters ?? []) {
+      assert.deepEqual(
+        [parameter.in, typeof parameter.name, typeof parameter.schema],
+        ['query', 'string', 'object'],
+      )
+    }
+  }
+})
+
+test('every reference in the document leads somewhere, and every shared schema is used', () => {
+  const used = new Set(
+    Array.from(JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g), ([, name]) => name!),
+  )
+  assert.deepEqual([...used].sort(), Object.keys(schemas).sort())
+})
+
+test('each endpoint is in the document, and each in the document is an endpoint', async () => {
+  const documented = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`)
+  assert.deepEqual(documented.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort())
+  for (const { path, method } of operations()) {
+    const response = await app.inject({
+      method: method as 'get',
+      url: path,
+      headers: jsonHeaders(),
+      payload: '{',
+    })
+    assert.ok(![404, 405].includes(response.statusCode), `${method} ${path}`)
+  }
+})
+
+test('nothing is served beside what is documented and the pages of the reference', () => {
+  const paths: string[] = []
+  const above: string[] = []
+  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
+    const at = line.indexOf('── ')
+    if (at < 0) continue
+    const depth = (at - 1) / 4
+    const [, part, methods] = /── (\S+)( \(.*)?$/.exec(line)!
+    above[depth] = (above[depth - 1] ?? '') + part
+    if (methods !== undefined) paths.push(above[depth])
+  }
+  const documented = ROUTES.map(({ path }) => path)
+  assert.deepEqual(
+    documented.filter((path) => !paths.includes(path)),
+    [],
+  )
+  assert.deepEqual(
+    paths.filter((path) => !documented.includes(path) && !/^\/docs(?:[/*]|$)/.test(path)),
+    [],
+  )
+})
+
+for (const { path, method, operation } of operations()) {
+  const examples = Object.entries(operation.requestBody?.content['application/json'].examples ?? {}) as [
+    string,
+    Json,
+  ][]
+  for (const [name, { value }] of examples) {
+    test(`${path}: the example ${name} is as its schema says, is accepted, and so is its answer`, async () => {
+      const schema = operation.requestBody.content['application/json'].schema
+      assert.deepEqual(findMismatches(value, schema, schemas), [])
+      const { status, body } = await post(app, path, value)
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.equal(body.warnings, undefined, JSON.stringify(body))
+      if (body.errors !== undefined) assert.deepEqual(Object.values(body.errors), [])
+      assertAsDocumented(operation, 200, body)
+    })
+  }
+
+  test(`${path}: the example answers are as their schemas say`, () => {
+    for (const [status, response] of Object.entries(operation.responses as Json)) {
+      const content = (response as Json).content?.['application/json']
+      for (const { value } of Object.values((content?.examples ?? {}) as Json)) {
+        assert.deepEqual(findMismatches(value, content.schema, schemas), [], `${status}`)
+      }
+    }
+  })
+
+  if (method === 'post') {
+    test(`${path}: what goes wrong is answered as the document says`, async () => {
+      for (const [status, payload, headers] of [
+        [400, '{', jsonHeaders()],
+        [400, '{}', jsonHeaders()],
+        [400, '[]', jsonHeaders()],
+        [401, '{}', jsonHeaders('wrong')],
+        [413, ' '.repeat(100_001), jsonHeaders()],
+        [415, '{}', { ...jsonHeaders(), 'content-type': 'text/plain' }],
+        ...(operation.responses[403] ? ([[403, '{}', jsonHeaders(READ_KEY)]] as const) : []),
+      ] as const) {
+        const response = await app.inject({ method: 'POST', url: path, headers, payload })
+        assert.equal(response.statusCode, status)
+        assertAsDocumented(operation, status, response.json())
+      }
+    })
+  } else if (contentOf(operation, 200) !== undefined) {
+    test(`${path}: its answer is as the document says`, async () => {
+      const query = new URLSearchParams()
+      for (const { name, example } of operation.parameters ?? [])
+        if (example !== undefined) query.set(name, String(example))
+      const { status, text } = await get(app, `${path}?${query}`)
+      assert.equal(status, 200)
+      // The document describes itself by its main fields only.
+      if (path !== '/openapi.json') assertAsDocumented(operation, 200, JSON.parse(text))
+    })
+  }
+}
+
+test('answers with errors under labels, entries and in arrays are as the document says', async () => {
+  const byPath = new Map(operations().map(({ path, operation }) => [path, operation]))
+  const point = { timestamp: 'soonish', value: 'x', status: 'FINE', more: 1 }
+  const cases: [path: string, status: number, body: object][] = [
+    ['/historian/multi', 200, { requests: { a: { type: 'NOPE', tag: 'local/FLOW' }, b: {} }, more: 1 }],
+    [
+      '/historian/multi',
+      400,
+      {
+        requests: {
+          a: { type: 'RAW_POINTS', tag: 'local/FLOW', details: { from: 0, to: 'now', maxPoints: 1e9 } },
+        },
+      },
+    ],
+    [
+      '/historian/multi',
+      200,
+      { explain: true, requests: { a: { type: 'CURRENT_POINT', tag: 'local/NONE' } } },
+    ],
+    ['/historian/write/points', 400, { points: { 'local/FLOW': [point], 'nowhere/a': [], bad: [] } }],
+    ['/historian/write/points', 200, { points: { 'local/FLOW': [{ timestamp: 0, value: 1, more: 1 }] } }],
+    [
+      '/historian/metadata/create',
+      200,
+      { entries: { 'plant/x': {}, 'local/x': { units: 5, more: 1 }, 'local/y': {} } },
+    ],
+    ['/historian/metadata/get', 200, { tags: ['local/FLOW', 'local/NONE', 'bad'] }],
+    ['/historian/delete/points', 400, { ranges: { 'local/NONE': [{}] } }],
+    ['/historian/metadata/delete', 400, { tags: ['local/NONE'] }],
+    ['/historian/metadata/rename', 400, { renames: { 'local/NONE': 'lab/x' } }],
+  ]
+  for (const [path, status, sent] of cases) {
+    const { status: actual, body } = await post(app, path, sent)
+    assert.equal(actual, status, `${path} ${JSON.stringify(body)}`)
+    assertAsDocumented(byPath.get(path)!, status, body)
+  }
+  const search = await get(app, '/historian/search?historian=nowhere')
+  assertAsDocumented(byPath.get('/historian/search')!, 404, JSON.parse(search.text))
+})
