@@ -16,7 +16,9 @@ const LONGEST_INSTANT = 48
 const ZERO = 48
 const POINT = 46
 const MINUS = 45
-const ENCODER = new TextEncoder()
+const NOTHING = new Uint8Array(0)
+/** `29.446` */
+const SECONDS_LENGTH = 6
 
 /** Text of one byte a character. */
 export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
@@ -74,9 +76,9 @@ export class TimestampTemplate {
   readonly #before: string
   readonly #after: string
   readonly #minute: MinuteText
-  /** With three and with six fraction digits. */
-  #millis = new Uint8Array(0)
-  #micros = new Uint8Array(0)
+  /** With three and with six fraction digits; the second is made when a microsecond first needs it. */
+  #millis = NOTHING
+  #micros = NOTHING
   #secondsAt = 0
 
   constructor(before: string, zone: TimeZone, after: string) {
@@ -98,7 +100,7 @@ export class TimestampTemplate {
     const inSecond = inMinute - seconds * US_PER_SECOND
     const ms = (inSecond / US_PER_MS) | 0
     const us = inSecond - ms * US_PER_MS
-    const template = us === 0 ? this.#millis : this.#micros
+    const template = us === 0 ? this.#millis : this.#withMicros()
     const digits = this.#secondsAt
     const tens = (seconds / 10) | 0
     template[digits] = ZERO + tens
@@ -114,8 +116,24 @@ export class TimestampTemplate {
     minute.enter(instant)
     const head = this.#before + minute.prefix
     this.#secondsAt = head.length
-    this.#millis = ENCODER.encode(`${head}00.000${minute.suffix}${this.#after}`)
-    this.#micros = ENCODER.encode(`${head}00.000000${minute.suffix}${this.#after}`)
+    const length = head.length + SECONDS_LENGTH + minute.suffix.length + this.#after.length
+    // Most minutes differ from the one before in a digit or two: what is there is written over, not made anew.
+    if (this.#millis.length !== length) this.#millis = new Uint8Array(length)
+    let at = writeAscii(this.#millis, 0, head)
+    at = writeAscii(this.#millis, at, '00.000')
+    at = writeAscii(this.#millis, at, minute.suffix)
+    writeAscii(this.#millis, at, this.#after)
+    this.#micros = NOTHING
+  }
+
+  #withMicros(): Uint8Array {
+    if (this.#micros.length === 0) {
+      const secondsEnd = this.#secondsAt + SECONDS_LENGTH
+      this.#micros = new Uint8Array(this.#millis.length + 3)
+      this.#micros.set(this.#millis.subarray(0, secondsEnd))
+      this.#micros.set(this.#millis.subarray(secondsEnd), secondsEnd + 3)
+    }
+    return this.#micros
   }
 }
 
