@@ -1,0 +1,187 @@
+import type {
+  AggregateQuery,
+  CallContext,
+  Capabilities,
+  Historian,
+  IntegralQuery,
+  InterpolationQuery,
+  Neighbours,
+  PointQuery,
+  PutMode,
+  PutOutcome,
+  RangeQuery,
+  RangeResult,
+  TagEntry,
+  TagMetadata,
+  TagPage,
+  TagQuery,
+  TagRange,
+  TagRename,
+  WriteBatch,
+} from '../../historian/contract.ts'
+import { defineDriver } from '../../historian/driver.ts'
+import { literalPrefix } from '../../historian/tag-pattern.ts'
+import type { AggregateColumns } from '../../series/aggregate-names.ts'
+import type { PointColumns } from '../../series/columns.ts'
+import type { Integrals } from '../../series/reads.ts'
+import { type HistorianStore, openHistorianStore } from '../../storage/historian-store.ts'
+import { STORED_AGGREGATES } from '../../storage/signal-reads.ts'
+import { MAX_TEXT_UNITS, type TagRecord } from '../../storage/tag-record.ts'
+import { embeddedConfigSchema } from './config.ts'
+import { readOnly, textTooLong } from './errors.ts'
+
+/** The embedded historian: points in a folder of the data directory, no server needed. */
+export const embedded = defineDriver({
+  type: 'embedded',
+  configSchema: embeddedConfigSchema,
+  open: async ({ writable, path }, { name, directory }) =>
+    new EmbeddedHistorian(
+      await openHistorianStore(path ?? directory, { historian: name, owner: writable }),
+      writable,
+    ),
+})
+
+/** The historian contract over src/storage: what is here only translates. */
+export class EmbeddedHistorian implements Historian {
+  readonly name: string
+  readonly type = 'embedded'
+  readonly capabilities: Capabilities
+  readonly #store: HistorianStore
+
+  constructor(store: HistorianStore, writable: boolean) {
+    this.name = store.historian
+    this.#store = store
+    this.capabilities = {
+      write: writable,
+      deletePoints: writable,
+      deleteTags: writable,
+      renameTags: writable,
+      durability: 'fsync',
+      atomicWrites: 'request',
+      aggregates: STORED_AGGREGATES,
+      interpolation: true,
+      integrals: true,
+    }
+  }
+
+  checkHealth({ signal }: CallContext): Promise<void> {
+    return this.#store.checkHealth(signal)
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  async findTags(
+    names: readonly string[],
+    { signal }: CallContext,
+  ): Promise<readonly (TagMetadata | null)[]> {
+    const records = await this.#store.findTags(names, signal)
+    return records.map((record) => (record === null ? null : metadataOf(record)))
+  }
+
+  async searchTags({ pattern, after, limit }: TagQuery, { signal }: CallContext): Promise<TagPage> {
+    const { tags, more } = await this.#store.searchTags(
+      {
+        matches: pattern === null ? null : (name, description) => pattern.matches(name, description),
+        foldedPrefix: pattern === null ? '' : literalPrefix(pattern.text),
+        after,
+        limit,
+      },
+      signal,
+    )
+    return { tags: tags.map((record) => ({ name: record.name, metadata: metadataOf(record) })), more }
+  }
+
+  readPoints(queries: readonly PointQuery[], { signal }: CallContext): Promise<PointColumns> {
+    return this.#store.readPoints(queries, signal)
+  }
+
+  readRanges(queries: readonly RangeQuery[], { signal }: CallContext): Promise<readonly RangeResult[]> {
+    return this.#store.readRanges(queries, signal)
+  }
+
+  readNeighbours(
+    tags: readonly string[],
+    times: Float64Array,
+    { signal }: CallContext,
+  ): Promise<readonly Neighbours[]> {
+    return this.#store.readNeighbours(tags, times, signal)
+  }
+
+  estimatePoints(
+    ranges: readonly TagRange[],
+    cap: number,
+    { signal }: CallContext,
+  ): Promise<readonly number[]> {
+    return this.#store.countPoints(ranges, cap, signal)
+  }
+
+  readAggregates(
+    queries: readonly AggregateQuery[],
+    { signal }: CallContext,
+  ): Promise<readonly AggregateColumns[]> {
+    return this.#store.readAggregates(queries, signal)
+  }
+
+  readInterpolated(
+    queries: readonly InterpolationQuery[],
+    { signal }: CallContext,
+  ): Promise<readonly Float64Array[]> {
+    return this.#store.readInterpolated(queries, signal)
+  }
+
+  readIntegrals(queries: readonly IntegralQuery[], { signal }: CallContext): Promise<readonly Integrals[]> {
+    return this.#store.readIntegrals(queries, signal)
+  }
+
+  async write(batch: WriteBatch, { signal }: CallContext): Promise<void> {
+    this.#checkWritable('write')
+    await this.#store.write(batch, signal)
+  }
+
+  async putTags(
+    entries: readonly TagEntry[],
+    mode: PutMode,
+    { signal }: CallContext,
+  ): Promise<readonly PutOutcome[]> {
+    this.#checkWritable('change tags')
+    const records = entries.map(({ name, metadata: { description, units, stepped } }) => {
+      if ((description?.length ?? 0) > MAX_TEXT_UNITS) throw textTooLong(this.name, name, 'description')
+      if ((units?.length ?? 0) > MAX_TEXT_UNITS) throw textTooLong(this.name, name, 'units')
+      return { name, description, units, stepped }
+    })
+    return this.#store.putTags(records, mode, signal)
+  }
+
+  async deletePoints(
+    ranges: readonly TagRange[],
+    dryRun: boolean,
+    { signal }: CallContext,
+  ): Promise<readonly number[]> {
+    this.#checkWritable('delete points')
+    return this.#store.deletePoints(ranges, dryRun, signal)
+  }
+
+  async deleteTags(
+    names: readonly string[],
+    dryRun: boolean,
+    { signal }: CallContext,
+  ): Promise<readonly number[]> {
+    this.#checkWritable('delete tags')
+    return this.#store.deleteTags(names, dryRun, signal)
+  }
+
+  async renameTags(renames: readonly TagRename[], dryRun: boolean, { signal }: CallContext): Promise<void> {
+    this.#checkWritable('rename tags')
+    await this.#store.renameTags(renames, dryRun, signal)
+  }
+
+  #checkWritable(operation: string): void {
+    if (!this.capabilities.write) throw readOnly(this.name, operation)
+  }
+}
+
+function metadataOf({ description, units, stepped }: TagRecord): TagMetadata {
+  return { description, units, stepped }
+}

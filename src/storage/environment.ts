@@ -1,0 +1,164 @@
+import { existsSync, statSync, truncateSync } from 'node:fs'
+import { endianness } from 'node:os'
+import { type Database, open, type RootDatabase, type Transaction } from 'lmdb'
+import { TidemarkError } from '../errors/tidemark-error.ts'
+import { DATA_FILE, META } from './names.ts'
+import { checkBeforeOpening } from './preflight.ts'
+
+export type Bytes = Uint8Array<ArrayBufferLike>
+export type Store = Database<Bytes, Bytes>
+export type Root = RootDatabase<Bytes, Bytes>
+/** Which transaction to read in; without, lmdb-js takes that of this turn of the event loop. */
+export interface ReadOptions {
+  readonly transaction: Transaction
+}
+
+/**
+ * Values are handed out as lmdb-js copied them, in one buffer that the next read overwrites: whoever keeps anything
+ * copies it. That spares an allocation for every block that is read.
+ */
+const AS_IS = { encode: (value: Bytes) => value, decode: (value: Bytes) => value }
+
+const OPTIONS = {
+  keyEncoding: 'binary',
+  encoder: AS_IS,
+  cache: false,
+} as const
+
+/**
+ * Opens an lmdb environment in a folder, making both when missing.
+ *
+ * Commits are plain lmdb commits (no overlappingSync): pages are written and fdatasync'ed, then the page that makes them valid
+ * is written through a descriptor opened with O_DSYNC, and only then the promise of the write resolves. So what was answered is
+ * durable, and no second promise (`flushed`) has to be awaited. docs/formats/embedded-v1.md has the measured order.
+ *
+ * Throws DATA_DIR_UNUSABLE, which names the folder `shown`.
+ */
+export function openEnvironment(folder: string, shown = folder): Root {
+  if (endianness() !== 'LE') throw unusable(shown, 'the data format needs a little-endian processor')
+  try {
+    checkBeforeOpening(folder)
+    const root = open<Bytes, Bytes>({
+      path: folder,
+      ...OPTIONS,
+      noSubdir: false,
+      overlappingSync: false,
+      // What is to be committed together is a batch or a transaction, each with one promise. Batches of whole turns have hidden
+      // promises besides, and when a commit fails nobody handles their rejection.
+      eventTurnBatching: false,
+      maxDbs: 16,
+      maxReaders: 1024,
+      pageSize: 4096,
+      // Address space only, on systems that map files lazily: the map then hardly ever moves while it grows.
+      ...(process.platform === 'win32' ? {} : { mapSize: 16 * 2 ** 30 }),
+    })
+    mendLength(root, folder, shown)
+    return root
+  } catch (error) {
+    if (error instanceof TidemarkError) throw error
+    throw unusable(shown, reasonOf(error), error)
+  }
+}
+
+/** lmdb leaves pages at the end unwritten that a commit took and gave back; so many may be missing in a sound file. */
+const UNWRITTEN_BYTES = 2 ** 20
+
+/**
+ * Reading a mapped file beyond its end kills the process. A file that lacks a little is made longer, and what was lost shows as
+ * damage where it is read; a file that lacks more was cut off, and is refused.
+ */
+function mendLength(root: Root, folder: string, shown: string): void {
+  const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number }
+  const file = `${folder}/${DATA_FILE}`
+  const missing = (lastPageNumber + 1) * pageSize - statSync(file).size
+  if (missing <= 0) return
+  if (missing > UNWRITTEN_BYTES) {
+    void root.close()
+    throw unusable(shown, `its data file is cut off: ${missing} bytes are missing`)
+  }
+  truncateSync(file, (lastPageNumber + 1) * pageSize)
+}
+
+/** Whether a folder holds an environment. */
+export function hasEnvironment(folder: string): boolean {
+  return existsSync(`${folder}/${DATA_FILE}`)
+}
+
+/** Opens one of the databases of an environment, making it when missing. */
+export function openDatabase(root: Root, name: string): Store {
+  return root.openDB<Bytes, Bytes>(name, { ...OPTIONS } as never)
+}
+
+/** `meta`: a few JSON values under text keys. */
+export class Meta {
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** undefined when there is none. Damage reads as none, too: each reader says what it expects. */
+  get(name: string): unknown {
+    const bytes = this.#store.getBinary(Buffer.from(name))
+    if (bytes === undefined) return undefined
+    try {
+      return JSON.parse(bytes.toString())
+    } catch {
+      return undefined
+    }
+  }
+
+  /** A whole number; 0 when there is none. */
+  getNumber(name: string): number {
+    const value = this.get(name)
+    return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0
+  }
+
+  /** Inside a transaction of the environment, or as part of a batch. */
+  put(name: string, value: unknown): Promise<boolean> {
+    return this.#store.put(Buffer.from(name), Buffer.from(JSON.stringify(value)))
+  }
+
+  remove(name: string): Promise<boolean> {
+    return this.#store.remove(Buffer.from(name))
+  }
+
+  /** Throws DATA_DIR_NEWER when the format is not one that this version reads; sets it when there is none. */
+  checkFormat(root: Root, known: number, directory: string): void {
+    const found = this.get(META.format)
+    if (found === undefined) {
+      root.transactionSync(() => {
+        if (this.get(META.format) === undefined) this.put(META.format, known)
+      })
+    } else if (typeof found !== 'number' || found > known) {
+      throw new TidemarkError('DATA_DIR_NEWER', { directory, found: String(found), known })
+    }
+  }
+}
+
+/** DATA_DIR_UNUSABLE for a folder. */
+export function unusable(directory: string, reason: string, cause?: unknown): TidemarkError {
+  return new TidemarkError('DATA_DIR_UNUSABLE', { directory, reason }, { cause })
+}
+
+/** Why the file system or lmdb refused, in words that a user can act on. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  const text = `${String(code)} ${String(message)}`
+  if (/EROFS|read-only file system/i.test(text)) return 'the file system is read-only'
+  if (/EACCES|EPERM|permission denied|operation not permitted/i.test(text)) {
+    return 'permission to write there is missing'
+  }
+  if (/ENOSPC|no space left/i.test(text)) return 'the disk is full'
+  if (/EDQUOT|quota/i.test(text)) return 'the disk quota is used up'
+  if (/EFBIG|file too large/i.test(text)) return 'the file may not grow any further'
+  if (/ENOENT/.test(text)) return 'it is missing and cannot be made'
+  if (/ENOTDIR|not a directory|EEXIST/i.test(text)) return 'it is not a folder, or stands below a file'
+  if (/MDB_INVALID/i.test(text)) return 'its data file is damaged or of another program'
+  if (/MDB_VERSION_MISMATCH/i.test(text)) return 'its data file is of another version of lmdb'
+  if (/MDB_CORRUPTED|MDB_PAGE_NOTFOUND|located page was wrong/i.test(text)) return 'its data file is damaged'
+  // lmdb reports so, too, when only a part of what it wrote found room.
+  if (/EIO|input\/output error/i.test(text)) return 'the disk is full or reports an error'
+  if (/EMFILE|ENFILE|too many open files/i.test(text)) return 'too many files are open'
+  return 'the log has the details'
+}

@@ -1,0 +1,192 @@
+import { BlockView } from './block.ts'
+import { KEY_BYTES, readBlockKey, TAIL } from './block-key.ts'
+import { type CatalogStores, idKey, nameKey, readId } from './catalog.ts'
+import { Damage } from './damage.ts'
+import type { Store } from './environment.ts'
+import { META } from './names.ts'
+import { searchKeys } from './search-keys.ts'
+import type { Snapshot } from './snapshot.ts'
+import { decodeTagRecord, type TagRecord } from './tag-record.ts'
+
+/** What a check of a historian found. */
+export interface HistorianCheck {
+  readonly tags: number
+  readonly blocks: number
+  /** Points in blocks that are not damaged. */
+  readonly points: number
+  /** Sentences, at most MAX_PROBLEMS; empty when all is well. */
+  readonly problems: readonly string[]
+  /** All problems, also those without a sentence. */
+  readonly problemCount: number
+}
+
+const MAX_PROBLEMS = 100
+/** Entries looked at between two rests at least: a cursor is only kept within one turn of the event loop. */
+const STRETCH = 64
+
+class Findings {
+  readonly problems: string[] = []
+  count = 0
+
+  add(problem: string): void {
+    this.count++
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem)
+  }
+
+  /** Runs a step; damage that it meets is a finding, with the subject in front. */
+  watch(subject: string, step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error
+      this.add(`${subject}: ${error.message}`)
+    }
+  }
+}
+
+/**
+ * Verifies everything that is stored in one state of a historian: every record and block by its checksum, every index entry against
+ * the records, the order of the blocks, and that blocks have a tag.
+ */
+export async function checkHistorian(
+  stores: CatalogStores & { readonly points: Store },
+  snapshot: Snapshot,
+): Promise<HistorianCheck> {
+  const findings = new Findings()
+  const { tags, searchEntries } = await checkTags(stores, snapshot, findings)
+  await checkIndexes(stores, snapshot, findings, { tags, searchEntries })
+  const { blocks, points } = await checkBlocks(stores, snapshot, findings)
+  return { tags, blocks, points, problems: findings.problems, problemCount: findings.count }
+}
+
+async function checkTags(
+  { meta, tags, names, search }: CatalogStores,
+  snapshot: Snapshot,
+  findings: Findings,
+): Promise<{ readonly tags: number; readonly searchEntries: number }> {
+  const nextTag = meta.getNumber(META.nextTag)
+  let count = 0
+  let searchEntries = 0
+  await eachEntry(tags, snapshot, (key, value) => {
+    count++
+    findings.watch('a tag', () => {
+      const id = readId(key)
+      const record = decodeTagRecord(id, value)
+      if (id >= nextTag) findings.add(`tag ${shown(record)}: its id ${id} was not given yet`)
+      const found = names.get(nameKey(record.name), snapshot.options)
+      if (found === undefined || readId(found) !== id)
+        findings.add(`tag ${shown(record)}: it is not found by name`)
+      for (const searchKey of searchKeys(record)) {
+        searchEntries++
+        if (search.get(searchKey, snapshot.options) === undefined) {
+          findings.add(`tag ${shown(record)}: an entry of the search index is missing`)
+        }
+      }
+    })
+  })
+  return { tags: count, searchEntries }
+}
+
+/** Every tag has its entries, as was checked: so there are superfluous ones only if there are too many. */
+async function checkIndexes(
+  { names, search }: CatalogStores,
+  snapshot: Snapshot,
+  findings: Findings,
+  expected: { readonly tags: number; readonly searchEntries: number },
+): Promise<void> {
+  let nameEntries = 0
+  await eachEntry(names, snapshot, () => {
+    nameEntries++
+  })
+  let searchEntries = 0
+  await eachEntry(search, snapshot, () => {
+    searchEntries++
+  })
+  if (nameEntries > expected.tags) findings.add('the index of names has entries without a tag')
+  if (searchEntries > expected.searchEntries) findings.add('the search index has entries without a tag')
+}
+
+async function checkBlocks(
+  { tags, points: store }: CatalogStores & { readonly points: Store },
+  snapshot: Snapshot,
+  findings: Findings,
+): Promise<{ readonly blocks: number; readonly points: number }> {
+  const view = new BlockView()
+  let blocks = 0
+  let points = 0
+  let lastTag = 0
+  let name: string | null = null
+  let lastTime = Number.NEGATIVE_INFINITY
+  await eachEntry(store, snapshot, (key, value) => {
+    blocks++
+    if (key.length !== KEY_BYTES) {
+      findings.add('a block has a key that is none')
+      return
+    }
+    const { tag, time } = readBlockKey(key)
+    if (tag !== lastTag) {
+      lastTag = tag
+      lastTime = Number.NEGATIVE_INFINITY
+      name = nameOf(tags, tag, snapshot)
+      if (name === null) findings.add(`blocks of a tag ${tag} that does not exist`)
+    }
+    findings.watch(`tag ${name ?? tag}`, () => {
+      view.open(value, value.length).verify()
+      points += view.count
+      checkOrder(view, time, lastTime)
+      lastTime = view.lastTime
+    })
+  })
+  return { blocks, points }
+}
+
+/** `null` when there is no such tag; its number for one whose record is damaged. */
+function nameOf(tags: Store, id: number, snapshot: Snapshot): string | null {
+  const bytes = tags.get(idKey(id), snapshot.options)
+  if (bytes === undefined) return null
+  try {
+    return shown(decodeTagRecord(id, bytes))
+  } catch (error) {
+    if (error instanceof Damage) return String(id)
+    throw error
+  }
+}
+
+function checkOrder(view: BlockView, keyTime: number, lastTime: number): void {
+  if (keyTime !== TAIL && keyTime !== view.firstTime) throw new Damage('a block stands under a wrong key')
+  if (view.timeAt(0) !== view.firstTime || view.timeAt(view.count - 1) !== view.lastTime) {
+    throw new Damage('the header of a block contradicts its points')
+  }
+  let good = 0
+  for (let i = 0; i < view.count; i++) {
+    if (view.isGoodAt(i)) good++
+    if (i > 0 && !(view.timeAt(i) > view.timeAt(i - 1)))
+      throw new Damage('the times of a block do not ascend')
+  }
+  if (good !== view.goodCount) throw new Damage('the header of a block contradicts its points')
+  if (!(view.firstTime > lastTime)) throw new Damage('a block begins before the one before it ends')
+}
+
+/** Visits all entries of a database; other reads are allowed in a visit, after its key and value were used. */
+async function eachEntry(
+  store: Store,
+  snapshot: Snapshot,
+  visit: (key: Uint8Array, value: Uint8Array) => void,
+): Promise<void> {
+  let start: Uint8Array | null = Buffer.of(0)
+  while (start !== null) {
+    const from: Uint8Array = start
+    start = null
+    const entries: { key: Uint8Array; value: Uint8Array }[] = []
+    for (const { key, value } of store.getRange({ start: from, limit: STRETCH + 1, ...snapshot.options })) {
+      if (entries.length === STRETCH) start = key as Uint8Array
+      else entries.push({ key: key as Uint8Array, value: new Uint8Array(value.subarray(0, value.length)) })
+    }
+    for (const { key, value } of entries) visit(key, value)
+    if (snapshot.isDue()) await snapshot.rest()
+  }
+}
+
+function shown(record: TagRecord): string {
+  return record.name.length > 100 ? `${record.name.slice(0, 100)}…` : record.name
+}

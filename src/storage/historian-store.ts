@@ -1,0 +1,500 @@
+import { TidemarkError } from '../errors/tidemark-error.ts'
+import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
+import { makeColumns, type PointColumns } from '../series/columns.ts'
+import { interpolate } from '../series/interpolate.ts'
+import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
+import { BlockView } from './block.ts'
+import { Catalog, CatalogDraft, type CatalogStores } from './catalog.ts'
+import { ChangeQueue } from './change-queue.ts'
+import { Changes, CommitFailed } from './changes.ts'
+import { Damage } from './damage.ts'
+import {
+  Meta,
+  openDatabase,
+  openEnvironment,
+  type Root,
+  reasonOf,
+  type Store,
+  unusable,
+} from './environment.ts'
+import { Generations } from './generations.ts'
+import { checkHistorian, type HistorianCheck } from './historian-check.ts'
+import { DATABASES, FORMAT_VERSION, META } from './names.ts'
+import { type Ownership, takeOwnership } from './owner.ts'
+import { planDeletes, type Span } from './plan-deletes.ts'
+import { planWrites, type Write } from './plan-writes.ts'
+import { countPoints, readNeighbours, readPoint, readRange } from './point-reads.ts'
+import { rebuildSearch } from './rebuild-search.ts'
+import { type Search, type SearchPage, searchTags } from './search.ts'
+import { readAggregates, readIntegrals } from './signal-reads.ts'
+import { Snapshot, withSnapshot } from './snapshot.ts'
+import { type BlockAccess, TagBlocks } from './tag-blocks.ts'
+import type { TagRecord } from './tag-record.ts'
+import { removeAllBlocks } from './tag-removal.ts'
+
+export interface HistorianStoreOptions {
+  /** Name of the historian, for errors; the folder remembers the one that it was made for. */
+  readonly historian: string
+  /** Whether this process is to change it: one process at a time may. */
+  readonly owner: boolean
+}
+
+/** A tag's metadata as it is stored. */
+export type TagFields = Omit<TagRecord, 'id'>
+
+/** A stretch of a tag's time, [from, to). */
+export interface TagSpan extends Span {
+  readonly tag: string
+}
+
+/** What a change works on. */
+interface Draft {
+  readonly changes: Changes
+  readonly catalog: CatalogDraft
+  /** Of the newest state, which stays the newest as long as the change is being worked out. */
+  readonly snapshot: Snapshot
+}
+
+/** A change of the queue: writes can share a commit, anything else has one of its own. */
+type Change =
+  | { readonly kind: 'write'; readonly write: Write }
+  | { readonly kind: 'other'; readonly plan: (draft: Draft) => Promise<void>; readonly signal: AbortSignal }
+
+/** Writes are committed together up to so many points, which bounds the memory and the time of a commit. */
+const POINTS_PER_COMMIT = 500_000
+/** Blocks whose checksum is remembered to be right, in one generation. */
+const VERIFIED_BLOCKS = 100_000
+
+/**
+ * An embedded historian: tags and points in one lmdb environment. docs/formats/embedded-v1.md describes it.
+ *
+ * Reads see one committed state for as long as they last. Changes are worked out on the newest state, one after the other,
+ * committed in one lmdb transaction each or several writes together, and answered when the commit is durable.
+ * Reading a tag that does not exist gives no points.
+ *
+ * Every method rejects with the signal's reason soon after it is aborted, except a change whose commit has begun, and with
+ * STORAGE_CORRUPT when what is stored cannot be read; changes with WRITE_FAILED when the commit failed, and then nothing changed.
+ */
+export class HistorianStore {
+  readonly historian: string
+  readonly #root: Root
+  readonly #stores: CatalogStores & { readonly points: Store }
+  readonly #ownership: Ownership | null
+  readonly #catalog: Catalog
+  readonly #access: BlockAccess
+  readonly #changes: Changes
+  readonly #queue: ChangeQueue<Change>
+
+  /** Use {@link openHistorianStore}. */
+  constructor(
+    historian: string,
+    root: Root,
+    stores: CatalogStores & { readonly points: Store },
+    ownership: Ownership | null,
+  ) {
+    this.historian = historian
+    this.#root = root
+    this.#stores = stores
+    this.#ownership = ownership
+    this.#catalog = new Catalog(stores)
+    this.#access = {
+      points: stores.points,
+      view: new BlockView(),
+      verified: new Generations(VERIFIED_BLOCKS),
+    }
+    this.#changes = new Changes(stores.points)
+    this.#queue = new ChangeQueue<Change>(shareCommit, (group) => this.#commit(group))
+  }
+
+  /** Finishes all changes that were asked for and frees everything. Nothing is called afterwards. */
+  async close(): Promise<void> {
+    await this.#queue.idle()
+    await this.#ownership?.release()
+    await this.#root.close()
+  }
+
+  /** Rejects when the environment cannot be read. */
+  async checkHealth(signal: AbortSignal): Promise<void> {
+    await this.#read(signal, () => {
+      if (this.#stores.meta.get(META.format) === undefined) throw new Damage('the format is missing')
+    })
+  }
+
+  // ---- tags ----
+
+  /** Each named tag, `null` for one that does not exist. */
+  findTags(names: readonly string[], signal: AbortSignal): Promise<readonly (TagRecord | null)[]> {
+    return this.#read(signal, async (snapshot) => {
+      const found: (TagRecord | null)[] = []
+      for (const name of names) {
+        found.push(this.#catalog.find(name))
+        if (snapshot.isDue()) await snapshot.rest()
+      }
+      return found
+    })
+  }
+
+  searchTags(search: Search, signal: AbortSignal): Promise<SearchPage> {
+    return this.#read(signal, (snapshot) => searchTags(this.#catalog, search, snapshot))
+  }
+
+  // ---- points ----
+
+  /** One raw point for each query; its time is NaN where there is none. */
+  readPoints(
+    queries: readonly { readonly tag: string; readonly find: FindPoint; readonly at: number }[],
+    signal: AbortSignal,
+  ): Promise<PointColumns> {
+    return this.#read(signal, async (snapshot) => {
+      const points = makeColumns(queries.length)
+      for (const [index, { tag, find, at }] of queries.entries()) {
+        const blocks = this.#blocks(tag, snapshot)
+        if (blocks === null || !readPoint(blocks, find, at, points, index)) points.times[index] = Number.NaN
+        if (snapshot.isDue()) await snapshot.rest()
+      }
+      return points
+    })
+  }
+
+  /** The first `limit` points of each range in its order. */
+  readRanges(
+    queries: readonly (TagSpan & { readonly order: 'asc' | 'desc'; readonly limit: number })[],
+    signal: AbortSignal,
+  ): Promise<readonly RangeResult[]> {
+    return this.#eachTag(queries, signal, (blocks, query, snapshot) => readRange(blocks, query, snapshot))
+  }
+
+  /** Per tag and time the last good point at or before and the first good one at or after it. */
+  readNeighbours(
+    tags: readonly string[],
+    times: Float64Array,
+    signal: AbortSignal,
+  ): Promise<readonly Neighbours[]> {
+    const queries = tags.map((tag) => ({ tag }))
+    return this.#eachTag(queries, signal, (blocks, _query, snapshot) =>
+      readNeighbours(blocks, times, snapshot),
+    )
+  }
+
+  /** Number of points of each range; counting stops at `cap` or above. */
+  countPoints(ranges: readonly TagSpan[], cap: number, signal: AbortSignal): Promise<readonly number[]> {
+    return this.#eachTag(ranges, signal, (blocks, { from, to }, snapshot) =>
+      countPoints(blocks, from, to, cap, snapshot),
+    )
+  }
+
+  /** Aggregates of STORED_AGGREGATES over windows that join. */
+  readAggregates(
+    queries: readonly (SignalShape & {
+      readonly tag: string
+      readonly edges: Float64Array
+      readonly aggregates: readonly AggregateName[]
+    })[],
+    signal: AbortSignal,
+  ): Promise<readonly AggregateColumns[]> {
+    return this.#eachTag(queries, signal, (blocks, query, snapshot) =>
+      readAggregates(blocks, query.edges, query.aggregates, query, snapshot),
+    )
+  }
+
+  /** Values of the signal at ascending times; NaN where it has none. */
+  readInterpolated(
+    queries: readonly (SignalShape & { readonly tag: string; readonly times: Float64Array })[],
+    signal: AbortSignal,
+  ): Promise<readonly Float64Array[]> {
+    return this.#eachTag(queries, signal, async (blocks, query, snapshot) =>
+      interpolate(await readNeighbours(blocks, query.times, snapshot), query.times, query),
+    )
+  }
+
+  /** Integrals of the signal over ascending spans that do not overlap. */
+  readIntegrals(
+    queries: readonly (SignalShape & {
+      readonly tag: string
+      readonly starts: Float64Array
+      readonly ends: Float64Array
+    })[],
+    signal: AbortSignal,
+  ): Promise<readonly Integrals[]> {
+    return this.#eachTag(queries, signal, (blocks, query, snapshot) =>
+      readIntegrals(blocks, query.starts, query.ends, query, snapshot),
+    )
+  }
+
+  // ---- changes ----
+
+  /** Stores points, all or none. TAG_NOT_FOUND for a missing tag unless tags are made. */
+  async write(write: Write, signal: AbortSignal): Promise<void> {
+    await this.#queue.add({ kind: 'write', write }, signal)
+  }
+
+  /** Makes and overwrites metadata; tells for each entry whether it was stored, or exists, or is missing. */
+  putTags(
+    entries: readonly TagFields[],
+    mode: 'create' | 'update' | 'upsert',
+    signal: AbortSignal,
+  ): Promise<readonly ('stored' | 'exists' | 'missing')[]> {
+    return this.#change(signal, async ({ catalog, snapshot }) => {
+      const outcomes: ('stored' | 'exists' | 'missing')[] = []
+      for (const fields of entries) {
+        const before = catalog.find(fields.name)
+        if (before !== null && mode === 'create') outcomes.push('exists')
+        else if (before === null && mode === 'update') outcomes.push('missing')
+        else {
+          if (before === null) catalog.create(fields)
+          else catalog.change(before, { ...fields, id: before.id })
+          outcomes.push('stored')
+        }
+        if (snapshot.isDue()) await snapshot.rest()
+      }
+      return outcomes
+    })
+  }
+
+  /** Removes points and tells how many of each range; one in several ranges counts for the first. */
+  deletePoints(ranges: readonly TagSpan[], dryRun: boolean, signal: AbortSignal): Promise<readonly number[]> {
+    return this.#change(signal, async ({ changes, snapshot }) => {
+      const counts = ranges.map(() => 0)
+      const byTag = Map.groupBy(
+        ranges.map((range, index) => ({ ...range, index })),
+        ({ tag }) => tag,
+      )
+      for (const [tag, spans] of byTag) {
+        const record = this.#catalog.find(tag)
+        if (record === null) continue
+        const blocks = new TagBlocks(this.#access, snapshot, record.id)
+        const found = await planDeletes(dryRun ? null : changes, blocks, record.id, spans, snapshot)
+        spans.forEach(({ index }, place) => {
+          counts[index] = found[place]!
+        })
+      }
+      return counts
+    })
+  }
+
+  /** Removes tags with their points and tells how many points each had. TAG_NOT_FOUND for a missing one. */
+  deleteTags(names: readonly string[], dryRun: boolean, signal: AbortSignal): Promise<readonly number[]> {
+    return this.#change(signal, async ({ changes, catalog, snapshot }) => {
+      const records = names.map((name) => this.#existing(catalog, name))
+      const counts: number[] = []
+      for (const record of records) {
+        const target = dryRun ? null : changes
+        counts.push(await removeAllBlocks(target, this.#access, record.id, snapshot))
+        if (!dryRun) catalog.remove(record)
+      }
+      return counts
+    })
+  }
+
+  /** Renames tags, all or none. TAG_NOT_FOUND for a missing one, TAG_EXISTS for a name that stays or becomes another's. */
+  renameTags(
+    renames: readonly { readonly from: string; readonly to: string }[],
+    dryRun: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    return this.#change(signal, async ({ catalog }) => {
+      const found = renames.map(({ from, to }) => ({ record: this.#existing(catalog, from), to }))
+      const leaving = new Set(renames.map(({ from }) => from))
+      const taken = new Set<string>()
+      for (const { to } of renames) {
+        if (taken.has(to) || (!leaving.has(to) && catalog.find(to) !== null)) {
+          throw new TidemarkError('TAG_EXISTS', { address: `${this.historian}/${to}` })
+        }
+        taken.add(to)
+      }
+      if (!dryRun) catalog.rename(found)
+    })
+  }
+
+  /** Verifies every block, record and index entry of the newest state. */
+  check(signal: AbortSignal): Promise<HistorianCheck> {
+    return this.#read(signal, (snapshot) => checkHistorian(this.#stores, snapshot))
+  }
+
+  // ---- how ----
+
+  /** The blocks of a tag; `null` when there is no such tag. */
+  #blocks(tag: string, snapshot: Snapshot): TagBlocks | null {
+    const record = this.#catalog.find(tag)
+    return record === null ? null : new TagBlocks(this.#access, snapshot, record.id)
+  }
+
+  #existing(catalog: CatalogDraft, tag: string): TagRecord {
+    const record = catalog.find(tag)
+    if (record === null) throw this.#tagNotFound(tag)
+    return record
+  }
+
+  #tagNotFound(tag: string): TidemarkError {
+    const place = { tag: `${this.historian}/${tag}` }
+    return new TidemarkError('TAG_NOT_FOUND', { historian: this.historian, tag }, { place })
+  }
+
+  async #read<T>(signal: AbortSignal, read: (snapshot: Snapshot) => T | Promise<T>): Promise<T> {
+    try {
+      return await withSnapshot(this.#root, signal, (snapshot) => {
+        this.#catalog.refresh()
+        return read(snapshot)
+      })
+    } catch (error) {
+      throw this.#readError(error)
+    }
+  }
+
+  #eachTag<Query extends { readonly tag: string }, Result>(
+    queries: readonly Query[],
+    signal: AbortSignal,
+    read: (blocks: TagBlocks, query: Query, snapshot: Snapshot) => Promise<Result>,
+  ): Promise<readonly Result[]> {
+    return this.#read(signal, async (snapshot) => {
+      const results: Result[] = []
+      for (const query of queries) {
+        const blocks = this.#blocks(query.tag, snapshot) ?? new TagBlocks(this.#access, snapshot, NO_TAG)
+        results.push(await read(blocks, query, snapshot))
+        if (snapshot.isDue()) await snapshot.rest()
+      }
+      return results
+    })
+  }
+
+  async #change<T>(signal: AbortSignal, plan: (draft: Draft) => Promise<T>): Promise<T> {
+    let result: T | undefined
+    await this.#queue.add(
+      {
+        kind: 'other',
+        plan: async (draft) => {
+          result = await plan(draft)
+        },
+        signal,
+      },
+      signal,
+    )
+    return result as T
+  }
+
+  /** Works out and commits a group of the queue; gives what each of it failed with. */
+  async #commit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
+    const outcomes = await this.#tryCommit(group)
+    if (group.length === 1 || !outcomes.some((outcome) => outcome instanceof Damage)) {
+      return outcomes.map((outcome) => (outcome === null ? null : this.#changeError(outcome)))
+    }
+    // One of them met damage, which must not fail the others.
+    const alone: (unknown | null)[] = []
+    for (const change of group) alone.push(...(await this.#commit([change])))
+    return alone
+  }
+
+  async #tryCommit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
+    const catalog = new CatalogDraft(this.#catalog)
+    const changes = this.#changes
+    const first = group[0]!
+    const snapshot = new Snapshot(this.#root, first.kind === 'other' ? first.signal : NEVER)
+    try {
+      this.#catalog.refresh()
+      const draft = { changes, catalog, snapshot }
+      const outcomes = await this.#plan(group, draft)
+      catalog.addTo(changes)
+      snapshot.done()
+      await changes.apply()
+      return outcomes
+    } catch (error) {
+      return group.map(() => error)
+    } finally {
+      snapshot.done()
+      changes.reset()
+      this.#catalog.forget(catalog.names)
+    }
+  }
+
+  async #plan(group: readonly Change[], draft: Draft): Promise<readonly (unknown | null)[]> {
+    const first = group[0]!
+    if (first.kind === 'other') {
+      await first.plan(draft)
+      return [null]
+    }
+    const writes = group.flatMap((change) => (change.kind === 'write' ? [change.write] : []))
+    return planWrites(writes, draft, this.#access, (tag) => this.#tagNotFound(tag))
+  }
+
+  #readError(error: unknown): unknown {
+    if (error instanceof Damage) return this.#corrupt(error.message, error)
+    if (isLmdbError(error)) {
+      // The read transaction that met it is of no more use to anybody in this turn of the event loop.
+      this.#root.resetReadTxn()
+      return this.#corrupt(reasonOf(error), error)
+    }
+    return error
+  }
+
+  #changeError(error: unknown): unknown {
+    if (!(error instanceof CommitFailed)) return this.#readError(error)
+    const reason = reasonOf(error.cause)
+    return new TidemarkError('WRITE_FAILED', { historian: this.historian, reason }, { cause: error.cause })
+  }
+
+  #corrupt(reason: string, cause: unknown): TidemarkError {
+    return new TidemarkError('STORAGE_CORRUPT', { historian: this.historian, reason }, { cause })
+  }
+}
+
+/**
+ * Opens an embedded historian in its folder, making it when missing.
+ * Throws DATA_DIR_IN_USE when it is to be owned and another process owns it, DATA_DIR_NEWER for a format that this version does
+ * not know, DATA_DIR_UNUSABLE when the file system refuses or the folder is that of another historian.
+ */
+export async function openHistorianStore(
+  folder: string,
+  { historian, owner }: HistorianStoreOptions,
+): Promise<HistorianStore> {
+  const root = openEnvironment(folder)
+  try {
+    const metaStore = openDatabase(root, DATABASES.meta)
+    const meta = new Meta(metaStore)
+    meta.checkFormat(root, FORMAT_VERSION, folder)
+    const stores = {
+      meta,
+      metaStore,
+      tags: openDatabase(root, DATABASES.tags),
+      names: openDatabase(root, DATABASES.names),
+      search: openDatabase(root, DATABASES.search),
+      points: openDatabase(root, DATABASES.points),
+    }
+    checkName(root, meta, folder, historian)
+    const ownership = owner ? takeOwnership(root, meta, folder, folder) : null
+    if (owner) await rebuildSearch(stores)
+    return new HistorianStore(historian, root, stores, ownership)
+  } catch (error) {
+    await root.close()
+    throw error instanceof TidemarkError ? error : unusable(folder, reasonOf(error), error)
+  }
+}
+
+/** Two names that differ only in case are one folder on some systems: then the second is told. */
+function checkName(root: Root, meta: Meta, folder: string, historian: string): void {
+  const found = meta.get(META.historian)
+  if (found === undefined) root.transactionSync(() => meta.put(META.historian, historian))
+  else if (found !== historian) {
+    throw unusable(folder, `it holds the historian ${String(found)}, not ${historian}`)
+  }
+}
+
+/** Whether a change may be committed together with those before it. */
+function shareCommit(group: readonly Change[], next: Change): boolean {
+  let points = 0
+  for (const change of [...group, next]) {
+    if (change.kind !== 'write') return false
+    for (const tag of change.write.tags) points += tag.points.times.length
+  }
+  return points <= POINTS_PER_COMMIT
+}
+
+/** Errors of lmdb itself tell what it found in its file. */
+function isLmdbError(error: unknown): boolean {
+  return error instanceof Error && /MDB_/.test(error.message)
+}
+
+/** Id of no tag. */
+const NO_TAG = 0
+
+/** Writes that share a commit go on whatever becomes of one caller. */
+const NEVER = new AbortController().signal

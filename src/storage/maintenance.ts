@@ -1,0 +1,109 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { TidemarkError } from '../errors/tidemark-error.ts'
+import { openDataDirectory } from './data-directory.ts'
+import { Meta, openDatabase, openEnvironment, reasonOf, unusable } from './environment.ts'
+import type { HistorianCheck } from './historian-check.ts'
+import { openHistorianStore } from './historian-store.ts'
+import { DATABASES, FORMAT_VERSION, HISTORIANS_FOLDER, META, SYSTEM_FOLDER } from './names.ts'
+
+/** What a check of one embedded historian found; `failure` is why it could not be checked at all. */
+export interface CheckedHistorian {
+  readonly historian: string
+  readonly check: HistorianCheck | null
+  readonly failure: string | null
+}
+
+/** What a check of a data directory found. */
+export interface DataDirectoryCheck {
+  readonly keys: number
+  readonly historians: readonly CheckedHistorian[]
+  /** Whether nothing is wrong anywhere. */
+  readonly isSound: boolean
+}
+
+/**
+ * Verifies all that is stored in a data directory, also beside a running service; each historian in one state. Changes nothing.
+ * Throws DATA_DIR_NEWER and DATA_DIR_UNUSABLE when it cannot even be opened.
+ */
+export async function checkDataDirectory(path: string, signal: AbortSignal): Promise<DataDirectoryCheck> {
+  const directory = await openDataDirectory(path, { owner: false, create: false })
+  try {
+    const keys = (await directory.keys.list()).length
+    const historians: CheckedHistorian[] = []
+    for (const folder of directory.historianDirectories()) historians.push(await checkFolder(folder, signal))
+    const isSound = historians.every(({ check }) => check !== null && check.problemCount === 0)
+    return { keys, historians, isSound }
+  } finally {
+    await directory.close()
+  }
+}
+
+async function checkFolder(folder: string, signal: AbortSignal): Promise<CheckedHistorian> {
+  const historian = nameOfHistorian(folder)
+  try {
+    const store = await openHistorianStore(folder, { historian, owner: false })
+    try {
+      return { historian, check: await store.check(signal), failure: null }
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    if (!(error instanceof TidemarkError) || signal.aborted) throw error
+    return { historian, check: null, failure: error.message }
+  }
+}
+
+/**
+ * Copies a data directory, also beside a running service, into a folder that is empty or missing. Each historian and the keys are
+ * copied in one committed state of their own, compacted; restoring is copying the folder back.
+ * Throws DATA_DIR_UNUSABLE when either folder cannot be used; what was copied then stays.
+ */
+export async function backupDataDirectory(path: string, target: string, signal: AbortSignal): Promise<void> {
+  const directory = await openDataDirectory(path, { owner: false, create: false })
+  try {
+    makeEmptyFolder(target)
+    await copyEnvironment(join(path, SYSTEM_FOLDER), join(target, SYSTEM_FOLDER))
+    for (const folder of directory.historianDirectories()) {
+      signal.throwIfAborted()
+      await copyEnvironment(folder, join(target, HISTORIANS_FOLDER, basename(folder)))
+    }
+  } finally {
+    await directory.close()
+  }
+}
+
+async function copyEnvironment(source: string, target: string): Promise<void> {
+  const root = openEnvironment(source)
+  try {
+    const meta = new Meta(openDatabase(root, DATABASES.meta))
+    meta.checkFormat(root, FORMAT_VERSION, source)
+    mkdirSync(target, { recursive: true })
+    await root.backup(target, true)
+  } catch (error) {
+    throw error instanceof TidemarkError ? error : unusable(target, reasonOf(error), error)
+  } finally {
+    await root.close()
+  }
+}
+
+function makeEmptyFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true })
+    if (readdirSync(path).length === 0) return
+  } catch (error) {
+    throw unusable(path, reasonOf(error), error)
+  }
+  throw unusable(path, 'a backup needs an empty folder')
+}
+
+/** The name that a historian's folder remembers; the folder's own when it cannot be read. */
+function nameOfHistorian(folder: string): string {
+  const root = openEnvironment(folder)
+  try {
+    const name = new Meta(openDatabase(root, DATABASES.meta)).get(META.historian)
+    return typeof name === 'string' ? name : basename(folder)
+  } finally {
+    void root.close()
+  }
+}

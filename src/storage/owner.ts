@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, openSync, statSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { TidemarkError } from '../errors/tidemark-error.ts'
+import type { Meta, Root } from './environment.ts'
+import { reasonOf, unusable } from './environment.ts'
+import { DATA_FILE, LEASE_FILE, META } from './names.ts'
+import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts'
+
+/** How often an owner touches its lease. */
+const LEASE_EVERY_MS = 3_000
+/** A lease that was not touched for so long is that of a dead owner. */
+const LEASE_LASTS_MS = 20_000
+
+/** Given back with `release`; a killed process needs not. */
+export interface Ownership {
+  release(): Promise<void>
+}
+
+/** Entry `owner` of `meta`. */
+interface OwnerRecord extends ProcessIdentity {
+  readonly token: string
+  /** Of the data file: a copy of the folder is not owned by the owner of the original. */
+  readonly inode: number
+}
+
+/**
+ * Makes this process the only owner of an environment, from one lmdb write transaction that looks for an owner and enters this
+ * one: of two that try at the same time one comes second and sees the first.
+ *
+ * An owner that was killed is told by its process number, start time and boot id. Where these do not tell (another container or
+ * machine on a shared volume, or a system without /proc), by its lease, a file that an owner touches every few seconds: there
+ * a killed owner stands in the way for up to 20 seconds.
+ *
+ * @param shown  the folder named in errors
+ * Throws DATA_DIR_IN_USE.
+ */
+export function takeOwnership(root: Root, meta: Meta, folder: string, shown: string): Ownership {
+  const lease = join(folder, LEASE_FILE)
+  const token = randomUUID()
+  const inode = statSync(join(folder, DATA_FILE)).ino
+  try {
+    root.transactionSync(() => {
+      const owner = meta.get(META.owner)
+      if (isOwnerRecord(owner) && owner.inode === inode && isAlive(owner, lease)) {
+        throw new TidemarkError('DATA_DIR_IN_USE', {
+          directory: shown,
+          pid: owner.pid,
+          hint: `: stop it first, or go through it with --url`,
+        })
+      }
+      touch(lease)
+      meta.put(META.owner, { ...identityOf(process.pid), token, inode } satisfies OwnerRecord)
+    })
+  } catch (error) {
+    throw error instanceof TidemarkError ? error : unusable(shown, reasonOf(error), error)
+  }
+  const timer = setInterval(() => {
+    try {
+      touch(lease)
+    } catch {
+      // A disk that is full or gone for a moment: the lease lasts for several attempts.
+    }
+  }, LEASE_EVERY_MS)
+  timer.unref()
+  return {
+    async release() {
+      clearInterval(timer)
+      await root.transaction(() => {
+        const owner = meta.get(META.owner)
+        if (isOwnerRecord(owner) && owner.token === token) meta.remove(META.owner)
+      })
+    },
+  }
+}
+
+function isAlive(owner: OwnerRecord, lease: string): boolean {
+  return isRunning(owner) ?? isLeaseFresh(lease)
+}
+
+function isLeaseFresh(lease: string): boolean {
+  const touched = statSync(lease, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY
+  return Math.abs(Date.now() - touched) < LEASE_LASTS_MS
+}
+
+function touch(path: string): void {
+  const now = new Date()
+  try {
+    utimesSync(path, now, now)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ENOENT') throw error
+    closeSync(openSync(path, 'a'))
+  }
+}
+
+function isOwnerRecord(value: unknown): value is OwnerRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { pid, token, inode } = value as Record<string, unknown>
+  return typeof pid === 'number' && typeof token === 'string' && typeof inode === 'number'
+}

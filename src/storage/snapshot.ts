@@ -1,0 +1,50 @@
+import type { ReadOptions, Root } from './environment.ts'
+import { Pacer } from './pause.ts'
+
+/**
+ * One state of an environment for as long as a read lasts. lmdb-js keeps one read transaction for everything that happens in
+ * one turn of the event loop; a read that lets others in between takes hold of that transaction first, so that it goes on seeing
+ * what it saw. Must be ended with `done`: a transaction that stays open keeps lmdb from reusing pages.
+ */
+export class Snapshot {
+  readonly signal: AbortSignal
+  readonly #root: Root
+  readonly #pacer = new Pacer()
+  options: ReadOptions | undefined = undefined
+
+  constructor(root: Root, signal: AbortSignal) {
+    signal.throwIfAborted()
+    this.#root = root
+    this.signal = signal
+  }
+
+  /** Whether it is time for `rest`. */
+  isDue(): boolean {
+    return this.#pacer.isDue()
+  }
+
+  /** Lets others in. Whatever was a view of stored bytes before is not valid afterwards. Throws when aborted. */
+  async rest(): Promise<void> {
+    this.options ??= { transaction: this.#root.useReadTransaction() }
+    await this.#pacer.rest(this.signal)
+  }
+
+  done(): void {
+    this.options?.transaction.done()
+    this.options = undefined
+  }
+}
+
+/** Runs a read on one state of the environment. */
+export async function withSnapshot<T>(
+  root: Root,
+  signal: AbortSignal,
+  read: (snapshot: Snapshot) => T | Promise<T>,
+): Promise<T> {
+  const snapshot = new Snapshot(root, signal)
+  try {
+    return await read(snapshot)
+  } finally {
+    snapshot.done()
+  }
+}

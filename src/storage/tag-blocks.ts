@@ -1,0 +1,119 @@
+import { type BlockView, blockBytes, MAX_BLOCK_POINTS } from './block.ts'
+import { KEY_BYTES, TAIL, writeBlockKey } from './block-key.ts'
+import { Damage } from './damage.ts'
+import type { Bytes, ReadOptions, Store } from './environment.ts'
+import type { Generations } from './generations.ts'
+
+/** What reading blocks takes, shared by all tags of a historian. */
+export interface BlockAccess {
+  readonly points: Store
+  /** Opened again for each block that is read: never more than one is looked at. */
+  readonly view: BlockView
+  /** Checksums that were verified since the start: a block is checked once, not on every read. */
+  readonly verified: Generations<number, true>
+}
+
+/** How much of a block is checked when it is found: its header, or all of it. */
+export type Check = 'header' | 'all'
+
+const LONGEST_BLOCK = blockBytes(MAX_BLOCK_POINTS, true)
+
+/**
+ * The blocks of one tag in one state of the environment, found by time. A tag has blocks in time order that do not overlap and,
+ * after all of them, at most one tail; to a reader the tail is the last block.
+ *
+ * After a `seek` that gives true, `view` is the block that was found, until the next seek or any other read.
+ * All throw Damage when the block that they find cannot be read.
+ */
+export class TagBlocks {
+  readonly view: BlockView
+  readonly #access: BlockAccess
+  readonly #reader: { readonly options: ReadOptions | undefined }
+  readonly #tag: number
+  /** Time of the tail's first point, TAIL without one, NaN when nobody looked yet. */
+  #tailFirst = Number.NaN
+
+  constructor(access: BlockAccess, reader: { readonly options: ReadOptions | undefined }, tag: number) {
+    this.#access = access
+    this.#reader = reader
+    this.#tag = tag
+    this.view = access.view
+  }
+
+  /** Whether the block in view is the tail. */
+  get isTail(): boolean {
+    return this.view.firstTime === this.#tailFirst
+  }
+
+  /** Views the last block that begins at or before `at`. */
+  seekBefore(at: number, check: Check = 'all'): boolean {
+    // The tail first: most reads are of the newest points, and finding it is cheaper than finding a block.
+    if (!(at < this.#tailFirst) && this.seekTail(check) && this.#tailFirst <= at) return true
+    return this.seekBlockBefore(at, check)
+  }
+
+  /** Views the first block that begins at or after `at`. */
+  seekAfter(at: number, check: Check = 'all'): boolean {
+    if (this.seekBlockAfter(at, check)) return true
+    return !(this.#tailFirst < at) && this.seekTail(check) && this.#tailFirst >= at
+  }
+
+  /** Views the block with the first point at or after `at`. */
+  seekCovering(at: number, check: Check = 'all'): boolean {
+    if (this.seekBefore(at, check) && this.view.lastTime >= at) return true
+    return this.seekAfter(at, check)
+  }
+
+  /** Views the tail. */
+  seekTail(check: Check = 'all'): boolean {
+    if (this.#tailFirst === TAIL) return false
+    const bytes = this.#access.points.get(writeBlockKey(KEY, this.#tag, TAIL), this.#reader.options)
+    if (bytes === undefined) {
+      this.#tailFirst = TAIL
+      return false
+    }
+    this.#open(bytes)
+    // Tails are small and change with every write: remembering that one was verified would cost more than it spares.
+    if (check === 'all') this.view.verify()
+    this.#tailFirst = this.view.firstTime
+    return true
+  }
+
+  /** Views the last block, without regard to the tail, that begins at or before `at`. */
+  seekBlockBefore(at: number, check: Check = 'all'): boolean {
+    return this.#seekBlock(at, writeBlockKey(END, this.#tag, Number.MIN_SAFE_INTEGER), true, check)
+  }
+
+  /** Views the first block, without regard to the tail, that begins at or after `at`. */
+  seekBlockAfter(at: number, check: Check = 'all'): boolean {
+    return this.#seekBlock(at, writeBlockKey(END, this.#tag, TAIL), false, check)
+  }
+
+  #seekBlock(at: number, end: Uint8Array, reverse: boolean, check: Check): boolean {
+    const start = writeBlockKey(KEY, this.#tag, at)
+    const transaction = this.#reader.options
+    for (const { value } of this.#access.points.getRange({ start, end, reverse, limit: 1, ...transaction })) {
+      this.#open(value)
+      if (check === 'all') this.#verifyOnce()
+      return true
+    }
+    return false
+  }
+
+  #open(bytes: Bytes): void {
+    if (bytes.length > LONGEST_BLOCK) throw new Damage('a block is too long')
+    this.view.open(bytes, bytes.length)
+  }
+
+  #verifyOnce(): void {
+    const { verified } = this.#access
+    const { checksum } = this.view
+    if (verified.get(checksum)) return
+    this.view.verify()
+    verified.set(checksum, true)
+  }
+}
+
+/** Scratch for keys: lmdb-js copies a key before it returns. */
+const KEY = new Uint8Array(KEY_BYTES)
+const END = new Uint8Array(KEY_BYTES)

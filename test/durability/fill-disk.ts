@@ -1,0 +1,31 @@
+import { makeColumns } from '../../src/series/columns.ts'
+import { openHistorianStore } from '../../src/storage/historian-store.ts'
+
+// Run by historian-store.test.ts with a limit on the size of files: writes until that fails, and tells what then is there.
+
+const { signal } = new AbortController()
+const store = await openHistorianStore(process.argv[2]!, { historian: 'plant', owner: true })
+const write = (tag: string, from: number, count: number) => {
+  const points = makeColumns(count)
+  for (let i = 0; i < count; i++) points.times[i] = from + i
+  return store.write({ tags: [{ tag, points }], createTags: true }, signal)
+}
+
+let written = 0
+const codes: string[] = []
+while (codes.length < 2) {
+  try {
+    await write('a', written, 50_000)
+    written += 50_000
+  } catch (error) {
+    codes.push(String((error as { code?: unknown }).code))
+  }
+}
+const range = { tag: 'a', from: -1, to: 1e15, order: 'asc', limit: 1e9 } as const
+const [read] = await store.readRanges([range], signal)
+const small = await write('b', 0, 1).then(
+  () => 'ok',
+  (error) => String(error),
+)
+await store.close()
+console.log(JSON.stringify({ written, codes, stored: read!.points.times.length, small }))
