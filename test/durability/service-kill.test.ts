@@ -42,7 +42,7 @@ async function writeOn(service: RunningService, key: string, writer: number, aft
 
 /** The last request that is there, whole in all its tags and with all before it; 0 when there is none. */
 async function lastWritten(service: RunningService, key: string, writer: number): Promise<number> {
-  const details = { from: START_MS, to: START_MS + 86_400_000, maxPoints: 20_000 }
+  const details = { from: START_MS, to: START_MS + 86_400_000, maxPoints: 15_000 }
   const raw = Array.from({ length: TAGS }, (_, index) => [
     `t${index}`,
     { type: 'RAW_POINTS', tag: tagOf(writer, index), details },
@@ -53,7 +53,7 @@ async function lastWritten(service: RunningService, key: string, writer: number)
     { format: 'columns', requests: Object.fromEntries([...raw, mark]) },
     key,
   )
-  assert.equal(status, 200)
+  assert.equal(status, 200, JSON.stringify(body))
   const missing = Object.values(body.errors as object).filter((sentence) => /does not exist$/.test(sentence))
   // The very first request made the tags: before it there is none of them.
   if (missing.length === TAGS + 1) return 0
