@@ -17,7 +17,9 @@ export function compileSeries(
   context: SeriesContext,
   resolve: (tag: TagNode) => StoredTag,
 ): Series {
-  return new Compiler(resolve).compile(tree, context)
+  const compiler = new Compiler(resolve)
+  // A tag alone has nothing to share: naming it would be most of the work of a call of current values.
+  return tree.kind === 'tag' ? compiler.tag(tree, context) : compiler.compile(tree, context)
 }
 
 class Compiler {
@@ -32,13 +34,13 @@ class Compiler {
     const name = `${printTag(tree)} in ${contextName(context)}`
     let series = this.#made.get(name)
     if (series === undefined) {
-      series = tree.kind === 'call' ? this.#call(tree, context, name) : this.#tag(tree, context)
+      series = tree.kind === 'call' ? this.#call(tree, context, name) : this.tag(tree, context)
       this.#made.set(name, series)
     }
     return series
   }
 
-  #tag(tag: TagNode, context: SeriesContext): Series {
+  tag(tag: TagNode, context: SeriesContext): Series {
     return isVirtual(tag.historian)
       ? virtualSeries(tag.historian, tag.name, context)
       : new StoredSeries(this.#resolve(tag), context)
