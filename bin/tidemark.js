@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NEEDED_MAJOR = 26
 const here = dirname(fileURLToPath(import.meta.url))
@@ -30,9 +30,17 @@ function pinnedNode() {
   return undefined
 }
 
+if (!existsSync(entry)) {
+  // `npm pack` with ignore-scripts leaves out what its prepack script makes.
+  console.error(
+    'This package of tidemark is incomplete: it was packed without its dist folder. Pack it with npm run package.',
+  )
+  process.exit(1)
+}
+
 const major = Number(process.versions.node.split('.')[0])
 if (major >= NEEDED_MAJOR) {
-  const { main } = await import(entry)
+  const { main } = await import(pathToFileURL(entry).href)
   await main(process.argv.slice(2))
 } else {
   const node = pinnedNode()

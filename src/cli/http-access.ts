@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TagMetadata } from '../historian/contract.ts'
+import type { Access, ColumnsBody, MultiBody, SearchPage, SearchQuery } from './access.ts'
+import { CommandError, usageError } from './exit.ts'
+
+/** Waits before trying again what a service could not take now; writing twice is always safe. */
+const RETRY_SECONDS = [0.5, 1, 2, 5, 10]
+const MAX_ERRORS_SHOWN = 10
+/** Addresses asked for at once. */
+const CHUNK = 1000
+
+export interface HttpAccessOptions {
+  /** Where the service answers, its base path included. */
+  readonly url: string
+  readonly key: string | undefined
+  readonly signal: AbortSignal
+}
+
+/** Reaches a running service over HTTP. */
+export class HttpAccess implements Access {
+  readonly #base: string
+  readonly #key: string
+  readonly #signal: AbortSignal
+
+  constructor({ url, key, signal }: HttpAccessOptions) {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw usageError(`--url ${url}: the address of a service such as http://127.0.0.1:8080 is expected`)
+    }
+    if (key === undefined) {
+      throw usageError(
+        '--url needs an API key: give --key, or better the variable TIDEMARK_KEY, which no list of processes shows',
+      )
+    }
+    const { origin, pathname } = new URL(url)
+    this.#base = origin + pathname.replace(/\/+$/, '')
+    this.#key = key
+    this.#signal = signal
+  }
+
+  async listHistorians() {
+    const all = await this.#get<{ historians: { name: string }[] }>('/historian/list')
+    const writable = await this.#get<{ historians: { name: string }[] }>('/historian/listwritable')
+    const names = new Set(writable.historians.map(({ name }) => name))
+    return all.historians.map(({ name }) => ({ name, writable: names.has(name) }))
+  }
+
+  async searchTags({ historian, search, limit, cursor }: SearchQuery): Promise<SearchPage> {
+    const query = new URLSearchParams({ limit: String(limit) })
+    if (historian !== undefined) query.set('historian', historian)
+    if (search !== undefined) query.set('search', search)
+    if (cursor !== undefined) query.set('cursor', cursor)
+    return await this.#get<SearchPage>(`/historian/search?${query}`)
+  }
+
+  async findTags(addresses: readonly string[]): Promise<ReadonlyMap<string, TagMetadata>> {
+    const found = new Map<string, TagMetadata>()
+    for (let at = 0; at < addresses.length; at += CHUNK) {
+      const tags = addresses.slice(at, at + CHUNK)
+      const { body } = await this.#post('/historian/metadata/get', { tags })
+      for (const [address, metadata] of Object.entries((body as { entries?: object }).entries ?? {})) {
+        found.set(address, metadata as TagMetadata)
+      }
+    }
+    return found
+  }
+
+  async putTags(entries: ReadonlyMap<string, TagMetadata>): Promise<void> {
+    const all = [...entries]
+    for (let at = 0; at < all.length; at += CHUNK) {
+      const chunk = Object.fromEntries(all.slice(at, at + CHUNK))
+      const answer = await this.#post('/historian/metadata/create', { entries: chunk, updateIfExists: true })
+      refuseErrors(answer)
+    }
+  }
+
+  async writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<void> {
+    refuseErrors(
+      await this.#post('/historian/write/points', { points: Object.fromEntries(points), createTags: true }),
+    )
+  }
+
+  async multi(body: object): Promise<MultiBody> {
+    const answer = await this.#post('/historian/multi', body)
+    const { results } = answer.body as { results?: unknown }
+    if (typeof results !== 'object' || results === null) refuseErrors(answer)
+    return answer.body as unknown as MultiBody
+  }
+
+  async close(): Promise<void> {}
+
+  async #get<Body>(path: string): Promise<Body> {
+    const answer = await this.#fetch(path, {})
+    if (answer.status !== 200) throw refusal(answer)
+    return answer.body as Body
+  }
+
+  #post(path: string, body: object): Promise<Answer> {
+    return this.#fetch(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  }
+
+  /** One request and its JSON answer; a service that is busy or away is tried again a few times. */
+  async #fetch(path: string, init: RequestInit): Promise<Answer> {
+    for (let attempt = 0; ; attempt++) {
+      const wait = RETRY_SECONDS[attempt]
+      try {
+        const response = await fetch(this.#base + path, {
+          ...init,
+          headers: { ...(init.headers as object), 'X-Api-Key': this.#key, Accept: 'application/json' },
+          signal: this.#signal,
+          redirect: 'error',
+        })
+        const text = await response.text()
+        // A historian that is away answers 503 too, and may be back as soon.
+        if (response.status === 503 && wait !== undefined) {
+          const asked = Number(response.headers.get('retry-after') ?? Number.NaN)
+          await sleep(1000 * Math.min(Number.isFinite(asked) ? asked : wait, 60), undefined, {
+            signal: this.#signal,
+          })
+          continue
+        }
+        return { status: response.status, body: this.#parse(text, response) }
+      } catch (error) {
+        if (error instanceof CommandError) throw error
+        this.#signal.throwIfAborted()
+        const cause = (error as { cause?: NodeJS.ErrnoException }).cause ?? (error as NodeJS.ErrnoException)
+        // At the first try nothing was going on yet: a wrong address should be told at once.
+        const isAway = cause.code === 'ECONNRESET' || (attempt > 0 && cause.code === 'ECONNREFUSED')
+        if (wait === undefined || !isAway) throw this.#unreachable(cause)
+        await sleep(1000 * wait, undefined, { signal: this.#signal })
+      }
+    }
+  }
+
+  #parse(text: string, response: Response): Readonly<Record<string, unknown>> {
+    try {
+      const body: unknown = JSON.parse(text)
+      if (typeof body === 'object' && body !== null) return body as Record<string, unknown>
+    } catch {
+      // something else answers there
+    }
+    throw new CommandError(
+      `${this.#base} answered ${response.status} without JSON: is it the address of a Tidemark service, base path included?`,
+    )
+  }
+
+  #unreachable(cause: NodeJS.ErrnoException): CommandError {
+    const reasons: Readonly<Record<string, string>> = {
+      ECONNREFUSED: 'nothing listens there; is the service running?',
+      ENOTFOUND: 'the host name is not known',
+      ECONNRESET: 'the connection was cut',
+      ETIMEDOUT: 'there is no answer',
+    }
+    const reason = reasons[cause.code ?? ''] ?? cause.message
+    return new CommandError(`${this.#base} cannot be reached: ${reason}`, undefined, cause)
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** An answer whose `errors` is not empty, or whose status is no success, ends the command. */
+function refuseErrors(answer: Answer): void {
+  if (answer.status !== 200 || errorsOf(answer).length > 0) throw refusal(answer)
+}
+
+function errorsOf({ body }: Answer): readonly string[] {
+  const { errors } = body
+  return typeof errors === 'object' && errors !== null ? Object.values(errors).map(String) : []
+}
+
+function refusal(answer: Answer): CommandError {
+  const message = typeof answer.body.message === 'string' ? answer.body.message : null
+  const errors = errorsOf(answer).filter((error) => error !== message)
+  return new CommandError(joinErrors(message ?? `The service answered ${answer.status}`, errors))
+}
+
+/** A sentence with the first of many errors below it. */
+export function joinErrors(message: string, errors: readonly string[]): string {
+  if (errors.length === 0) return message
+  const shown = errors.slice(0, MAX_ERRORS_SHOWN)
+  if (errors.length > shown.length) shown.push(`and ${errors.length - shown.length} more`)
+  return `${message}:\n  ${shown.join('\n  ')}`
+}

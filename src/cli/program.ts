@@ -1,0 +1,130 @@
+import { Command, CommanderError, type Option } from 'commander'
+import type { Environment } from '../config/environment.ts'
+import { addCareCommands } from './care.ts'
+import type { CommandContext } from './context.ts'
+import { EXIT, exitCodeOf, sentenceOf } from './exit.ts'
+import { addExportCommand } from './export/command.ts'
+import { addImportCommand } from './import/command.ts'
+import { addKeysCommand } from './keys.ts'
+import { tidyVariables } from './options.ts'
+import { addQueryCommand } from './query.ts'
+import { addServeCommand } from './serve.ts'
+import type { Terminal } from './terminal.ts'
+import type { Tools } from './tools.ts'
+
+/** The whole command line, for running it and for its documentation. */
+export function createProgram(context: CommandContext): Command {
+  const program = new Command('tidemark')
+    .description('One HTTP/JSON interface in front of all the time-series historians of a plant.')
+    .version(context.tools.version, '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .option('--debug', 'print the stack of an error too')
+    .showSuggestionAfterError()
+    .showHelpAfterError('(tidemark --help shows what there is)')
+    .configureHelp({ helpWidth: 100, optionDescription: describeOption })
+    .addHelpText(
+      'after',
+      `
+Every option can be given as a variable too: --data-dir is TIDEMARK_DATA_DIR.
+
+Examples:
+  tidemark serve --demo                    run the service with a plant to look at
+  tidemark keys create --name me --scope write
+  tidemark import data.csv                 load a file; see tidemark import --help
+  tidemark query local/FLOW --from '2h ago' --count 13`,
+    )
+  addServeCommand(program, context)
+  addKeysCommand(program, context)
+  addImportCommand(program, context)
+  addExportCommand(program, context)
+  addQueryCommand(program, context)
+  addCareCommands(program, context)
+  const settle = (command: Command) => {
+    command.exitOverride()
+    command.configureOutput({
+      writeOut: (text) => context.terminal.out.write(text),
+      writeErr: (text) => context.terminal.err.write(text.replace(/^error: /, '')),
+    })
+    command.commands.forEach(settle)
+  }
+  settle(program)
+  return program
+}
+
+/** Without the variable, which is named after the option, and without the choices, which the description tells. */
+function describeOption({ description, defaultValue, defaultValueDescription }: Option): string {
+  const preset = defaultValueDescription ?? defaultValue
+  return preset === undefined ? description : `${description} (default: ${preset})`
+}
+
+/**
+ * Runs a command line to its end. Never throws.
+ * @param args without the program's name
+ * @returns the exit code
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  tools: Tools,
+  process: RunningProcess,
+): Promise<number> {
+  const interruption = new AbortController()
+  const context: CommandContext = {
+    tools,
+    terminal: { out: process.stdout, err: process.stderr },
+    env: { ...process.env } as Environment,
+    directory: process.cwd(),
+    input: process.stdin,
+    signal: interruption.signal,
+  }
+  const stopListening = listenForSignals(process, interruption)
+  const program = createProgram(context)
+  const restoreVariables = tidyVariables(program, process.env)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return EXIT.done
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+    if (interruption.signal.aborted) {
+      process.stderr.write('Interrupted.\n')
+      return EXIT.interrupted
+    }
+    process.stderr.write(`${sentenceOf(error)}\n`)
+    if (program.opts().debug === true) process.stderr.write(`${stackOf(error)}\n`)
+    return exitCodeOf(error)
+  } finally {
+    restoreVariables()
+    stopListening()
+  }
+}
+
+/** The part of the process that a command line needs. */
+export interface RunningProcess {
+  readonly stdout: Terminal['out']
+  readonly stderr: Terminal['err']
+  readonly stdin: AsyncIterable<Uint8Array>
+  readonly env: NodeJS.ProcessEnv
+  cwd(): string
+  on(event: NodeJS.Signals, listener: () => void): unknown
+  off(event: NodeJS.Signals, listener: () => void): unknown
+  exit(code: number): never
+}
+
+/** The first signal asks a command to end, the second ends the process whatever it does. */
+function listenForSignals(process: RunningProcess, interruption: AbortController): () => void {
+  const listener = () => {
+    if (interruption.signal.aborted) process.exit(EXIT.interrupted)
+    interruption.abort()
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const name of signals) process.on(name, listener)
+  return () => {
+    for (const name of signals) process.off(name, listener)
+  }
+}
+
+function stackOf(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : ''
+  const { cause } = error as { cause?: unknown }
+  return cause instanceof Error ? `${stack}\ncaused by ${stackOf(cause)}` : stack
+}

@@ -1,0 +1,220 @@
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { presentInstant } from './cli/clock.ts'
+import { runCommandLine } from './cli/program.ts'
+import type { InPlace, Service, Tools } from './cli/tools.ts'
+import { DEMO_HISTORIAN } from './config/historian-names.ts'
+import type { KeyStore } from './config/keys.ts'
+import type { HistorianTypes } from './config/load.ts'
+import type { Settings } from './config/settings.ts'
+import type { Historian } from './historian/contract.ts'
+import type { DriverDefinition, DriverLog } from './historian/driver.ts'
+
+/*
+ * Puts the program together, and alone names drivers, storage and the HTTP service. All of them are imported when a
+ * command asks for them: `--version` and `--help` need none.
+ */
+
+/** The kinds of historians there are; a new driver is one line here. */
+async function loadDrivers(): Promise<ReadonlyMap<string, DriverDefinition>> {
+  const drivers = [(await import('./drivers/embedded/driver.ts')).embedded]
+  return new Map(drivers.map((driver) => [driver.type, driver as unknown as DriverDefinition]))
+}
+
+/** Kind of the historian that --demo adds. */
+const DEMO_TYPE = 'embedded'
+
+const version = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+).version
+
+const tools: Tools = {
+  version,
+  historianTypes: async () => (await loadDrivers()) as HistorianTypes,
+  openInPlace,
+  openKeys: async ({ dataDir }) => {
+    const { openDataDirectory } = await import('./storage/data-directory.ts')
+    return await openDataDirectory(dataDir, { owner: false, create: true })
+  },
+  startService,
+  checkData: async ({ dataDir }, signal) => {
+    const { checkDataDirectory } = await import('./storage/maintenance.ts')
+    const { historians } = await checkDataDirectory(dataDir, signal)
+    return {
+      historians: historians.map(({ historian, check, failure }) => ({
+        name: historian,
+        tags: check?.tags ?? 0,
+        points: check?.points ?? 0,
+        problemCount: check?.problemCount ?? 1,
+        problems: failure === null ? (check?.problems ?? []) : [failure],
+      })),
+    }
+  },
+  backupData: async ({ dataDir }, target, signal) => {
+    const { backupDataDirectory } = await import('./storage/maintenance.ts')
+    await backupDataDirectory(dataDir, target, signal)
+  },
+}
+
+/** Runs a command line and sets the exit code of the process. */
+export async function main(args: readonly string[]): Promise<void> {
+  process.exitCode = await runCommandLine(args, tools, process)
+}
+
+async function openInPlace(settings: Settings): Promise<InPlace> {
+  const { existsSync } = await import('node:fs')
+  const { HistorianRegistry } = await import('./historian/registry.ts')
+  const { openDataDirectory } = await import('./storage/data-directory.ts')
+  const data = await openDataDirectory(settings.dataDir, { owner: true, create: true })
+  try {
+    const wanted = new Map(settings.historians)
+    // A plant that was served here is data like any other, but only worth opening where it is.
+    if (!wanted.has(DEMO_HISTORIAN) && existsSync(data.historianDirectory(DEMO_HISTORIAN)))
+      wanted.set(DEMO_HISTORIAN, await demoSettings())
+    const historians = await openHistorians(wanted, (name) => data.historianDirectory(name), stderrLog)
+    return {
+      historians: new HistorianRegistry(historians),
+      close: async () => {
+        await closeAll(historians)
+        await data.close()
+      },
+    }
+  } catch (error) {
+    await data.close()
+    throw error
+  }
+}
+
+async function startService(settings: Settings): Promise<Service> {
+  const { destination } = (await import('pino')).default
+  const { HistorianRegistry } = await import('./historian/registry.ts')
+  const { createLog } = await import('./http/log.ts')
+  const { startDemo } = await import('./demo/start.ts')
+  const { createServer } = await import('./http/server.ts')
+  const { openDataDirectory } = await import('./storage/data-directory.ts')
+
+  const log = createLog(settings.log.level, destination({ fd: 2, sync: true }))
+  const data = await openDataDirectory(settings.dataDir, { owner: true, create: true })
+  const undo: (() => Promise<void>)[] = [() => data.close()]
+  try {
+    const wanted = new Map(settings.historians)
+    if (settings.demo) wanted.set(DEMO_HISTORIAN, await demoSettings())
+    const historians = await openHistorians(wanted, (name) => data.historianDirectory(name), log)
+    undo.push(() => closeAll(historians))
+
+    const plant = historians.find(({ name }) => settings.demo && name === DEMO_HISTORIAN)
+    const demo = plant === undefined ? null : await startDemo(plant, data.keys, presentInstant, log)
+    if (demo !== null) undo.push(() => demo.stop())
+
+    const app = createServer({
+      settings,
+      historians: new HistorianRegistry(historians),
+      keys: demo?.keys ?? data.keys,
+      version,
+      clock: presentInstant,
+      log,
+    })
+    await app.listen({ host: settings.server.host, port: settings.server.port })
+    // Only now: the first keys are shown once, and a start that fails after making them would lose them.
+    const firstKeys = await makeFirstKeys(data.keys).catch(async (error: unknown) => {
+      await app.close()
+      throw error
+    })
+    return {
+      url: urlOf(app.server.address() as AddressInfo, settings),
+      historians: historians.map(({ name, type, capabilities }) => ({
+        name,
+        type,
+        writable: capabilities.write,
+      })),
+      firstKeys,
+      demo,
+      stop: async () => {
+        await demo?.stop()
+        await app.close()
+        await data.close()
+      },
+    }
+  } catch (error) {
+    for (const step of undo.reverse()) await step().catch(() => {})
+    throw await listenError(error, settings)
+  }
+}
+
+async function openHistorians(
+  settings: Settings['historians'],
+  directoryOf: (name: string) => string,
+  log: DriverLog,
+): Promise<Historian[]> {
+  const drivers = await loadDrivers()
+  const opened: Historian[] = []
+  try {
+    for (const [name, { type, options }] of settings) {
+      // The type is known: src/config has checked it.
+      opened.push(await drivers.get(type)!.open(options, { name, directory: directoryOf(name), log }))
+    }
+  } catch (error) {
+    await closeAll(opened)
+    throw error
+  }
+  return opened
+}
+
+async function closeAll(historians: readonly Historian[]): Promise<void> {
+  await Promise.allSettled(historians.map((historian) => historian.close()))
+}
+
+async function demoSettings() {
+  const options = (await loadDrivers()).get(DEMO_TYPE)!.configSchema.parse({}) as Record<string, unknown>
+  return { type: DEMO_TYPE, options }
+}
+
+/** One write key and one read key where there never was a key; null otherwise. */
+async function makeFirstKeys(store: KeyStore) {
+  if (store.firstStartKeysMade()) return null
+  const { makeKey, makeKeyRecord } = await import('./config/keys.ts')
+
+  const make = (scope: 'read' | 'write') => {
+    const record = makeKeyRecord(
+      { name: `first-${scope}`, scope, historians: null, expiresAt: null },
+      presentInstant(),
+    )
+    return { ...makeKey(), record }
+  }
+  const write = make('write')
+  const read = make('read')
+  return (await store.addFirstStartKeys([write, read])) ? { write: write.secret, read: read.secret } : null
+}
+
+/** Where a person finds the service: an address that means every interface is no place to go to. */
+function urlOf(listening: AddressInfo, { server }: Settings): string {
+  const anywhere = listening.address === '0.0.0.0' || listening.address === '::'
+  const address = anywhere ? 'localhost' : listening.address
+  const host = address.includes(':') ? `[${address}]` : address
+  return `${server.tls === null ? 'http' : 'https'}://${host}:${listening.port}${server.basePath}`
+}
+
+async function listenError(error: unknown, { server }: Settings): Promise<unknown> {
+  const { CommandError } = await import('./cli/exit.ts')
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error
+  const where = `${server.host}, port ${server.port}`
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: `Something listens at ${where} already: stop it, or choose another port with --port (0 for a free one)`,
+    EACCES: `Listening at ${where} is not allowed: ports below 1024 need more rights; choose another with --port`,
+    EADDRNOTAVAIL: `${server.host} is no address of this machine: choose another with --host`,
+    ENOTFOUND: `The host name ${server.host} is not known: choose another with --host`,
+  }
+  return new CommandError(
+    reasons[code ?? ''] ?? `Listening at ${where} failed: ${(error as Error).message}`,
+    1,
+    error,
+  )
+}
+
+/** Commands that work in place say what a driver has to say, one line each. */
+const stderrLog: DriverLog = {
+  info: () => {},
+  warn: (_, message) => process.stderr.write(`${message}\n`),
+  error: (_, message) => process.stderr.write(`${message}\n`),
+}
