@@ -33,7 +33,7 @@ function pinnedNode() {
 if (!existsSync(entry)) {
   // `npm pack` with ignore-scripts leaves out what its prepack script makes.
   console.error(
-    'This package of tidemark is incomplete: it was packed without its dist folder. Pack it with npm run package.',
+    'This package of tidemark is incomplete: it was packed without its dist folder. Pack it with npm pack --ignore-scripts=false.',
   )
   process.exit(1)
 }
