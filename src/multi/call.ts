@@ -1,4 +1,5 @@
 import type { Issue } from '../errors/tidemark-error.ts'
+import type { Warnings } from '../errors/warnings.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import type { Instant } from '../time/instant.ts'
@@ -21,14 +22,20 @@ export interface MultiCall {
   readonly signal: AbortSignal
 }
 
-/** A call whose body is understood; labels that are not carry their issue. */
-export interface ParsedCall {
+/** A call whose body is understood as far as it concerns the call as a whole. */
+export interface CallHead {
   readonly now: Instant
   readonly zone: TimeZone
   readonly format: 'points' | 'columns'
   readonly explain: boolean
+  /** Labels with their requests, not looked into yet. */
+  readonly requests: readonly (readonly [label: string, request: unknown])[]
+  readonly warnings: Warnings
+}
+
+/** A call whose labels are read; those that are wrong carry their issue. */
+export interface ParsedCall extends CallHead {
   readonly labels: readonly ParsedLabel[]
-  readonly warnings: readonly string[]
 }
 
 export type ParsedLabel = WrongLabel | UnderstoodLabel

@@ -43,9 +43,10 @@ export function explainText(
       aggregateWindows: limits.aggregateWindows,
     })}`,
   ]
+  const warnings = parsed.warnings.list()
   const tail = [
     ...(issues.length > 0 ? [`"issues":${JSON.stringify(issues)}`] : []),
-    ...(parsed.warnings.length > 0 ? [`"warnings":${JSON.stringify(parsed.warnings)}`] : []),
+    ...(warnings.length > 0 ? [`"warnings":${JSON.stringify(warnings)}`] : []),
     `"now":${JSON.stringify(formatInstant(parsed.now, parsed.zone))}`,
   ]
   return `{"results":{},"errors":{${errors.join(',')}},"explain":{${parts.join(',')}},${tail.join(',')}}`

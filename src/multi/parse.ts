@@ -2,10 +2,11 @@ import { issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { parseTag } from '../grammar/parser.ts'
 import type { FunctionSignature } from '../grammar/tree.ts'
+import type { Breather } from '../historian/breather.ts'
 import type { Instant } from '../time/instant.ts'
 import { parseTime } from '../time/parse.ts'
 import { parseTimeZone, type TimeZone } from '../time/zone.ts'
-import type { MultiCall, ParsedCall, ParsedLabel } from './call.ts'
+import type { CallHead, MultiCall, ParsedCall, ParsedLabel } from './call.ts'
 import { parseCursor } from './cursor.ts'
 import { Details, listWords } from './details.ts'
 import { DEFAULT_POINTS, REQUEST_TYPES, type RequestType } from './request-types.ts'
@@ -13,15 +14,8 @@ import { DEFAULT_POINTS, REQUEST_TYPES, type RequestType } from './request-types
 const CALL_FIELDS = ['now', 'timeZone', 'requests', 'explain', 'format'] as const
 const LABEL_FIELDS = ['type', 'tag', 'details'] as const
 
-/**
- * Reads the body of a multi call. What is wrong with the call as a whole throws; what is wrong with one label becomes
- * that label's issue.
- */
-export function parseCall(
-  body: unknown,
-  call: MultiCall,
-  signatures: ReadonlyMap<string, FunctionSignature>,
-): ParsedCall {
+/** Reads what concerns a multi call as a whole. Throws what is wrong with it; labels are left for `parseLabels`. */
+export function parseHead(body: unknown, call: MultiCall): CallHead {
   if (!isObject(body)) throw refused(`The body is ${showInput(body)}: an object with requests is expected`)
   const warnings = new Warnings()
   warnings.checkFields(body, CALL_FIELDS, 'the call')
@@ -29,13 +23,28 @@ export function parseCall(
   const now = readNow(body.now, call.now, zone)
   const explain = readFlag(body, 'explain')
   const format = readFormat(body.format)
-  const requests = body.requests
+  const { requests } = body
   if (!isObject(requests)) {
     throw refused(`Invalid requests ${showInput(requests)}: an object of labelled requests is expected`)
   }
-  const context: LabelContext = { now, zone, defaultHistorian: call.defaultHistorian, signatures, warnings }
-  const labels = Object.entries(requests).map(([label, request]) => parseLabel(label, request, context))
-  return { now, zone, format, explain, labels, warnings: warnings.list() }
+  return { now, zone, format, explain, requests: Object.entries(requests), warnings }
+}
+
+/** Reads the labels of a call; what is wrong with one becomes its issue. Many long calculations take a while: it rests. */
+export async function parseLabels(
+  head: CallHead,
+  defaultHistorian: string | null,
+  signatures: ReadonlyMap<string, FunctionSignature>,
+  breather: Breather,
+): Promise<ParsedCall> {
+  const { now, zone, warnings } = head
+  const context: LabelContext = { now, zone, defaultHistorian, signatures, warnings }
+  const labels: ParsedLabel[] = []
+  for (const [label, request] of head.requests) {
+    labels.push(parseLabel(label, request, context))
+    await breather.restIfDue()
+  }
+  return { ...head, labels }
 }
 
 interface LabelContext {

@@ -1,6 +1,7 @@
 import { compileSeries } from '../calc/compile.ts'
 import type { Series, SeriesSource } from '../calc/series.ts'
 import { issueOf } from '../errors/tidemark-error.ts'
+import type { Breather } from '../historian/breather.ts'
 import { countSteps, countWindows, stepGrid, windowEdges } from '../time/grid.ts'
 import { asksOf, type RequestSize } from './ask.ts'
 import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
@@ -26,44 +27,47 @@ export interface PlannedLabel {
   readonly ledger: LabelLedger
 }
 
+/** What planning a call works with. */
+export interface Planning {
+  readonly tags: ResolvedTags
+  readonly source: SeriesSource
+  readonly limits: CallLimits
+  readonly breather: Breather
+  /** Passed on to the series, which end with it. */
+  readonly signal: AbortSignal
+}
+
 /** Plans every label; a label that names what does not exist becomes wrong, the others stand. */
-export function planCall(
-  labels: readonly ParsedLabel[],
-  tags: ResolvedTags,
-  source: SeriesSource,
-  limits: CallLimits,
-  signal: AbortSignal,
-): Plan {
+export async function planCall(labels: readonly ParsedLabel[], planning: Planning): Promise<Plan> {
+  const { limits, breather } = planning
   const ledger = new CallLedger()
   const left: Allowance = { points: limits.requestedPoints, windows: limits.aggregateWindows }
-  const planned = labels.map((label) => {
-    if (label.kind === 'wrong') return label
-    try {
-      return planLabel(label, tags, source, left, ledger.forLabel(), signal)
-    } catch (error) {
-      const place = { label: label.label, tag: label.address }
-      return { kind: 'wrong', label: label.label, issue: issueOf(error, place), cause: error } as const
-    }
-  })
+  const planned: (PlannedLabel | WrongLabel)[] = []
+  for (const label of labels) {
+    planned.push(label.kind === 'wrong' ? label : planLabel(label, planning, left, ledger.forLabel()))
+    await breather.restIfDue()
+  }
   return { labels: planned, ledger }
 }
 
 function planLabel(
   understood: UnderstoodLabel,
-  tags: ResolvedTags,
-  source: SeriesSource,
+  { tags, source, signal }: Planning,
   left: Allowance,
   ledger: LabelLedger,
-  signal: AbortSignal,
-): PlannedLabel {
-  const { request, tree, now, zone } = understood
-  const size = sizeOf(understood, left)
-  left.points -= size.points
-  left.windows -= size.windows
-  const context = { source, now, zone, range: rangeOf(request), signal }
-  const series = compileSeries(tree, context, (tag) => tags.stored(tag))
-  for (const ask of asksOf(request, size, zone)) series.plan(ask, ledger)
-  return { kind: 'planned', understood, size, series, ledger }
+): PlannedLabel | WrongLabel {
+  const { label, address, request, tree, now, zone } = understood
+  try {
+    const size = sizeOf(understood, left)
+    left.points -= size.points
+    left.windows -= size.windows
+    const context = { source, now, zone, range: rangeOf(request), signal }
+    const series = compileSeries(tree, context, (tag) => tags.stored(tag))
+    for (const ask of asksOf(request, size, zone)) series.plan(ask, ledger)
+    return { kind: 'planned', understood, size, series, ledger }
+  } catch (error) {
+    return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }), cause: error }
+  }
 }
 
 /**

@@ -1,16 +1,17 @@
 import { SIGNATURES } from '../calc/functions/index.ts'
 import { type Issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
+import { Breather } from '../historian/breather.ts'
 import { withDeadline } from '../historian/deadline.ts'
 import { formatInstant } from '../time/format.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
 import { answerPieces } from './answer.ts'
-import type { MultiCall, ParsedCall, WrongLabel } from './call.ts'
+import type { CallHead, MultiCall, ParsedCall, WrongLabel } from './call.ts'
 import { executeRequest, type Result } from './execute.ts'
 import { explainText } from './explain.ts'
 import { Grids } from './grids.ts'
 import { findBreaches } from './limit.ts'
-import { parseCall } from './parse.ts'
+import { parseHead, parseLabels } from './parse.ts'
 import { type Plan, type PlannedLabel, planCall, plannedLabels, totalsOf } from './plan.ts'
 import { resolveTags } from './resolve.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
@@ -42,35 +43,34 @@ export interface ExecutedLabel {
  * Rejects only when the call was cancelled; everything else is an answer.
  */
 export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAnswer> {
-  let parsed: ParsedCall
+  let head: CallHead
   try {
-    parsed = parseCall(body, call, SIGNATURES)
+    head = parseHead(body, call)
   } catch (error) {
     return refusal(error)
   }
   const deadline = withDeadline(call.signal, call.limits.deadlineSeconds)
   try {
-    return await orAborted(runParsed(parsed, call, deadline.signal), deadline.signal)
+    return await orAborted(runHead(head, call, deadline.signal), deadline.signal)
   } catch (error) {
     if (error instanceof TidemarkError && error.kind === 'deadline')
-      return wholeCallFailed('deadline', parsed, error)
+      return wholeCallFailed('deadline', head, error)
     throw error
   } finally {
     deadline.done()
   }
 }
 
-async function runParsed(parsed: ParsedCall, call: MultiCall, signal: AbortSignal): Promise<MultiAnswer> {
+async function runHead(head: CallHead, call: MultiCall, signal: AbortSignal): Promise<MultiAnswer> {
   const context = { signal }
-  const { historians, limits } = call
+  const { historians, limits, defaultHistorian } = call
+  const breather = new Breather(signal)
+  const parsed = await parseLabels(head, defaultHistorian, SIGNATURES, breather)
   const understood = parsed.labels.filter((label) => label.kind === 'understood')
-  const tags = await resolveTags(
-    understood.map((label) => label.tree),
-    historians,
-    context,
-  )
+  const trees = understood.map((label) => label.tree)
+  const tags = await resolveTags(trees, historians, context)
   const source = new CallSource(historians, context)
-  let plan = planCall(parsed.labels, tags, source, limits, signal)
+  let plan = await planCall(parsed.labels, { tags, source, limits, breather, signal })
 
   // What is counted without asking comes first; a load that cannot be over the limit is not worked out at all.
   const cheap = findBreaches(totalsOf(plan, { withLoad: false }), limits)
@@ -101,7 +101,8 @@ async function executePlan(
   const results = outcomes.flatMap((outcome) => ('issue' in outcome ? [] : [outcome]))
   const wrong = outcomes.flatMap((outcome) => ('issue' in outcome ? [outcome] : []))
   const issues = wrong.map((label) => label.issue)
-  const { warnings, format } = parsed
+  const { format } = parsed
+  const warnings = parsed.warnings.list()
   const now = formatInstant(parsed.now, parsed.zone)
   return {
     outcome: 'executed',
@@ -176,18 +177,19 @@ function refusal(error: unknown): MultiAnswer {
 /** The same sentence under every label, and nothing else: a limit was breached or the deadline has passed. */
 function wholeCallFailed(
   outcome: 'limit' | 'deadline',
-  parsed: ParsedCall,
+  head: CallHead,
   reason: { readonly code: Issue['code']; readonly message: string },
 ): MultiAnswer {
   const { code, message } = reason
-  const issues = parsed.labels.map(({ label }) => ({ code, message, label }))
-  const { warnings, format } = parsed
-  const now = formatInstant(parsed.now, parsed.zone)
+  const issues = head.requests.map(([label]) => ({ code, message, label }))
+  const { format } = head
+  const warnings = head.warnings.list()
+  const now = formatInstant(head.now, head.zone)
   return {
     outcome,
     pieces: () => answerPieces({ results: [], issues, now, warnings, message, format }),
-    labels: parsed.labels.length,
-    wrongLabels: parsed.labels.length,
+    labels: issues.length,
+    wrongLabels: issues.length,
     statistics: NOTHING_READ,
     failures: [],
   }

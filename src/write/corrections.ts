@@ -3,12 +3,12 @@ import type { Result } from '../errors/outcome.ts'
 import { type Issue, issue, issueOf, showInput } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { parseAddress } from '../grammar/address.ts'
+import { Breather } from '../historian/breather.ts'
 import type { CallContext, Historian, TagRange, TagRename } from '../historian/contract.ts'
 import type { Instant } from '../time/instant.ts'
 import { parseTime } from '../time/parse.ts'
 import type { TimeZone } from '../time/zone.ts'
 import { type Applied, applyAll, CHANGE_CODES, type Step } from './apply.ts'
-import { Breather } from './breather.ts'
 import {
   answer,
   isObject,

@@ -6,13 +6,14 @@ import { compileSeries } from '../../src/calc/compile.ts'
 import { SIGNATURES } from '../../src/calc/functions/index.ts'
 import { parseTag } from '../../src/grammar/parser.ts'
 import { printTag } from '../../src/grammar/print.ts'
+import { Breather } from '../../src/historian/breather.ts'
 import type { Historian } from '../../src/historian/contract.ts'
 import { HistorianRegistry } from '../../src/historian/registry.ts'
 import { answerPieces } from '../../src/multi/answer.ts'
 import type { MultiCall } from '../../src/multi/call.ts'
 import { executeRequest } from '../../src/multi/execute.ts'
 import { Grids } from '../../src/multi/grids.ts'
-import { parseCall } from '../../src/multi/parse.ts'
+import { parseHead, parseLabels } from '../../src/multi/parse.ts'
 import { rangeOf } from '../../src/multi/requests.ts'
 import { resolveTags } from '../../src/multi/resolve.ts'
 import { runMulti } from '../../src/multi/run.ts'
@@ -211,7 +212,7 @@ async function withPagesOfOnePoint(
   one: GoldenCase,
 ): Promise<Json> {
   const call = callOf(historians, one)
-  const parsed = parseCall(body, call, SIGNATURES)
+  const parsed = await parseLabels(parseHead(body, call), null, SIGNATURES, new Breather(call.signal))
   const [label] = parsed.labels
   if (label?.kind !== 'understood') return throughMulti(historians, body, one)
   const { tree, request, now, zone, address } = label

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long the checks of one request may keep the event loop to themselves. */
+/** How long the reading and checking of one request may keep the event loop to themselves. */
 const SLICE_MS = 20
 
 /**
- * Lets other calls, and this one's deadline, have their turn while a long request is checked.
+ * Lets other calls, and this one's deadline, have their turn while a long request is read, checked or planned.
  */
 export class Breather {
   readonly #signal: AbortSignal
@@ -18,6 +18,11 @@ export class Breather {
   /** Whether it is time for `rest`; cheap enough for every thousandth point. */
   get isDue(): boolean {
     return performance.now() - this.#since > SLICE_MS
+  }
+
+  /** Rests when it is due: for loops whose every turn may be long. */
+  async restIfDue(): Promise<void> {
+    if (this.isDue) await this.rest()
   }
 
   async rest(): Promise<void> {
