@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { calculationReference } from './calculation-reference.ts'
 import { errorReference } from './error-reference.ts'
 
 /** Every generated page with the text that it should have. */
 export const GENERATED_PAGES: readonly (readonly [path: string, text: string])[] = [
   ['docs/errors.md', errorReference()],
+  ['docs/calculations.md', calculationReference()],
 ]
 
 const root = join(import.meta.dirname, '..')

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import type { AliasStore } from './aliases/store.ts'
 import { presentInstant } from './cli/clock.ts'
 import { runCommandLine } from './cli/program.ts'
-import type { InPlace, Service, Tools } from './cli/tools.ts'
+import type { CheckReport, InPlace, Service, Tools } from './cli/tools.ts'
 import { DEMO_HISTORIAN } from './config/historian-names.ts'
 import type { KeyStore } from './config/keys.ts'
 import type { HistorianTypes } from './config/load.ts'
 import type { Settings } from './config/settings.ts'
 import type { Historian } from './historian/contract.ts'
 import type { DriverDefinition, DriverLog } from './historian/driver.ts'
+import type { AliasesFor } from './historian/registry.ts'
 
 /*
  * Puts the program together, and alone names drivers, storage and the HTTP service. All of them are imported when a
@@ -39,16 +41,16 @@ const tools: Tools = {
   startService,
   checkData: async ({ dataDir }, signal) => {
     const { checkDataDirectory } = await import('./storage/maintenance.ts')
-    const { historians } = await checkDataDirectory(dataDir, signal)
-    return {
-      historians: historians.map(({ historian, check, failure }) => ({
-        name: historian,
-        tags: check?.tags ?? 0,
-        points: check?.points ?? 0,
-        problemCount: check?.problemCount ?? 1,
-        problems: failure === null ? (check?.problems ?? []) : [failure],
-      })),
-    }
+    const { historians, aliases, damagedAliases } = await checkDataDirectory(dataDir, signal)
+    const checked = historians.map(({ historian, check, failure }) => ({
+      name: historian,
+      tags: check?.tags ?? 0,
+      points: check?.points ?? 0,
+      problemCount: check?.problemCount ?? 1,
+      problems: failure === null ? (check?.problems ?? []) : [failure],
+    }))
+    if (aliases > 0) checked.push(checkedAliases(aliases, damagedAliases))
+    return { historians: checked }
   },
   backupData: async ({ dataDir }, target, signal) => {
     const { backupDataDirectory } = await import('./storage/maintenance.ts')
@@ -73,7 +75,7 @@ async function openInPlace(settings: Settings): Promise<InPlace> {
       wanted.set(DEMO_HISTORIAN, await demoSettings())
     const historians = await openHistorians(wanted, (name) => data.historianDirectory(name), stderrLog)
     return {
-      historians: new HistorianRegistry(historians),
+      historians: new HistorianRegistry(historians, await aliasesFor(data.aliases, settings)),
       close: async () => {
         await closeAll(historians)
         await data.close()
@@ -83,6 +85,19 @@ async function openInPlace(settings: Settings): Promise<InPlace> {
     await data.close()
     throw error
   }
+}
+
+/** What commands in place see of the aliases: all of them. */
+async function aliasesFor(store: AliasStore, settings: Settings): Promise<AliasesFor> {
+  const { aliasViews } = await import('./aliases/view.ts')
+  const { SIGNATURES } = await import('./calc/functions/index.ts')
+  const { parseTimeZone, UTC } = await import('./time/zone.ts')
+  return aliasViews(store, {
+    signatures: SIGNATURES,
+    defaultHistorian: settings.defaultHistorian,
+    clock: presentInstant,
+    zone: parseTimeZone(settings.timeZone) ?? UTC,
+  })
 }
 
 async function startService(settings: Settings): Promise<Service> {
@@ -110,6 +125,7 @@ async function startService(settings: Settings): Promise<Service> {
       settings,
       historians: new HistorianRegistry(historians),
       keys: demo?.keys ?? data.keys,
+      aliases: data.aliases,
       version,
       clock: presentInstant,
       log,
@@ -162,6 +178,12 @@ async function openHistorians(
 
 async function closeAll(historians: readonly Historian[]): Promise<void> {
   await Promise.allSettled(historians.map((historian) => historian.close()))
+}
+
+function checkedAliases(aliases: number, damaged: number): CheckReport['historians'][number] {
+  const problems =
+    damaged === 0 ? [] : ['so many aliases cannot be read: make them again, or restore a backup']
+  return { name: 'aliases', tags: aliases, points: 0, problemCount: damaged, problems }
 }
 
 async function demoSettings() {

@@ -22,3 +22,36 @@ export function fold(combine: (left: number, right: number) => number): Elementw
 export function isHeld(series: Series): boolean {
   return series.stepped && series.straight
 }
+
+/** Whether all of a function's inputs keep their values between two raw points, so that its result does. */
+export function areHeld(inputs: readonly Series[]): boolean {
+  return inputs.every(isHeld)
+}
+
+/** Builds an elementwise function of a fixed number of series, given to the rule in the order of their names. */
+export function elementwiseOf(
+  parameters: readonly string[],
+  rule: ElementwiseRule,
+): FunctionDefinition['build'] {
+  return (args, context, name) =>
+    new ElementwiseSeries(
+      rule,
+      parameters.map((parameter) => args.series(parameter)),
+      name,
+      context,
+    )
+}
+
+/** Computes each result from one input. */
+export function each(compute: (x: number) => number): ElementwiseRule['combine'] {
+  return ([input], result) => {
+    for (let i = 0; i < result.length; i++) result[i] = compute(input![i]!)
+  }
+}
+
+/** Computes each result from two inputs. */
+export function pairs(compute: (a: number, b: number) => number): ElementwiseRule['combine'] {
+  return ([left, right], result) => {
+    for (let i = 0; i < result.length; i++) result[i] = compute(left![i]!, right![i]!)
+  }
+}

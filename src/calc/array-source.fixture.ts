@@ -78,7 +78,7 @@ export class ArraySource implements SeriesSource {
   }
 
   interpolated(tag: StoredTag, times: Float64Array, holdUntil: Instant): Promise<Float64Array> {
-    return this.#once(`interpolated ${tag.tag} ${this.#id(times)}`, () => {
+    return this.#once(`interpolated ${tag.tag} ${tag.stepped} ${this.#id(times)}`, () => {
       this.crossed += times.length
       return interpolate(this.#neighboursOf(tag, times), times, { stepped: tag.stepped, holdUntil })
     })
@@ -90,7 +90,7 @@ export class ArraySource implements SeriesSource {
     ends: Float64Array,
     holdUntil: Instant,
   ): Promise<Integrals> {
-    return this.#once(`integrals ${tag.tag} ${this.#id(starts)} ${this.#id(ends)}`, () => {
+    return this.#once(`integrals ${tag.tag} ${tag.stepped} ${this.#id(starts)} ${this.#id(ends)}`, () => {
       this.crossed += starts.length
       return this.#integrate(tag, starts, ends, holdUntil)
     })
@@ -102,7 +102,7 @@ export class ArraySource implements SeriesSource {
     names: readonly AggregateName[],
     holdUntil: Instant,
   ): Promise<AggregateColumns> {
-    return this.#once(`aggregates ${tag.tag} ${this.#id(edges)} ${names}`, () => {
+    return this.#once(`aggregates ${tag.tag} ${tag.stepped} ${this.#id(edges)} ${names}`, () => {
       this.crossed += edges.length - 1
       const aggregator = new WindowAggregator(edges, names)
       aggregator.add(this.#points(tag))

@@ -33,6 +33,11 @@ export class BoundArguments {
       .map((argument) => this.#compile(this.#ofKind(argument, name, 'series').tree, context))
   }
 
+  /** Whether the argument of a parameter that may fail did not parse. */
+  isBroken(name: string): boolean {
+    return this.#call.args[this.#indexOf(name)]?.kind === 'broken'
+  }
+
   /** The argument of a parameter that must be given. */
   get<Kind extends Argument['kind']>(name: string, kind: Kind): ArgumentOf<Kind> {
     return this.#ofKind(this.#call.args[this.#indexOf(name)], name, kind)

@@ -107,8 +107,12 @@ export function planByPieces(
 ): void {
   if (ask.from >= ask.to) return
   const range = streamOf(ask.from, ask.to, context)
-  if (ask.kind === 'integrals' || ask.names.includes('timeAvg')) planChords(series, range, name, null, ledger)
-  else series.plan({ kind: 'pieces', widened: null, ...range }, ledger)
+  // Spans may begin later and end earlier than the range, so that it is no read of that range.
+  const widened = ask.kind === 'integrals' || ask.inside === true ? `inside ${ask.grid}` : null
+  if (ask.kind === 'integrals' || ask.names.includes('timeAvg'))
+    planChords(series, range, name, widened, ledger)
+  else
+    series.plan({ kind: 'pieces', widened, ...(widened === null ? {} : { inside: true }), ...range }, ledger)
 }
 
 function addChords(integrator: SpanIntegrator, { times, at, before }: Chords): void {

@@ -1,7 +1,6 @@
-import { STATUS_BAD } from '../series/columns.ts'
+import { lowerBound, STATUS_BAD } from '../series/columns.ts'
 import type { Instant } from '../time/instant.ts'
 import { breathe } from './page.ts'
-import { timesFor } from './read-memo.ts'
 import type { Ledger, Piece, PieceRange, PieceStream, Series, SeriesContext } from './series.ts'
 
 /** What stands at a knot of chords. */
@@ -43,10 +42,17 @@ export class ChordReader {
   #stream: PieceStream | null = null
   #first = 0 as Instant
   #last = 0 as Instant
+  /** Whether there is a raw point at `#last`, which the pieces leave out. */
+  #endsRaw = false
   /** The knot that joins what was given with what comes. */
   #joint: Knot | null = null
-  /** The signal's limit at `now` from the left, once the piece that holds `now` was read. */
-  #beforeNow = Number.NaN
+  /** Where holds end: at `now`, unless something moved them. Ascending. */
+  readonly #holdEnds: readonly Instant[]
+  /** The signal where each hold ends, once the piece that has it was read. */
+  readonly #atEnds: (Knot | null)[]
+  /** The signal a microsecond later, and a microsecond after the last raw point of the latest piece if beyond an end. */
+  readonly #afterEnds: (Knot | null)[]
+  #afterRaw: Knot | null = null
 
   constructor(
     series: Series,
@@ -58,6 +64,9 @@ export class ChordReader {
     this.#context = context
     this.#range = range
     this.#onPiece = onPiece
+    this.#holdEnds = [...holdEndsOf(series, context)].sort((a, b) => a - b)
+    this.#atEnds = this.#holdEnds.map(() => null)
+    this.#afterEnds = this.#holdEnds.map(() => null)
   }
 
   /** The next stretch; `null` after the last. */
@@ -76,7 +85,7 @@ export class ChordReader {
   }
 
   async #open(): Promise<PieceStream> {
-    const { from, to } = this.#range
+    const { from, to, wantedFrom = from, wantedTo = to } = this.#range
     const [before, after] = this.#series.straight
       ? [null, null]
       : await Promise.all([
@@ -85,7 +94,9 @@ export class ChordReader {
         ])
     this.#first = before ?? from
     this.#last = after ?? to
-    this.#stream = this.#series.pieces({ ...this.#range, from: this.#first, to: this.#last })
+    this.#endsRaw = after !== null
+    const reach = { from: this.#first, to: this.#last, wantedFrom, wantedTo }
+    this.#stream = this.#series.pieces({ ...this.#range, ...reach })
     return this.#stream
   }
 
@@ -102,19 +113,31 @@ export class ChordReader {
     }
     if (opens) knotTimes[0] = this.#first
     if (closes) knotTimes[knotTimes.length - 1] = this.#last
-    const { now, source } = this.#context
-    if (piece.from <= now && now <= piece.to) {
-      this.#beforeNow = piece.valuesAt(timesFor(source, now), 'before')[0]!
+    for (const [i, end] of this.#holdEnds.entries()) {
+      this.#atEnds[i] = this.#knotIn(piece, end) ?? this.#atEnds[i]!
+      this.#afterEnds[i] = this.#knotIn(piece, end + 1) ?? this.#afterEnds[i]!
+    }
+    const lastRaw = times.at(-1)
+    if (lastRaw !== undefined) {
+      const isBeyond = this.#holdEnds.length > 0 && lastRaw > this.#holdEnds[0]!
+      this.#afterRaw = isBeyond ? this.#knotIn(piece, lastRaw + 1) : null
     }
     return {
       times: knotTimes,
-      at: piece.valuesAt(knotTimes, 'at'),
+      at: piece.valuesAfter?.(knotTimes) ?? piece.valuesAt(knotTimes, 'at'),
       before: piece.valuesAt(knotTimes, 'before'),
       kinds,
     }
   }
 
-  /** With the joint before or after them, and with a knot at `now` where a hold ends there. */
+  #knotIn(piece: Piece, time: number): Knot | null {
+    if (time < piece.from || time > piece.to) return null
+    const times = Float64Array.of(time)
+    const at = (piece.valuesAfter?.(times) ?? piece.valuesAt(times, 'at'))[0]!
+    return { time, at, before: piece.valuesAt(times, 'before')[0]!, kind: KNOT_NO_POINT }
+  }
+
+  /** With the joint before or after them, and with knots where holds end. */
   #joined(knots: Chords): Chords {
     const joint = this.#joint
     const whole =
@@ -123,17 +146,52 @@ export class ChordReader {
         : this.#range.order === 'asc'
           ? insert(knots, 0, joint)
           : insert(knots, knots.times.length, joint)
-    const { now } = this.#context
-    const { times, at, before } = whole
-    if (Number.isNaN(this.#beforeNow) || times.length < 2 || now <= times[0]! || now >= times.at(-1)!) {
-      return whole
-    }
-    let after = 1
-    while (times[after]! <= now) after++
-    const ends = times[after - 1]! < now && !Number.isNaN(at[after - 1]!) && Number.isNaN(before[after]!)
-    if (!ends) return whole
-    return insert(whole, after, { time: now, at: Number.NaN, before: this.#beforeNow, kind: KNOT_NO_POINT })
+    return this.#isOpen(whole) ? this.#withBreaks(whole) : this.#withEndOfHold(whole)
   }
+
+  /** Whether the last chord is that after the last raw point, and has a value at its end. */
+  #isOpen({ times, before, kinds }: Chords): boolean {
+    const last = times.length - 1
+    const isRaw = kinds[last] !== KNOT_NO_POINT || (this.#endsRaw && times[last] === this.#last)
+    return last > 0 && !isRaw && !Number.isNaN(before[last]!)
+  }
+
+  /**
+   * With knots in the chord after the last raw point. There the signal goes on as it is, and that of what leaves nulls out
+   * goes on with another value where an input ends: after `now`, or after a last point beyond.
+   */
+  #withBreaks(knots: Chords): Chords {
+    const start = knots.times.at(-2)!
+    return [this.#afterRaw, ...this.#afterEnds, ...this.#atEnds].reduce((knots, knot) => {
+      const after = knot === null || knot.time < start ? null : chordAround(knots, knot.time)
+      return knot === null || after === null ? knots : insert(knots, after, knot)
+    }, knots)
+  }
+
+  /** With a knot where a hold ends in a chord at whose later end there is no value any more, since it ended. */
+  #withEndOfHold(knots: Chords): Chords {
+    return this.#atEnds.reduce((knots, knot, i) => {
+      const after = knot === null ? null : chordAround(knots, knot.time)
+      if (knot === null || after === null || Number.isNaN(knot.before)) return knots
+      const later = this.#afterEnds[i]
+      // Another hold that ends later in the same chord is what ends the signal.
+      if (i + 1 < this.#atEnds.length && later != null && !Number.isNaN(later.at)) return knots
+      const ends = !Number.isNaN(knots.at[after - 1]!) && Number.isNaN(knots.before[after]!)
+      return ends ? insert(knots, after, { ...knot, at: Number.NaN }) : knots
+    }, knots)
+  }
+}
+
+/** Instants at which the holds of a series end. */
+export function holdEndsOf(series: Series, { now }: SeriesContext): readonly Instant[] {
+  return series.holdEnds ?? [now]
+}
+
+/** Index of the later end of the chord that holds a time between its ends; `null` when none does. */
+function chordAround({ times }: Chords, time: number): number | null {
+  if (times.length < 2 || time <= times[0]! || time >= times.at(-1)!) return null
+  const after = lowerBound(times, time)
+  return times[after] === time ? null : after
 }
 
 /**

@@ -55,6 +55,6 @@ class Compiler {
 }
 
 /** What the values of equal trees can differ by within a call. */
-function contextName({ now, zone, range }: SeriesContext): string {
-  return `${now} ${zone.id} ${range.from} ${range.to}`
+function contextName({ now, zone, range, spacingUs }: SeriesContext): string {
+  return `${now} ${zone.id} ${range.from} ${range.to} ${spacingUs ?? ''}`.trimEnd()
 }

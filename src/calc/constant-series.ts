@@ -12,6 +12,7 @@ export class ConstantSeries implements Series {
   readonly stepped = true
   readonly varies = 'nothing'
   readonly straight = true
+  readonly holdEnds = []
   readonly #value: number
 
   constructor(value: number) {

@@ -7,8 +7,16 @@ import type { Series, SeriesContext } from './series.ts'
  * its series'), its documentation, and examples that run as tests.
  */
 export interface FunctionDefinition extends FunctionSignature {
+  /** Where it stands in the reference. */
+  readonly section: Section
   /** One sentence for the reference. */
   readonly summary: string
+  /** Rules that one sentence does not hold: paragraphs of Markdown for the reference; empty when there are none. */
+  readonly details: string
+  /** Where its raw points stand, in a sentence; the planner asks the series itself. */
+  readonly rawTimes: string
+  /** Whether its result is held between raw points, in a sentence; the evaluation asks the series itself. */
+  readonly stepped: string
   /** What a null input does: 'propagate' makes the result null, otherwise a sentence about it. */
   readonly nulls: string
   /** What it costs in points of the historians, in words; the planner asks the series itself. */
@@ -30,9 +38,27 @@ export interface Example {
   readonly zone?: string
 }
 
-/** Gives a definition its types; does nothing else. */
-export function defineFunction(definition: FunctionDefinition): FunctionDefinition {
-  return definition
+/** The sections of the reference, in its order. */
+export const SECTIONS = ['arithmetic', 'statistics', 'logic', 'conditioning', 'totals', 'windows'] as const
+
+export type Section = (typeof SECTIONS)[number]
+
+/** What stands in the reference of an elementwise function, when its definition does not say otherwise. */
+const ELEMENTWISE = {
+  details: '',
+  rawTimes: "The union of its inputs' raw timestamps.",
+  stepped: 'When all inputs that vary are stepped.',
+} as const
+
+type WithDefault = keyof typeof ELEMENTWISE
+
+/** A definition as it is written down: what elementwise functions have in common may be left out. */
+export type FunctionEntry = Omit<FunctionDefinition, WithDefault> &
+  Partial<Pick<FunctionDefinition, WithDefault>>
+
+/** Makes a definition of what was written down. */
+export function defineFunction(entry: FunctionEntry): FunctionDefinition {
+  return { ...ELEMENTWISE, ...entry }
 }
 
 /** A series: a tag or a calculation. */

@@ -11,6 +11,8 @@ import {
   planRawByPieces,
   rawPointsByPieces,
 } from './by-pieces.ts'
+import { holdEndsOf } from './chords.ts'
+import { breathe } from './page.ts'
 import { TimesMemo, timesFor } from './read-memo.ts'
 import type {
   Ask,
@@ -25,6 +27,13 @@ import type {
   SinglePoint,
 } from './series.ts'
 
+/** What a constant is asked for: it has the same value at all times. */
+const ANY_TIME = Float64Array.of(0)
+/** Times of one step of a long grid, at most. */
+const STEP_POINTS = 1024
+/** Values that are combined before others have their turn: some ten milliseconds' worth. */
+const STEP_VALUES = 500_000
+
 /** A function of the values that its inputs have at the same time. */
 export interface ElementwiseRule {
   /**
@@ -36,6 +45,13 @@ export interface ElementwiseRule {
   readonly combine: (inputs: readonly Float64Array[], result: Float64Array) => void
   /** Whether the result is straight between raw points, given inputs that are; see Series.straight. */
   readonly straight: (inputs: readonly Series[]) => boolean
+  /** Set when inputs without a value are left out, and only without any of them there is no value. */
+  readonly leavesNullsOut?: true
+  /**
+   * Whether an argument has a say in the result that these inputs have at one index; all have, when this is left out. One
+   * that has none may be BAD or have no current point without any harm.
+   */
+  readonly matters?: (inputs: readonly Float64Array[], index: number, argument: number) => boolean
 }
 
 /**
@@ -47,6 +63,7 @@ export class ElementwiseSeries implements Series {
   readonly stepped: boolean
   readonly varies: 'nothing' | 'time' | 'data'
   readonly straight: boolean
+  readonly holdEnds: readonly Instant[]
   readonly #rule: ElementwiseRule
   /** Each once; an input that occurs twice is read once. */
   readonly #inputs: readonly Series[]
@@ -63,6 +80,7 @@ export class ElementwiseSeries implements Series {
     this.#arguments = inputs.map((input) => this.#inputs.indexOf(input))
     this.#name = name
     this.#context = context
+    this.holdEnds = [...new Set(this.#inputs.flatMap((input) => holdEndsOf(input, context)))]
     const varying = inputs.filter((input) => input.varies !== 'nothing')
     this.stepped = varying.every((input) => input.stepped)
     this.varies = varying.some((input) => input.varies === 'data')
@@ -102,21 +120,30 @@ export class ElementwiseSeries implements Series {
   }
 
   valuesAt(times: Float64Array): Promise<Float64Array> {
-    return this.#values.get(times, async () =>
-      this.#combine(await Promise.all(this.#inputs.map((input) => input.valuesAt(times))), times.length),
-    )
+    return this.#values.get(times, async () => {
+      const columns = await Promise.all(
+        this.#inputs.map((input) => input.valuesAt(input.varies === 'nothing' ? ANY_TIME : times)),
+      )
+      return this.#combineInSteps(columns, times.length)
+    })
   }
 
   async currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
     const points = await Promise.all(this.#inputs.map((input) => input.currentPoint(find, at)))
+    const columns = points.map((point) => Float64Array.of(point?.value ?? Number.NaN))
+    const found = points.filter((point) => point !== null)
+    const leavesOut = this.#rule.leavesNullsOut === true
+    if (found.length === 0) return null
+    if (!leavesOut && points.some((point, i) => point === null && this.#matters(columns, 0, i))) return null
     let time: Instant | null = null
     let bad = false
-    for (const point of points) {
-      if (point === null) return null
+    points.forEach((point, i) => {
+      if (point === null) return
       if (point.time !== null && (time === null || point.time > time)) time = point.time
-      bad ||= point.bad
-    }
-    const value = this.#combineOne(points.map((point) => point!.value))
+      // A constant without a value is no point that could be BAD.
+      bad ||= point.bad && !(leavesOut && point.time === null) && this.#matters(columns, 0, i)
+    })
+    const value = this.#combine(columns, 1)[0]!
     return { time, value, bad: bad || Number.isNaN(value) }
   }
 
@@ -139,8 +166,10 @@ export class ElementwiseSeries implements Series {
         return point ?? { value: (await input.valuesAt(times))[0]!, bad: false }
       }),
     )
-    const value = this.#combineOne(points.map((point) => point.value))
-    return { time, value, bad: Number.isNaN(value) || points.some((point) => point.bad) }
+    const columns = points.map((point) => Float64Array.of(point.value))
+    const value = this.#combine(columns, 1)[0]!
+    const isBad = points.some((point, i) => point.bad && this.#matters(columns, 0, i))
+    return { time, value, bad: Number.isNaN(value) || isBad }
   }
 
   rawPoints(range: RawRange): Promise<RangeResult> {
@@ -149,7 +178,10 @@ export class ElementwiseSeries implements Series {
 
   pieces(range: PieceRange): PieceStream {
     const streams = this.#inputs.map((input) => input.pieces(range))
-    return new UnionStream(streams, range, (columns, length) => this.#combine(columns, length))
+    return new UnionStream(streams, range, {
+      combine: (columns, length) => this.#combine(columns, length),
+      matters: (columns, index, input) => this.#matters(columns, index, input),
+    })
   }
 
   integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
@@ -160,22 +192,57 @@ export class ElementwiseSeries implements Series {
     return aggregatesByPieces(this, edges, names, this.#context)
   }
 
-  #combineOne(values: readonly number[]): number {
-    return this.#combine(
-      values.map((value) => Float64Array.of(value)),
-      1,
-    )[0]!
+  /** Whether one of `#inputs` has a say in a result; see ElementwiseRule.matters. */
+  #matters(columns: readonly Float64Array[], index: number, input: number): boolean {
+    const { matters } = this.#rule
+    if (matters === undefined) return true
+    const inputs = this.#arguments.map((own) => columns[own]!)
+    return this.#arguments.some((own, argument) => own === input && matters(inputs, index, argument))
+  }
+
+  /**
+   * Results in steps, between which other calls have their turn: an expression may have thousands of arguments, and a grid
+   * a hundred thousand times.
+   * @param columns one for each of `#inputs`, of constants a single value
+   */
+  async #combineInSteps(columns: readonly Float64Array[], length: number): Promise<Float64Array> {
+    const result = new Float64Array(length)
+    const size = Math.ceil(Math.min(STEP_POINTS, STEP_VALUES / this.#arguments.length))
+    // A column of a step for each constant; whole ones would be 100,000 copies of a number.
+    const repeated = columns.map((column, i) =>
+      this.#inputs[i]!.varies === 'nothing'
+        ? new Float64Array(Math.min(size, length)).fill(column[0]!)
+        : null,
+    )
+    let combined = 0
+    for (let from = 0; from < length; from += size) {
+      if (combined >= STEP_VALUES) {
+        combined = 0
+        await breathe(this.#context)
+      }
+      const to = Math.min(length, from + size)
+      const step = columns.map(
+        (column, i) => repeated[i]?.subarray(0, to - from) ?? column.subarray(from, to),
+      )
+      this.#combineInto(step, result.subarray(from, to))
+      combined += (to - from) * this.#arguments.length
+    }
+    return result
   }
 
   /** @param columns one for each of `#inputs` */
   #combine(columns: readonly Float64Array[], length: number): Float64Array {
     const result = new Float64Array(length)
+    this.#combineInto(columns, result)
+    return result
+  }
+
+  #combineInto(columns: readonly Float64Array[], result: Float64Array): void {
     this.#rule.combine(
       this.#arguments.map((index) => columns[index]!),
       result,
     )
-    for (let i = 0; i < length; i++) if (!Number.isFinite(result[i]!)) result[i] = Number.NaN
-    return result
+    for (let i = 0; i < result.length; i++) if (!Number.isFinite(result[i]!)) result[i] = Number.NaN
   }
 }
 
@@ -186,28 +253,37 @@ export function nearTime(grid: string, find: FindPoint, at: Instant): Ask {
   return { kind: 'values', grid, count: 1, from, to, near: { find, at } }
 }
 
+/** What the pieces of inputs make together. */
+export interface UnionRule {
+  /** Results from one column for each input; NaN where there is none. */
+  readonly combine: (columns: readonly Float64Array[], length: number) => Float64Array
+  /** Whether an input that is BAD at an index makes the result BAD. */
+  readonly matters: (columns: readonly Float64Array[], index: number, input: number) => boolean
+}
+
+/** A piece with those that it was made of, which reach at least as far. */
+export interface UnionPiece extends Piece {
+  readonly inputs: readonly Piece[]
+}
+
 /** Pieces over the union of the inputs' raw times, as far as all of them reach. */
-class UnionStream implements PieceStream {
+export class UnionStream implements PieceStream {
   readonly #streams: readonly PieceStream[]
   readonly #range: PieceRange
-  readonly #combine: (columns: readonly Float64Array[], length: number) => Float64Array
+  readonly #rule: UnionRule
   readonly #pieces: (Piece | null)[]
   /** The end of what was given. */
   #position: Instant
 
-  constructor(
-    streams: readonly PieceStream[],
-    range: PieceRange,
-    combine: (columns: readonly Float64Array[], length: number) => Float64Array,
-  ) {
+  constructor(streams: readonly PieceStream[], range: PieceRange, rule: UnionRule) {
     this.#streams = streams
     this.#range = range
-    this.#combine = combine
+    this.#rule = rule
     this.#pieces = streams.map(() => null)
     this.#position = range.order === 'asc' ? range.from : range.to
   }
 
-  async next(): Promise<Piece | null> {
+  async next(): Promise<UnionPiece | null> {
     const { order, from: start, to: end } = this.#range
     if (this.#position === (order === 'asc' ? end : start)) return null
     await Promise.all(this.#streams.map((stream, i) => this.#pull(stream, i)))
@@ -229,23 +305,35 @@ class UnionStream implements PieceStream {
     if (used) this.#pieces[index] = await stream.next()
   }
 
-  #combined(pieces: readonly Piece[], from: Instant, to: Instant): Piece {
+  #combined(pieces: readonly Piece[], from: Instant, to: Instant): UnionPiece {
+    const { combine, matters } = this.#rule
     const raws = pieces.map((piece) => within(piece.raw, from, to))
     const times = unionTimes(raws)
     const statuses = new Uint8Array(times.length)
+    const bads = raws.map((raw) => badIndexes(raw, times))
     const columns = pieces.map((piece, i) => {
       const values = piece.valuesAt(times, 'at')
-      return overwriteBad(values, raws[i]!, times, statuses)
+      // The value as it is, and not that of the signal, which passes the point by.
+      for (const { index, value } of bads[i]!) values[index] = value
+      return values
     })
-    const values = this.#combine(columns, times.length)
+    const values = combine(columns, times.length)
+    bads.forEach((bad, i) => {
+      for (const { index } of bad) if (matters(columns, index, i)) statuses[index] = STATUS_BAD
+    })
     for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) statuses[i] = STATUS_BAD
+    const valuesAt = (at: Float64Array, side: Side) =>
+      combine(
+        pieces.map((piece) => piece.valuesAt(at, side)),
+        at.length,
+      )
+    const piece = { from, to, raw: { times, values, statuses }, valuesAt, inputs: pieces }
+    if (pieces.every(({ valuesAfter }) => valuesAfter === undefined)) return piece
     return {
-      from,
-      to,
-      raw: { times, values, statuses },
-      valuesAt: (at: Float64Array, side: Side) =>
-        this.#combine(
-          pieces.map((piece) => piece.valuesAt(at, side)),
+      ...piece,
+      valuesAfter: (at) =>
+        combine(
+          pieces.map((piece) => piece.valuesAfter?.(at) ?? piece.valuesAt(at, 'at')),
           at.length,
         ),
     }
@@ -280,22 +368,17 @@ function mergeTimes(a: Float64Array, b: Float64Array): Float64Array {
   return merged.subarray(0, length)
 }
 
-/**
- * A BAD raw point makes the result at its time BAD, computed from its value as it is and not from the signal, which passes
- * it by.
- */
-function overwriteBad(
-  values: Float64Array,
-  raw: PointColumns,
+/** The BAD points among some, with the index of each in times that hold all of theirs. */
+function badIndexes(
+  { times: rawTimes, values, statuses }: PointColumns,
   times: Float64Array,
-  statuses: Uint8Array,
-): Float64Array {
-  let at = 0
-  for (let i = 0; i < raw.times.length; i++) {
-    if (raw.statuses[i] !== STATUS_BAD) continue
-    while (times[at]! < raw.times[i]!) at++
-    values[at] = raw.values[i]!
-    statuses[at] = STATUS_BAD
+): readonly { readonly index: number; readonly value: number }[] {
+  const bad: { index: number; value: number }[] = []
+  let index = 0
+  for (let i = 0; i < rawTimes.length; i++) {
+    if (statuses[i] !== STATUS_BAD) continue
+    while (times[index]! < rawTimes[i]!) index++
+    bad.push({ index, value: values[i]! })
   }
-  return values
+  return bad
 }

@@ -4,10 +4,10 @@ import type { SeriesSource } from './series.ts'
  * Small arrays of times by content, one for each call, so that equal times asked for by different series are the same
  * object and their reads are one read.
  */
-const interned = new WeakMap<SeriesSource, Map<string, Float64Array>>()
+const interned = new WeakMap<object, Map<string, Float64Array>>()
 
 /** The array of these few times; the same object for the same times within a call. Not to be changed. */
-export function timesFor(source: SeriesSource, ...times: readonly number[]): Float64Array {
+export function timesFor(source: object, ...times: readonly number[]): Float64Array {
   let arrays = interned.get(source)
   if (arrays === undefined) {
     arrays = new Map()
@@ -20,6 +20,13 @@ export function timesFor(source: SeriesSource, ...times: readonly number[]): Flo
     arrays.set(key, array)
   }
   return array
+}
+
+const named = new WeakMap<SeriesSource, Map<string, Float64Array>>()
+
+/** The array of times with this name within a call, made when it is first asked for: equal names are equal times. */
+export function namedTimes(source: SeriesSource, name: string, make: () => Float64Array): Float64Array {
+  return named.getOrInsertComputed(source, () => new Map()).getOrInsertComputed(name, make)
 }
 
 /**

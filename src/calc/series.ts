@@ -25,6 +25,19 @@ export interface Series {
   readonly straight: boolean
 
   /**
+   * Instants at which values that were held end, or go on with another value: all that there can be, in any order. `now`
+   * when this is left out.
+   */
+  readonly holdEnds?: readonly Instant[]
+
+  /**
+   * The same raw points with the signal held from each good one to the next. Only series whose signal is that of their
+   * good raw points, held or joined by lines, have it.
+   * @param pushDowns false: whatever is asked of it is worked out from its points and by no historian
+   */
+  held?(pushDowns: boolean): Series
+
+  /**
    * Says which underlying reads an ask will need, without fetching anything. Whatever the methods below fetch for this
    * ask must be covered: the ledger's cost is never below the points that cross the historian contract.
    */
@@ -85,6 +98,13 @@ export interface PieceRange {
    * all of them, and then no stored point is fetched twice.
    */
   readonly extent: 'first' | 'all'
+  /**
+   * Where the range begins that is really wanted, when this one reaches out to the raw point before it. What must look
+   * further back still from there then knows how far that can be.
+   */
+  readonly wantedFrom?: Instant
+  /** The same for its end. */
+  readonly wantedTo?: Instant
 }
 
 export interface PieceStream {
@@ -104,6 +124,11 @@ export interface Piece {
    * signal switches.
    */
   valuesAt(times: Float64Array, side: Side): Float64Array
+  /**
+   * Limits from the right at ascending times within [from, to); absent where they are the values. They differ only at raw
+   * points one microsecond before another: a comparison that ends at an instant still holds there, and no longer after it.
+   */
+  valuesAfter?(times: Float64Array): Float64Array
 }
 
 /** What will be asked of a series, known before anything is fetched. */
@@ -124,13 +149,25 @@ export type Ask =
   | { readonly kind: 'current'; readonly find: 'before' | 'before-or-at'; readonly at: Instant }
   | { readonly kind: 'point'; readonly find: FindPoint; readonly at: Instant }
   /** With `near` for an instant near `at` that is not known yet; equal names are equal instants. */
-  | { readonly kind: 'raw-time'; readonly find: FindPoint; readonly at: Instant; readonly near?: string }
+  | {
+      readonly kind: 'raw-time'
+      readonly find: FindPoint
+      readonly at: Instant
+      readonly near?: string
+      /** Asked for so many instants at once; 1 when left out. */
+      readonly count?: number
+    }
   | ({ readonly kind: 'raw' } & RawRange)
   /**
    * `pieces` of a range. With `widened` the range begins and ends at raw times outside [from, to) that are not known yet,
-   * up to one raw point of each tag further; equal names are equal ranges.
+   * up to one raw point of each tag further, or lies anywhere inside; equal names are equal ranges.
    */
-  | ({ readonly kind: 'pieces'; readonly widened: string | null } & PieceRange)
+  | ({
+      readonly kind: 'pieces'
+      readonly widened: string | null
+      /** Set when it lies inside [from, to), and does not reach out of it. */
+      readonly inside?: true
+    } & PieceRange)
   | {
       readonly kind: 'integrals'
       readonly grid: string
@@ -145,6 +182,8 @@ export type Ask =
       readonly from: Instant
       readonly to: Instant
       readonly names: readonly AggregateName[]
+      /** Set when the windows may begin later and end earlier than the range, so that it is no read of that range. */
+      readonly inside?: true
     }
 
 /** A planned read of one stored tag. */
@@ -213,6 +252,8 @@ export interface SeriesContext {
   readonly zone: TimeZone
   /** The request's range; [t, t] for one instant. Range-dependent functions lay their windows from it. */
   readonly range: { readonly from: Instant; readonly to: Instant }
+  /** Microseconds between the points of an INTERPOLATED_POINTS request; absent for all others and for a single point. */
+  readonly spacingUs?: number
   /** Aborted when the call is over: long evaluations that fetch nothing end with it too. */
   readonly signal?: AbortSignal
   /** Points of a page when a tag is streamed; 20,000 when left out. */

@@ -1,5 +1,6 @@
 import type { Side } from '../series/interpolate.ts'
 import type { Row } from './array-source.fixture.ts'
+import { type SlowName, slowValue } from './slow-functions.fixture.ts'
 
 /**
  * Calculations worked out the slow and obvious way, microsecond by microsecond over a few dozen of them: what the engine
@@ -8,7 +9,7 @@ import type { Row } from './array-source.fixture.ts'
 export type Model =
   | { readonly kind: 'tag'; readonly name: string; readonly stepped: boolean; readonly rows: readonly Row[] }
   | { readonly kind: 'constant'; readonly value: number }
-  | { readonly kind: 'call'; readonly name: 'ADD' | 'SUB' | 'MUL' | 'DIV'; readonly inputs: readonly Model[] }
+  | { readonly kind: 'call'; readonly name: SlowName; readonly inputs: readonly Model[] }
   | {
       readonly kind: 'total'
       readonly input: Model
@@ -59,7 +60,7 @@ export class Reference {
       case 'tag':
         return this.#signalAt(model, at, side)
       case 'call':
-        return combine(
+        return slowValue(
           model.name,
           model.inputs.map((input) => this.valueAt(input, at, side)),
         )
@@ -133,14 +134,11 @@ export class Reference {
       }
       case 'call': {
         const points = model.inputs.map((input) => this.#raw(input, time))
-        const value = combine(
+        const value = slowValue(
           model.name,
           points.map((point) => point.value),
         )
-        return {
-          value: Number.isFinite(value) ? value : Number.NaN,
-          bad: !Number.isFinite(value) || points.some((point) => point.bad),
-        }
+        return { value, bad: Number.isNaN(value) || points.some((point) => point.bad) }
       }
       case 'total':
         return { value: this.valueAt(model, time), bad: this.#raw(model.input, time).bad }
@@ -193,17 +191,6 @@ export class Reference {
     if (!memo.has(key)) memo.set(key, make())
     return memo.get(key) as Value
   }
-}
-
-function combine(name: 'ADD' | 'SUB' | 'MUL' | 'DIV', [first, ...rest]: readonly number[]): number {
-  let result = first!
-  for (const value of rest) {
-    if (name === 'ADD') result += value
-    else if (name === 'SUB') result -= value
-    else if (name === 'MUL') result *= value
-    else result /= value
-  }
-  return result
 }
 
 function definite(value: number): number | null {

@@ -11,6 +11,9 @@ import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../time/i
 import { timesFor } from './read-memo.ts'
 import type { Piece, PieceRange, PieceStream, SeriesSource, StoredTag } from './series.ts'
 
+/** Where a stream gets its points from: a call's source, or whatever else has points of its own. */
+export type PointSource = Pick<SeriesSource, 'range' | 'page' | 'neighbours'>
+
 /** Points that the edges of a stream can cost: the neighbours of both ends, and those of one cut. */
 export const EDGE_POINTS = 6
 
@@ -20,7 +23,7 @@ export const EDGE_POINTS = 6
  * piece that stands alone looks up the neighbour at its cut, since it should give all points that it fetched.
  */
 export class StoredStream implements PieceStream {
-  readonly #source: SeriesSource
+  readonly #source: PointSource
   readonly #tag: StoredTag
   readonly #shape: SignalShape
   readonly #range: PieceRange
@@ -36,7 +39,7 @@ export class StoredStream implements PieceStream {
   #next: EdgePoint | null | undefined
   #done = false
 
-  constructor(source: SeriesSource, tag: StoredTag, shape: SignalShape, range: PieceRange) {
+  constructor(source: PointSource, tag: StoredTag, shape: SignalShape, range: PieceRange) {
     this.#source = source
     this.#tag = tag
     this.#shape = shape

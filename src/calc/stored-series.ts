@@ -23,6 +23,8 @@ import type {
 } from './series.ts'
 import { EDGE_POINTS, StoredStream } from './stored-pieces.ts'
 
+const NO_PUSH_DOWNS: StoredTag['pushDowns'] = { aggregates: [], interpolation: false, integrals: false }
+
 /**
  * A tag of a historian. Uses the push-downs that the historian offers for it, and works out the same from neighbours and
  * streamed points where it offers none.
@@ -42,12 +44,17 @@ export class StoredSeries implements Series {
     this.#shape = { stepped: tag.stepped, holdUntil: context.now }
   }
 
+  held(pushDowns: boolean): Series {
+    const tag = { ...this.#tag, stepped: true }
+    return new StoredSeries(pushDowns ? tag : { ...tag, pushDowns: NO_PUSH_DOWNS }, this.#context)
+  }
+
   plan(ask: Ask, ledger: Ledger): void {
     const { pushDowns } = this.#tag
-    const { now } = this.#context
+    const shape = this.#shapeName()
     switch (ask.kind) {
       case 'values': {
-        const name = pushDowns.interpolation ? `interpolated ${now}` : 'neighbours'
+        const name = pushDowns.interpolation ? `interpolated ${shape}` : 'neighbours'
         this.#add(ledger, {
           key: `${name} ${ask.grid}`,
           pushDown: pushDowns.interpolation ? 'interpolation' : null,
@@ -61,7 +68,8 @@ export class StoredSeries implements Series {
         break
       case 'raw-time': {
         const near = ask.near === undefined ? '' : ` near ${ask.near}`
-        this.#add(ledger, { key: `point ${ask.find} ${ask.at}${near}`, atMost: 1 })
+        const count = ask.count ?? 1
+        this.#add(ledger, { key: `point ${ask.find} ${ask.at}${near}`, atMost: count })
         break
       }
       case 'raw': {
@@ -75,7 +83,7 @@ export class StoredSeries implements Series {
         break
       case 'integrals':
         if (pushDowns.integrals) {
-          const key = `integrals ${ask.grid} ${now}`
+          const key = `integrals ${ask.grid} ${shape}`
           this.#add(ledger, { key, pushDown: 'integrals', atMost: ask.spans + 2 })
         } else {
           // Its spans may begin later and end earlier than the range, so it is no read of that range.
@@ -247,9 +255,9 @@ export class StoredSeries implements Series {
   }
 
   #planAggregates(ask: Ask & { readonly kind: 'aggregates' }, ledger: Ledger): void {
-    const { from, to, names, windows, grid } = ask
+    const { from, to, names, windows, grid, inside } = ask
     const { aggregates } = this.#tag.pushDowns
-    const { now } = this.#context
+    const shape = this.#shapeName()
     const streamed = this.#streamed(names)
     const timeAvg = names.includes('timeAvg')
     if (streamed.length > 0) {
@@ -257,22 +265,28 @@ export class StoredSeries implements Series {
       this.#planStream(from, to, ledger, {
         edges: timeAvg && !aggregates.includes('timeAvg'),
         forMedian,
+        ...(inside === true ? { grid } : {}),
       })
       if (timeAvg && aggregates.includes('timeAvg')) {
-        const key = `aggregates ${grid} timeAvg ${now}`
+        const key = `aggregates ${grid} timeAvg ${shape}`
         this.#add(ledger, { key, pushDown: 'aggregates', atMost: windows + 2 })
       }
       return
     }
     const pushed = names.filter((name) => aggregates.includes(name))
     if (pushed.length > 0) {
-      const key = `aggregates ${grid} ${pushed} ${now}`
+      const key = `aggregates ${grid} ${pushed} ${shape}`
       this.#add(ledger, { key, pushDown: 'aggregates', atMost: windows + 2 })
     }
     if (pushed.length < names.length) {
-      const key = `integrals of windows ${grid} ${now}`
+      const key = `integrals of windows ${grid} ${shape}`
       this.#add(ledger, { key, pushDown: 'integrals', atMost: windows + 2 })
     }
+  }
+
+  /** What a historian must know of the signal to work on it. */
+  #shapeName(): string {
+    return `${this.#shape.stepped ? 'stepped' : 'linear'} until ${this.#shape.holdUntil}`
   }
 
   #add(

@@ -10,9 +10,10 @@ import {
   planRawByPieces,
   rawPointsByPieces,
 } from './by-pieces.ts'
-import { planChords } from './chords.ts'
-import { DynamicTotalStream, reachOf } from './dynamic-total.ts'
+import { holdEndsOf, planChords } from './chords.ts'
+import { DynamicTotalStream, dynamicReads } from './dynamic-total.ts'
 import { nearTime } from './elementwise.ts'
+import { breathe } from './page.ts'
 import { TimesMemo, timesFor } from './read-memo.ts'
 import type {
   Ask,
@@ -28,8 +29,11 @@ import type {
 import { spansOf, type TotalSpans, windowStart } from './total-spans.ts'
 import { LaidTotalStream, type TotalSource } from './total-streams.ts'
 
+/** Totals at so many times are worked out in a millisecond or so. */
+const BRIEF_TIMES = 2_000
+
 /** Spans by times and layout, so that equal totals of a call ask for the same arrays and share their reads. */
-const spansByTimes = new TimesMemo<Map<string, TotalSpans>>()
+const spansByTimes = new TimesMemo<Map<string, Promise<TotalSpans>>>()
 
 /**
  * The integral of a series from the start of the window that holds t up to t, divided by a rate.
@@ -39,6 +43,7 @@ export class TotalSeries implements Series, TotalSource {
   readonly stepped = false
   readonly varies: 'time' | 'data'
   readonly straight = false
+  readonly holdEnds: readonly Instant[]
   readonly input: Series
   readonly context: SeriesContext
   readonly rateUs: number
@@ -60,6 +65,7 @@ export class TotalSeries implements Series, TotalSource {
     context: SeriesContext,
   ) {
     this.varies = input.varies === 'data' ? 'data' : 'time'
+    this.holdEnds = holdEndsOf(input, context)
     this.input = input
     this.context = context
     this.rateUs = rateUs
@@ -109,16 +115,25 @@ export class TotalSeries implements Series, TotalSource {
     const byLayout = spansByTimes.get(times, () => new Map())
     let spans = byLayout.get(this.#layoutName)
     if (spans === undefined) {
-      spans = spansOf(this.#layout, times)
+      spans = this.#spans(times)
       byLayout.set(this.#layoutName, spans)
     }
-    const { starts, ends } = spans
+    const { starts, ends, totals } = await spans
+    // Where nothing is fetched, no reads are parted by it.
+    if (times.length > BRIEF_TIMES && this.input.varies !== 'data') await breathe(this.context)
     const integrals =
       starts.length === 0 ? new Float64Array(0) : (await this.input.integrals(starts, ends)).integrals
-    return spans.totals(integrals).map((total) => {
+    if (times.length > BRIEF_TIMES) await breathe(this.context)
+    return totals(integrals).map((total) => {
       const value = total / this.rateUs
       return Number.isFinite(value) ? value : Number.NaN
     })
+  }
+
+  /** A promise, so that all totals with this layout go on in the same turn and their reads travel together. */
+  async #spans(times: Float64Array): Promise<TotalSpans> {
+    if (times.length > BRIEF_TIMES) await breathe(this.context)
+    return spansOf(this.#layout, times)
   }
 
   async currentPoint(_find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint> {
@@ -189,6 +204,8 @@ export class TotalSeries implements Series, TotalSource {
   /** Where the raw time next to an instant lies at most: no further than this series' own. */
   #nearRange(find: FindPoint, at: Instant): { readonly from: Instant; readonly to: Instant } {
     const own = this.#ownTimes(find, at)
+    // What follows from the time alone has raw points close to any instant, and costs nothing anyway.
+    if (own.length === 0 && this.varies !== 'data') return { from: at, to: at }
     if (own.length === 0)
       return isBefore(find) ? { from: MIN_INSTANT, to: at } : { from: at, to: END_INSTANT }
     return isBefore(find)
@@ -205,18 +222,22 @@ export class TotalSeries implements Series, TotalSource {
       return
     }
     // One end of a window can fall between those of another, which makes three spans of two windows.
-    const reach = { from: clampInstant(layout.startFor(from)), to: clampInstant(layout.endFor(to)) }
+    const reach = {
+      from: clampInstant(layout.startFor(from) - layout.slackUs),
+      to: clampInstant(layout.endFor(to) + layout.slackUs),
+    }
     this.input.plan({ kind: 'integrals', grid, spans: 2 * count, ...reach }, ledger)
   }
 
   #planPieces(ask: Ask & { readonly kind: 'pieces' }, ledger: Ledger): void {
-    const { order, page, extent, widened } = ask
+    const { order, page, extent, widened, inside } = ask
     const layout = this.#layout
     // A widened range begins and ends at the latest at this series' own raw times beside it.
-    const from = widened === null ? ask.from : this.#nearRange('before-or-at', ask.from).from
-    const to = widened === null ? ask.to : this.#nearRange('after-or-at', ask.to).to
+    const reaches = widened !== null && inside !== true
+    const from = reaches ? this.#nearRange('before-or-at', ask.from).from : ask.from
+    const to = reaches ? this.#nearRange('after-or-at', ask.to).to : ask.to
     if (layout.kind === 'dynamic') {
-      const range = { ...reachOf(layout, from, to), order: 'asc', page, extent: 'all' } as const
+      const range = dynamicReads(layout, { from, to }, this.context)
       planChords(this.input, range, this.#name, widened, ledger)
       return
     }
@@ -224,7 +245,9 @@ export class TotalSeries implements Series, TotalSource {
     planChords(this.input, range, this.#name, widened, ledger)
     // The total where the first piece begins; one microsecond earlier another window may hold it.
     const start = windowStart(layout, clampInstant(from - 1))
-    const reach = order === 'asc' ? ask.from : to
+    // Where the range may begin later, so may the window of its first total be one that is not known yet.
+    const first = widened === null ? ask.from : clampInstant(Math.max(ask.from, start + 1))
+    const reach = order === 'asc' ? first : to
     const grid = `base ${ask.from} ${ask.to} ${order} ${widened ?? ''} ${this.#layoutName}`
     this.input.plan({ kind: 'integrals', grid, spans: 1, from: start, to: reach }, ledger)
   }

@@ -1,6 +1,8 @@
 import { CompensatedSum } from '../series/sum.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../time/instant.ts'
 import type { DynamicWindow, LaidWindows, WindowLayout } from '../time/total-windows.ts'
+import { sumsInAnyOrder } from './sliding-folds.ts'
+import { distinctTimes, indexesOf } from './sliding-indexes.ts'
 
 /**
  * The spans whose integrals give totals at many times. They join wherever they can, so that each stretch of the input is
@@ -62,42 +64,20 @@ function laidSpans(layout: LaidWindows, times: Float64Array): TotalSpans {
   }
 }
 
-/** Spans between all starts and ends of windows; a total is the difference of two sums that are kept to twice the digits. */
+/** Spans between all starts and ends of windows; a total adds up those of its window. */
 function dynamicSpans(layout: DynamicWindow, times: Float64Array): TotalSpans {
   const from = times.map((at) => clamp(layout.startFor(instantFromUs(at))))
   const to = times.map((at, i) => Math.max(clamp(layout.endFor(instantFromUs(at))), from[i]!))
-  const edges = distinct(from, to)
-  const starts = edges.subarray(0, -1)
-  const ends = edges.subarray(1)
+  const edges = distinctTimes(from, to)
+  const first = indexesOf(edges, from, 'at-or-after')
+  const end = indexesOf(edges, to, 'at-or-after')
   return {
-    starts,
-    ends,
-    totals: (integrals) => {
-      const sums = prefixSums(integrals)
-      const index = new Map(Array.from(edges, (edge, i) => [edge, i]))
-      return times.map((_, i) => sums.between(index.get(from[i]!)!, index.get(to[i]!)!))
-    },
+    starts: edges.subarray(0, -1),
+    ends: edges.subarray(1),
+    totals: (integrals) => sumsInAnyOrder(integrals, { first, end }),
   }
 }
 
 function clamp(at: Instant): number {
   return Math.min(Math.max(at, MIN_INSTANT), END_INSTANT)
-}
-
-function distinct(...columns: readonly Float64Array[]): Float64Array {
-  return Float64Array.from(new Set(columns.flatMap((column) => [...column]))).sort()
-}
-
-/** Sums of the first n terms, each as a double and what it lost, so that their differences do not lose digits. */
-export function prefixSums(terms: Float64Array): { between(start: number, end: number): number } {
-  const high = new Float64Array(terms.length + 1)
-  const low = new Float64Array(terms.length + 1)
-  for (let i = 0; i < terms.length; i++) {
-    const sum = high[i]! + terms[i]!
-    // What the addition lost, exactly (Knuth's TwoSum).
-    const part = sum - high[i]!
-    low[i + 1] = low[i]! + (high[i]! - (sum - part) + (terms[i]! - part))
-    high[i + 1] = sum
-  }
-  return { between: (start, end) => high[end]! - high[start]! + (low[end]! - low[start]!) }
 }

@@ -4,6 +4,7 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import { parseAddress } from '../grammar/address.ts'
 import type { Historian, TagMetadata } from '../historian/contract.ts'
 import { parseTagPattern } from '../historian/tag-pattern.ts'
+import { ALIASES, isAliases } from '../historian/visible-aliases.ts'
 import { runMulti } from '../multi/run.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
 import type { WriteCall } from '../write/call.ts'
@@ -38,7 +39,7 @@ export class LocalAccess implements Access {
   }
 
   async searchTags({ historian, search, limit, cursor }: SearchQuery): Promise<SearchPage> {
-    const historians = historian === undefined ? this.#data.historians.list() : [this.#historian(historian)]
+    const historians = historian === undefined ? this.#data.historians.list() : [this.#searched(historian)]
     const pattern = search === undefined ? null : parseTagPattern(search)
     const after = cursor === undefined ? null : parseAddress(cursor)
     const context = { signal: this.#signal }
@@ -95,6 +96,12 @@ export class LocalAccess implements Access {
 
   async close(): Promise<void> {
     await this.#data.close()
+  }
+
+  #searched(name: string): Pick<Historian, 'name' | 'searchTags'> {
+    const { aliases } = this.#data.historians
+    if (aliases === null || !isAliases(name)) return this.#historian(name)
+    return { name: ALIASES, searchTags: (query, context) => aliases.searchTags(query, context) }
   }
 
   #historian(name: string): Historian {

@@ -49,6 +49,11 @@ export const ERRORS = {
     text: 'Tag {historian}/{tag} does not exist',
     fix: 'Search the historian for the name, or write with createTags.',
   },
+  SIGNAL_NAME: {
+    kind: 'not-found',
+    text: 'Tag siggen/{tag} does not exist: {reason}, as in sin10-30@600-3600000 for <function><amplitude>[+|-<y offset>]@<period in s>[+|-<x offset in ms>]',
+    fix: 'Name the signal as docs/virtual-historians.md describes it.',
+  },
   TAG_EXISTS: {
     kind: 'invalid',
     text: 'Tag {address} already exists',
@@ -157,6 +162,26 @@ export const ERRORS = {
     text: 'Invalid cursor',
     fix: 'Send the `next` of the answer before, for the same tag.',
   },
+  ALIAS_CYCLE: {
+    kind: 'invalid',
+    text: 'Alias {name} would lead to itself: {path}',
+    fix: 'Let one alias of the path lead elsewhere.',
+  },
+  ALIAS_LIMIT: {
+    kind: 'limit',
+    text: 'Alias {name} leads too far: {reason}',
+    fix: 'Let the alias lead to less, or by a shorter way.',
+  },
+  ALIAS_TARGET: {
+    kind: 'invalid',
+    text: 'Alias {name} cannot be stored: {reason}',
+    fix: 'Mend what the reason names in the tag that the alias leads to.',
+  },
+  ALIAS_NAME: {
+    kind: 'invalid',
+    text: 'Invalid alias name {input}: 1 to 512 characters without control characters are expected',
+    fix: 'Give the name after /historian/aliases/, percent-encoded.',
+  },
   CALCULATION_SYNTAX: {
     kind: 'invalid',
     text: 'Cannot parse calculation: {reason} at column {column} of {input}',
@@ -178,6 +203,11 @@ export const ERRORS = {
     kind: 'forbidden',
     text: 'This API key may only read: {operation} needs a key of scope write',
     fix: 'Use a key of scope write.',
+  },
+  ALIAS_NOT_CHANGEABLE: {
+    kind: 'forbidden',
+    text: 'Alias {name} cannot be changed with this API key',
+    fix: 'Choose another name, or use a key that sees what the alias leads to.',
   },
   PATH_NOT_FOUND: { kind: 'not-found', text: 'There is nothing at {path}', fix: 'See /openapi.json.' },
   METHOD_NOT_ALLOWED: {
@@ -221,6 +251,16 @@ export const ERRORS = {
     kind: 'limit',
     text: 'The effective tags limit is {limit}, and this call needs {actual} tags',
     fix: 'Split the call, or raise limits.effectiveTags.',
+  },
+  LIMIT_GENERATED_POINTS: {
+    kind: 'limit',
+    text: 'At most {limit} points are generated for one call, and with {tag} this call needs {actual}',
+    fix: 'Ask for shorter ranges, or give the signal a longer period.',
+  },
+  LIMIT_FAR_WINDOW: {
+    kind: 'limit',
+    text: 'The window {window} at the last point before a longer gap holds more than {limit} points',
+    fix: 'Ask for a range that begins within the window after a point, or for a shorter window.',
   },
   LIMIT_AGGREGATE_WINDOWS: {
     kind: 'limit',
@@ -274,6 +314,11 @@ export const ERRORS = {
     kind: 'unavailable',
     text: 'It is not known whether historian {historian} made its changes: {reason}',
     fix: 'Look with dryRun, then send what is left again.',
+  },
+  ALIASES_UNAVAILABLE: {
+    kind: 'unavailable',
+    text: 'The aliases cannot be read or changed: {reason}',
+    fix: 'See the service log.',
   },
   SHUTTING_DOWN: { kind: 'overloaded', text: 'The service is shutting down', fix: 'Try again shortly.' },
   STORAGE_CORRUPT: {

@@ -177,6 +177,9 @@ test('the lists hold the historians that the caller may see, sorted, and the wri
     await historianWith('a', [], { writable: false }),
     await historianWith('secret'),
   ]).viewFor(['a', 'b'])
-  assert.deepEqual(listHistorians(historians), { historians: [{ name: 'a' }, { name: 'b' }] })
+  const { signal } = new AbortController()
+  assert.deepEqual(await listHistorians(historians, { signal }), {
+    historians: [{ name: 'a' }, { name: 'b' }],
+  })
   assert.deepEqual(listWritableHistorians(historians), { historians: [{ name: 'b' }] })
 })

@@ -14,6 +14,7 @@ import {
   type SearchScope,
 } from './search-cursor.ts'
 import { parseTagPattern } from './tag-pattern.ts'
+import { ALIASES, isAliases } from './visible-aliases.ts'
 
 /** What a search is made in. */
 export interface SearchCall {
@@ -141,9 +142,16 @@ async function readPage(
   return { tags, next: formatSearchCursor({ historian: last.historianName, tag: last.tagName }, search) }
 }
 
-/** In the order of their tags' addresses. Virtual historians exist and list nothing. */
-function historiansOf({ historian: name }: Search, historians: HistorianView): readonly Historian[] {
-  if (name === null) return historians.list().toSorted((a, b) => compareHistorians(a.name, b.name))
+/** What is searched, and under which name: a historian or the aliases. */
+type Searched = Pick<Historian, 'name' | 'searchTags'>
+
+/** In the order of their tags' addresses. Other virtual historians exist and list nothing. */
+function historiansOf({ historian: name }: Search, historians: HistorianView): readonly Searched[] {
+  const aliases = searchedAliases(historians)
+  if (name === null) {
+    return [...historians.list(), ...aliases].sort((a, b) => compareHistorians(a.name, b.name))
+  }
+  if (isAliases(name)) return aliases
   const historian = historians.find(name)
   if (historian !== null) return [historian]
   if (isReservedHistorian(name)) return []
@@ -154,6 +162,11 @@ function historiansOf({ historian: name }: Search, historians: HistorianView): r
   )
 }
 
+function searchedAliases({ aliases }: HistorianView): readonly Searched[] {
+  if (aliases === null) return []
+  return [{ name: ALIASES, searchTags: (query, context) => aliases.searchTags(query, context) }]
+}
+
 /** Order of the addresses in two historians: `-` and `.` come before the slash, so `a-b/x` stands before `a/x`. */
 function compareHistorians(a: string, b: string): number {
   return compareNames(`${a}/`, `${b}/`)
@@ -161,7 +174,7 @@ function compareHistorians(a: string, b: string): number {
 
 /** The first `wanted` tags after a name; a driver may give fewer at a time than it was asked for. */
 async function searchHistorian(
-  historian: Historian,
+  historian: Searched,
   pattern: TagPattern | null,
   after: string | null,
   wanted: number,

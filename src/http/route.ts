@@ -4,8 +4,8 @@ import type { Parts } from './services.ts'
 
 /** One endpoint: where it is, who may call it, what the reference says of it, and what it does. */
 export interface Route {
-  readonly method: 'GET' | 'POST'
-  /** Without the base path and without a trailing slash; works with one too. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Without the base path and without a trailing slash; works with one too. May end with `{name}`, of any text. */
   readonly path: string
   readonly access: Access
   /** The type of `errors` in its error bodies: an object on metadata and multi, an array elsewhere. */

@@ -3,9 +3,12 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from 'node:https'
 import { isIP } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import { aliasViews } from '../aliases/view.ts'
+import { SIGNATURES } from '../calc/functions/index.ts'
 import type { ServerSettings } from '../config/settings.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { HistorianRegistry } from '../historian/registry.ts'
+import { parseTimeZone, UTC } from '../time/zone.ts'
 import { addClientErrors } from './client-errors.ts'
 import { Connections } from './connections.ts'
 import { admit } from './door.ts'
@@ -43,9 +46,14 @@ export function createServer(services: Services): FastifyInstance {
   const { server: serverSettings } = settings
   const work = new WorkInHand(serverSettings.maxConcurrentCalls, serverSettings.maxBytesInWork)
   const metrics = new Metrics(version, work)
-  const historians = new HistorianRegistry(
-    services.historians.list().map((historian) => observeHistorian(historian, metrics)),
-  )
+  const aliasesFor = aliasViews(services.aliases, {
+    signatures: SIGNATURES,
+    defaultHistorian: settings.defaultHistorian,
+    clock: services.clock,
+    zone: parseTimeZone(settings.timeZone) ?? UTC,
+  })
+  const observed = services.historians.list().map((historian) => observeHistorian(historian, metrics))
+  const historians = new HistorianRegistry(observed, aliasesFor)
   const connections = new Connections()
   const paths = new Paths()
 
@@ -79,7 +87,7 @@ export function createServer(services: Services): FastifyInstance {
   app.addHook('onClose', async () => metrics.close())
 
   const document = () => openApiDocument(ROUTES, version, serverSettings.basePath)
-  const parts: Parts = { ...services, historians, metrics, document }
+  const parts: Parts = { ...services, historians, metrics, aliasesFor, document }
   app.register(
     async (scope) => {
       for (const route of ROUTES) addRoute(scope, route, parts)
@@ -94,12 +102,12 @@ function addRoute(scope: FastifyInstance, route: Route, parts: Parts): void {
   const handle = route.handler(parts)
   scope.route({
     method: route.method,
-    url: route.path,
+    url: registeredPath(route),
     config: {
       access: route.access,
       errors: route.errors,
       isCall: route.path.startsWith('/historian/'),
-      takesJson: route.method === 'POST',
+      takesJson: route.method === 'POST' || route.method === 'PUT',
     },
     handler: async (request, reply) => {
       request.work?.use()
@@ -110,6 +118,11 @@ function addRoute(scope: FastifyInstance, route: Route, parts: Parts): void {
       }
     },
   })
+}
+
+/** A name at the end of a path may hold slashes, which Fastify only takes with a wildcard. */
+function registeredPath({ path }: Route): string {
+  return path.replace(/\{\w+\}$/, '*')
 }
 
 /** For Fastify's `trustProxy`, which takes addresses, ranges and the names of three ranges. */

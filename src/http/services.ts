@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
+import type { AliasStore } from '../aliases/store.ts'
+import type { AliasView } from '../aliases/view.ts'
 import type { KeyStore } from '../config/keys.ts'
 import type { Settings } from '../config/settings.ts'
-import type { HistorianRegistry } from '../historian/registry.ts'
+import type { HistorianRegistry, HistorianView } from '../historian/registry.ts'
 import type { Instant } from '../time/instant.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -11,6 +13,7 @@ export interface Services {
   /** Closed by the service when it shuts down, after the last accepted call has ended. */
   readonly historians: HistorianRegistry
   readonly keys: KeyStore
+  readonly aliases: AliasStore
   /** Version of the program, for the reference and the metrics. */
   readonly version: string
   /** Wall-clock time; asked once per call. */
@@ -21,6 +24,8 @@ export interface Services {
 /** What a route is made from. */
 export interface Parts extends Services {
   readonly metrics: Metrics
+  /** The aliases of a caller who sees these historians. */
+  readonly aliasesFor: (historians: HistorianView) => AliasView
   /** The OpenAPI document of all routes. */
   readonly document: () => object
 }

@@ -7,7 +7,7 @@ import { asksOf, type RequestSize } from './ask.ts'
 import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
 import { CallLedger, type LabelLedger } from './ledger.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
-import { rangeOf } from './requests.ts'
+import { contextOf } from './requests.ts'
 import type { ResolvedTags } from './resolve.ts'
 
 /**
@@ -61,7 +61,7 @@ function planLabel(
     const size = sizeOf(understood, left)
     left.points -= size.points
     left.windows -= size.windows
-    const context = { source, now, zone, range: rangeOf(request), signal }
+    const context = { source, now, zone, ...contextOf(request), signal }
     const series = compileSeries(tree, context, (tag) => tags.stored(tag))
     for (const ask of asksOf(request, size, zone)) series.plan(ask, ledger)
     return { kind: 'planned', understood, size, series, ledger }

@@ -1,7 +1,9 @@
+import type { SeriesContext } from '../calc/series.ts'
 import type { AggregateName } from '../series/aggregate-names.ts'
 import type { FindPoint } from '../series/reads.ts'
 import type { Duration } from '../time/duration.ts'
 import type { Instant } from '../time/instant.ts'
+import { nominalUs } from '../time/windows.ts'
 
 /** A request of one label with its details understood; times are resolved, nothing is fetched yet. */
 export type Request =
@@ -72,6 +74,20 @@ export interface AggregatesRequest {
   readonly windows:
     | { readonly kind: 'even'; readonly count: number }
     | { readonly kind: 'intervals'; readonly interval: Duration; readonly text: string }
+}
+
+/** Microseconds between the points of INTERPOLATED_POINTS, on average where steps are of a calendar; `null` for all others. */
+function spacingOf(request: Request): number | null {
+  if (request.kind !== 'interpolated') return null
+  const { from, to, grid } = request
+  if (grid.kind === 'steps') return nominalUs(grid.interval)
+  return grid.count > 1 && from < to ? (to - from) / (grid.count - 1) : null
+}
+
+/** What the series of a request is made in, beside the call's own. */
+export function contextOf(request: Request): Pick<SeriesContext, 'range' | 'spacingUs'> {
+  const spacingUs = spacingOf(request)
+  return { range: rangeOf(request), ...(spacingUs === null ? {} : { spacingUs }) }
 }
 
 /** The range that a request is about; [t, t] for one instant. */

@@ -5,6 +5,7 @@ import type { TagNode, TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
 import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import { isAliases } from '../historian/visible-aliases.ts'
 
 /** The stored tags that the labels of a call name, each looked up once; one that cannot be had keeps its error. */
 export class ResolvedTags {
@@ -24,28 +25,32 @@ export class ResolvedTags {
   }
 }
 
-/** Looks up every stored tag of the trees, in one round trip per historian. */
+/**
+ * Looks up every stored tag of the trees, in one round trip per historian.
+ * @param unresolved tags that are known to lead nowhere, by address
+ */
 export async function resolveTags(
   trees: readonly TagTree[],
   historians: HistorianView,
   context: CallContext,
+  unresolved: ReadonlyMap<string, TidemarkError> = new Map(),
 ): Promise<ResolvedTags> {
   const wanted = new Map<string, Set<string>>()
   for (const tree of trees) {
     for (const { historian, name } of tagsOf(tree)) {
-      if (isVirtual(historian)) continue
+      if (isVirtual(historian) || unresolved.has(`${historian}/${name}`)) continue
       const names = wanted.get(historian)
       if (names === undefined) wanted.set(historian, new Set([name]))
       else names.add(name)
     }
   }
-  const found = new Map<string, StoredTag | TidemarkError>()
+  const found = new Map<string, StoredTag | TidemarkError>(unresolved)
   await Promise.all(
     Array.from(wanted, async ([name, tags]) => {
       const historian = historians.find(name)
       const lookUps = await lookUp(historian, [...tags], context)
       for (const [tag, lookUp] of lookUps) {
-        const missing = historian === null ? 'HISTORIAN_NOT_FOUND' : 'TAG_NOT_FOUND'
+        const missing = historian === null && !isAliases(name) ? 'HISTORIAN_NOT_FOUND' : 'TAG_NOT_FOUND'
         found.set(`${name}/${tag}`, lookUp ?? new TidemarkError(missing, { historian: name, tag }))
       }
     }),

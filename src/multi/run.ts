@@ -8,6 +8,7 @@ import type { TimeZone } from '../time/zone.ts'
 import { answerPieces } from './answer.ts'
 import type { CallHead, MultiCall, ParsedCall, WrongLabel } from './call.ts'
 import { executeRequest, type Result } from './execute.ts'
+import { expandAliases } from './expand.ts'
 import { explainText } from './explain.ts'
 import { Grids } from './grids.ts'
 import { findBreaches } from './limit.ts'
@@ -39,7 +40,7 @@ export interface ExecutedLabel {
 }
 
 /**
- * Answers a multi call: parse, resolve the tags, plan, check the limits, execute, all under one deadline.
+ * Answers a multi call: parse, replace aliases, resolve the tags, plan, check the limits, execute, all under one deadline.
  * Rejects only when the call was cancelled; everything else is an answer.
  */
 export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAnswer> {
@@ -65,10 +66,11 @@ async function runHead(head: CallHead, call: MultiCall, signal: AbortSignal): Pr
   const context = { signal }
   const { historians, limits, defaultHistorian } = call
   const breather = new Breather(signal)
-  const parsed = await parseLabels(head, defaultHistorian, SIGNATURES, breather)
+  const readable = await parseLabels(head, defaultHistorian, SIGNATURES, breather)
+  const { parsed, unresolved } = await expandAliases(readable, historians.aliases)
   const understood = parsed.labels.filter((label) => label.kind === 'understood')
   const trees = understood.map((label) => label.tree)
-  const tags = await resolveTags(trees, historians, context)
+  const tags = await resolveTags(trees, historians, context, unresolved)
   const source = new CallSource(historians, context)
   let plan = await planCall(parsed.labels, { tags, source, limits, breather, signal })
 

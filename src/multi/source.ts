@@ -77,7 +77,7 @@ export class CallSource implements SeriesSource {
   }
 
   interpolated(tag: StoredTag, times: Float64Array, holdUntil: Instant): Promise<Float64Array> {
-    return this.#once(tag, `interpolated ${this.#gridId(times)} ${holdUntil}`, () =>
+    return this.#once(tag, `interpolated ${this.#gridId(times)} ${shapeName(tag, holdUntil)}`, () =>
       this.#lane(tag).interpolations.add({ tag: tag.tag, times, stepped: tag.stepped, holdUntil }),
     )
   }
@@ -88,8 +88,10 @@ export class CallSource implements SeriesSource {
     ends: Float64Array,
     holdUntil: Instant,
   ): Promise<Integrals> {
-    return this.#once(tag, `integrals ${this.#gridId(starts)} ${this.#gridId(ends)} ${holdUntil}`, () =>
-      this.#lane(tag).integrals.add({ tag: tag.tag, starts, ends, stepped: tag.stepped, holdUntil }),
+    return this.#once(
+      tag,
+      `integrals ${this.#gridId(starts)} ${this.#gridId(ends)} ${shapeName(tag, holdUntil)}`,
+      () => this.#lane(tag).integrals.add({ tag: tag.tag, starts, ends, stepped: tag.stepped, holdUntil }),
     )
   }
 
@@ -99,7 +101,7 @@ export class CallSource implements SeriesSource {
     names: readonly AggregateName[],
     holdUntil: Instant,
   ): Promise<AggregateColumns> {
-    return this.#once(tag, `aggregates ${this.#gridId(edges)} ${names} ${holdUntil}`, () =>
+    return this.#once(tag, `aggregates ${this.#gridId(edges)} ${names} ${shapeName(tag, holdUntil)}`, () =>
       this.#lane(tag).aggregates.add({
         tag: tag.tag,
         edges,
@@ -208,6 +210,11 @@ class HistorianLane {
     this.#statistics.points += points
     this.#statistics.historianCalls++
   }
+}
+
+/** A tag may be read linear and held in the same call. */
+function shapeName(tag: StoredTag, holdUntil: Instant): string {
+  return `${tag.stepped ? 'stepped' : 'linear'} ${holdUntil}`
 }
 
 function pointAt(points: PointColumns, index: number): SinglePoint | null {

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KeyStore } from '../config/keys.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
+import { LmdbAliasStore } from './alias-store.ts'
 import {
   hasEnvironment,
   Meta,
@@ -17,8 +18,8 @@ import { type Ownership, takeOwnership } from './owner.ts'
 
 export interface DataDirectoryOptions {
   /**
-   * Whether this process is to be the one that serves or changes historians: there is one owner at a time. Managing keys, checking
-   * and backing up need no ownership and work beside a running owner.
+   * Whether this process is to be the one that serves or changes historians: there is one owner at a time. Managing keys and
+   * aliases, checking and backing up need no ownership and work beside a running owner.
    */
   readonly owner: boolean
   /** Whether a missing directory is made; otherwise it is DATA_DIR_UNUSABLE. */
@@ -29,14 +30,21 @@ export interface DataDirectoryOptions {
 export class DataDirectory {
   readonly path: string
   readonly keys: KeyStore
+  readonly aliases: LmdbAliasStore
   readonly #root: Root
   readonly #ownership: Ownership | null
 
   /** Use {@link openDataDirectory}. */
-  constructor(path: string, root: Root, keys: KeyStore, ownership: Ownership | null) {
+  constructor(
+    path: string,
+    root: Root,
+    stores: { readonly keys: KeyStore; readonly aliases: LmdbAliasStore },
+    ownership: Ownership | null,
+  ) {
     this.path = path
     this.#root = root
-    this.keys = keys
+    this.keys = stores.keys
+    this.aliases = stores.aliases
     this.#ownership = ownership
   }
 
@@ -50,7 +58,7 @@ export class DataDirectory {
     return historianDirectories(this.path)
   }
 
-  /** For other stores of the system environment: aliases. */
+  /** The environment with keys and aliases. */
   get system(): Root {
     return this.#root
   }
@@ -79,7 +87,8 @@ export async function openDataDirectory(path: string, options: DataDirectoryOpti
     meta.checkFormat(root, FORMAT_VERSION, path)
     const keys = new LmdbKeyStore(root, meta, openDatabase(root, DATABASES.keys))
     const ownership = options.owner ? takeOwnership(root, meta, folder, path) : null
-    return new DataDirectory(path, root, keys, ownership)
+    const aliases = new LmdbAliasStore(root, openDatabase(root, DATABASES.aliases))
+    return new DataDirectory(path, root, { keys, aliases }, ownership)
   } catch (error) {
     await root.close()
     throw error instanceof TidemarkError ? error : unusable(path, reasonOf(error), error)

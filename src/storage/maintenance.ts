@@ -17,6 +17,9 @@ export interface CheckedHistorian {
 /** What a check of a data directory found. */
 export interface DataDirectoryCheck {
   readonly keys: number
+  readonly aliases: number
+  /** Aliases that cannot be read any more. */
+  readonly damagedAliases: number
   readonly historians: readonly CheckedHistorian[]
   /** Whether nothing is wrong anywhere. */
   readonly isSound: boolean
@@ -30,10 +33,12 @@ export async function checkDataDirectory(path: string, signal: AbortSignal): Pro
   const directory = await openDataDirectory(path, { owner: false, create: false })
   try {
     const keys = (await directory.keys.list()).length
+    const { aliases, damaged: damagedAliases } = await directory.aliases.check()
     const historians: CheckedHistorian[] = []
     for (const folder of directory.historianDirectories()) historians.push(await checkFolder(folder, signal))
-    const isSound = historians.every(({ check }) => check !== null && check.problemCount === 0)
-    return { keys, historians, isSound }
+    const isSound =
+      damagedAliases === 0 && historians.every(({ check }) => check !== null && check.problemCount === 0)
+    return { keys, aliases, damagedAliases, historians, isSound }
   } finally {
     await directory.close()
   }
@@ -55,8 +60,8 @@ async function checkFolder(folder: string, signal: AbortSignal): Promise<Checked
 }
 
 /**
- * Copies a data directory, also beside a running service, into a folder that is empty or missing. Each historian and the keys are
- * copied in one committed state of their own, compacted; restoring is copying the folder back.
+ * Copies a data directory, also beside a running service, into a folder that is empty or missing. Each historian, and keys and
+ * aliases, are copied in one committed state of their own, compacted; restoring is copying the folder back.
  * Throws DATA_DIR_UNUSABLE when either folder cannot be used; what was copied then stays.
  */
 export async function backupDataDirectory(path: string, target: string, signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@
 /** Format of data directories and historians that this version writes; it reads all up to it. */
 export const FORMAT_VERSION = 1
 
-/** Folder of the environment with keys and, later, aliases. */
+/** Folder of the environment with keys and aliases. */
 export const SYSTEM_FOLDER = 'system'
 /** Folder with a folder for each embedded historian. */
 export const HISTORIANS_FOLDER = 'historians'
@@ -20,6 +20,7 @@ export const LOCK_FILE = 'lock.mdb'
 export const DATABASES = {
   meta: 'meta',
   keys: 'keys',
+  aliases: 'aliases',
   tags: 'tags',
   names: 'names',
   search: 'search',

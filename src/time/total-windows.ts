@@ -9,6 +9,7 @@ import {
   localWindows,
   nominalUs,
   periodWindows,
+  slackUs,
   startsIn,
   windowsWithin,
 } from './windows.ts'
@@ -31,6 +32,8 @@ export interface DynamicWindow {
   readonly kind: 'dynamic'
   startFor(t: Instant): Instant
   endFor(t: Instant): Instant
+  /** By how much the start and the end for a later t can lie before those for an earlier one; 0 for exact lengths. */
+  readonly slackUs: number
 }
 
 /**
@@ -59,7 +62,13 @@ export function makeWindows(window: TotalWindow, anchor: Anchor, zone: TimeZone)
     case 'dynamic': {
       const duration = durationOf(window)
       const endFor = (t: Instant): Instant => shiftInstant(t, anchor.shift, zone)
-      return { kind: 'dynamic', startFor: (t) => addDuration(endFor(t), duration, zone, -1), endFor }
+      const { shift } = anchor
+      return {
+        kind: 'dynamic',
+        startFor: (t) => addDuration(endFor(t), duration, zone, -1),
+        endFor,
+        slackUs: slackUs(duration) + (shift.kind === 'exact' ? 0 : slackUs(shift.duration)),
+      }
     }
   }
 }

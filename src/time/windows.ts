@@ -4,7 +4,7 @@ import { divideSpan } from './exact.ts'
 import { type Instant, instantFromUs, US_PER_DAY } from './instant.ts'
 import { instantOfLocal, localDayOf, startOfDay } from './local.ts'
 import { type Period, startOfNextPeriod, startOfPeriod } from './periods.ts'
-import type { TimeZone } from './zone.ts'
+import { MAX_OFFSET_US, type TimeZone } from './zone.ts'
 
 /** A window [start, end); the next one begins at `end`. */
 export interface Window {
@@ -111,6 +111,15 @@ const FIRST_MONDAY = 4
 /** Length of a step in microseconds with months of their mean length; for comparing and estimating only. */
 export function nominalUs(duration: Duration): number {
   return duration.kind === 'exact' ? duration.us : nominalCalendarUs(duration)
+}
+
+/**
+ * By how much t plus or minus a duration can go back while t goes on, in microseconds: by a change of clocks, and where days
+ * are cut to the month's last (a month before 30 March is 28 February, as it is before 29 March).
+ */
+export function slackUs(duration: Duration): number {
+  if (duration.kind === 'exact') return 0
+  return MAX_OFFSET_US + (monthsOf(duration) > 0 ? US_PER_DAY : 0)
 }
 
 function nominalCalendarUs(duration: CalendarDuration): number {

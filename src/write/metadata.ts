@@ -3,6 +3,8 @@ import type { Outcome, Result } from '../errors/outcome.ts'
 import { type Issue, issue, issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import type { CallContext, Historian, PutMode, TagMetadata } from '../historian/contract.ts'
+import { isMetadataText, MAX_DESCRIPTION, MAX_UNITS, textExpected } from '../historian/metadata-text.ts'
+import { isAliases } from '../historian/visible-aliases.ts'
 import {
   answer,
   isObject,
@@ -36,10 +38,6 @@ export interface MetadataGetBody {
 }
 
 const METADATA_FIELDS = ['description', 'units', 'stepped'] as const
-
-/** Longest texts in UTF-16 units: a search answers with up to 10,000 tags, and each has both. */
-const MAX_DESCRIPTION = 10_000
-const MAX_UNITS = 512
 
 /**
  * POST /historian/metadata/create: makes tags; existing ones are overwritten only with `updateIfExists`.
@@ -166,6 +164,7 @@ async function readMetadata(
   const report = new Report()
   const asked = new Set<string>()
   const reads: { readonly historian: Historian; readonly name: TagName }[] = []
+  const aliases: TagName[] = []
   addresses.forEach((address, index) => {
     // Errors stand under addresses, and what is no text cannot be one.
     if (typeof address !== 'string')
@@ -174,6 +173,7 @@ async function readMetadata(
     asked.add(address)
     const target = findReadable(address, call.historians)
     if (target.kind === 'found') reads.push(target)
+    else if (target.kind === 'virtual' && isAliases(target.name.historian)) aliases.push(target.name)
     else report.fail(address, [target.kind === 'virtual' ? virtualIssue(target.name) : target.issue])
   })
   const groups = groupByHistorian(reads)
@@ -193,8 +193,32 @@ async function readMetadata(
       else report.entries.set(name.address, copyOf(metadata))
     }
   }
+  await readAliases(aliases, report, call, context)
   const order = [...asked]
   return report.result({ entries: report.sorted(report.entries, order) }, order, warnings)
+}
+
+async function readAliases(
+  names: readonly TagName[],
+  report: Report,
+  call: WriteCall,
+  context: CallContext,
+): Promise<void> {
+  if (names.length === 0) return
+  try {
+    const found = await call.historians.aliases?.findTags(
+      names.map(({ tag }) => tag),
+      context,
+    )
+    names.forEach((name, index) => {
+      const metadata = found?.[index] ?? null
+      if (metadata === null) report.fail(name.address, [tagIssue('TAG_NOT_FOUND', name)])
+      else report.entries.set(name.address, copyOf(metadata))
+    })
+  } catch (error) {
+    if (context.signal.aborted || !(error instanceof TidemarkError)) throw error
+    report.failAll(error, names)
+  }
 }
 
 /** Whatever else a driver's object holds stays inside. */
@@ -277,8 +301,8 @@ function readEntry(input: unknown, address: string, warnings: Warnings): ReadEnt
   warnings.checkFields(input, METADATA_FIELDS, 'the metadata of a tag')
   const readText = (field: string, max: number): string | null => {
     const value = input[field] ?? null
-    if (value === null || (typeof value === 'string' && isStorable(value, max))) return value
-    reject(field, value, `null or a text of at most ${max} characters without NUL and lone surrogates`)
+    if (isMetadataText(value, max)) return value
+    reject(field, value, textExpected(max))
     return null
   }
   const description = readText('description', MAX_DESCRIPTION)
@@ -289,8 +313,3 @@ function readEntry(input: unknown, address: string, warnings: Warnings): ReadEnt
 }
 
 const NO_METADATA: TagMetadata = { description: null, units: null, stepped: false }
-
-/** Whether every kind of historian gives a text back as it was: databases take neither NUL nor half characters. */
-function isStorable(text: string, max: number): boolean {
-  return text.length <= max && text.isWellFormed() && !text.includes('\0')
-}

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { contents, context, historianWith, NOW, pointsOf, writeCall } from '../../test/write/call.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { Historian } from '../historian/contract.ts'
+import { HistorianRegistry } from '../historian/registry.ts'
 import { writePoints } from './write-points.ts'
 
 const DONE = { outcome: 'done', body: { message: 'All points written!', errors: [] } }
@@ -275,7 +276,7 @@ describe('issues', () => {
     const call = writeCall([hidden])
     const { body } = await writePoints(
       { points: { 'hidden/FLOW': [] } },
-      { ...call, historians: { find: () => null, list: () => [] } },
+      { ...call, historians: new HistorianRegistry([hidden]).viewFor([]) },
     )
     assert.deepEqual(body.errors, ['Historian hidden for tag FLOW does not exist'])
   })

@@ -14,7 +14,7 @@ import type { MultiCall } from '../../src/multi/call.ts'
 import { executeRequest } from '../../src/multi/execute.ts'
 import { Grids } from '../../src/multi/grids.ts'
 import { parseHead, parseLabels } from '../../src/multi/parse.ts'
-import { rangeOf } from '../../src/multi/requests.ts'
+import { contextOf } from '../../src/multi/requests.ts'
 import { resolveTags } from '../../src/multi/resolve.ts'
 import { runMulti } from '../../src/multi/run.ts'
 import { CallSource } from '../../src/multi/source.ts'
@@ -218,7 +218,7 @@ async function withPagesOfOnePoint(
   const { tree, request, now, zone, address } = label
   const tags = await resolveTags([tree], call.historians, call)
   const source = new CallSource(call.historians, call)
-  const context = { source, now, zone, range: rangeOf(request), pagePoints: 1 }
+  const context = { source, now, zone, ...contextOf(request), pagePoints: 1 }
   let series: ReturnType<typeof compileSeries>
   try {
     series = compileSeries(tree, context, (tag) => tags.stored(tag))

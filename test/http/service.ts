@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { MemoryAliasStore } from '../../src/aliases/memory-store.fixture.ts'
+import type { AliasStore } from '../../src/aliases/store.ts'
 import { digestOf, type KeyRecord, type KeyStore } from '../../src/config/keys.ts'
 import { DEFAULT_LIMITS, type ServerSettings, type Settings } from '../../src/config/settings.ts'
 import type { Historian } from '../../src/historian/contract.ts'
@@ -33,6 +35,7 @@ export interface TestOptions {
   readonly server?: Partial<ServerSettings>
   readonly settings?: Partial<Settings>
   readonly historians?: readonly Historian[]
+  readonly aliases?: AliasStore
 }
 
 /** A service over historians in memory: `local` (writable), `lab` (writable) and `plant` (not writable). */
@@ -48,6 +51,7 @@ export function testService(options: TestOptions = {}): TestService {
     settings: settings(options),
     historians: new HistorianRegistry(historians),
     keys: testKeys(),
+    aliases: options.aliases ?? new MemoryAliasStore(),
     version: '0.0.0-test',
     clock: () => NOW,
     log,

@@ -4,6 +4,7 @@ import { defineFunction, seriesListParameter } from '../define-function.ts'
 export const add = defineFunction({
   name: 'ADD',
   aliases: [],
+  section: 'arithmetic',
   parameters: [seriesListParameter('input')],
   summary: 'Sum of the inputs at each time.',
   nulls: 'propagate',

@@ -4,6 +4,7 @@ import { defineFunction, seriesListParameter } from '../define-function.ts'
 export const div = defineFunction({
   name: 'DIV',
   aliases: [],
+  section: 'arithmetic',
   parameters: [seriesListParameter('input')],
   summary: 'First input divided by each of the others at each time.',
   nulls: 'propagate; null where a divisor is 0',

@@ -4,6 +4,7 @@ import { defineFunction, seriesListParameter } from '../define-function.ts'
 export const mul = defineFunction({
   name: 'MUL',
   aliases: [],
+  section: 'arithmetic',
   parameters: [seriesListParameter('input')],
   summary: 'Product of the inputs at each time.',
   nulls: 'propagate',

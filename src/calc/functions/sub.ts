@@ -4,6 +4,7 @@ import { defineFunction, seriesListParameter } from '../define-function.ts'
 export const sub = defineFunction({
   name: 'SUB',
   aliases: [],
+  section: 'arithmetic',
   parameters: [seriesListParameter('input')],
   summary: 'First input minus all the others at each time.',
   nulls: 'propagate',

@@ -1,23 +1,17 @@
-import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { Argument, Complaint } from '../../grammar/tree.ts'
-import { makeWindows } from '../../time/anchor.ts'
-import { rateUs } from '../../time/duration.ts'
-import { UTC } from '../../time/zone.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { TotalSeries } from '../total-series.ts'
+import { defineFunction } from '../define-function.ts'
+import { checkTotal, TOTAL_DETAILS, TOTAL_PARAMETERS, TOTAL_RAW_TIMES, totalOver } from '../total-function.ts'
 
 export const totalise = defineFunction({
   name: 'TOTALISE',
   aliases: ['TOTALISE2'],
-  parameters: [
-    seriesParameter('input'),
-    { name: 'window', kind: 'window' },
-    { name: 'anchor', kind: 'anchor' },
-    { name: 'rate', kind: 'duration' },
-  ],
-  check: checkArguments,
+  section: 'totals',
+  parameters: TOTAL_PARAMETERS,
+  check: checkTotal,
   summary:
     'Integral of the input from the start of the window that holds the time up to the time, divided by the rate.',
+  details: TOTAL_DETAILS,
+  rawTimes: TOTAL_RAW_TIMES,
+  stepped: 'Never.',
   nulls: 'Stretches without a value add nothing.',
   cost: 'The points of its input from the start of the first window on, or one for each time plus 2 where the historian integrates.',
   examples: [
@@ -52,33 +46,5 @@ export const totalise = defineFunction({
     },
   ],
   source: 'docs/calculations.md#totalise',
-  build: (args, context, name) => {
-    const window = args.get('window', 'window')
-    const anchor = args.get('anchor', 'anchor')
-    const divisor = rateUs(args.get('rate', 'duration').duration)
-    const layout = makeWindows(window.window, anchor.anchor, context.zone)
-    // The parser has refused these already.
-    if (divisor === null || typeof layout === 'string') {
-      throw new TidemarkError('BUG', { what: 'the arguments of TOTALISE were checked' })
-    }
-    const layoutName = `${window.text} ${anchor.text} ${context.zone.id}`
-    return new TotalSeries(
-      args.series('input'),
-      layout,
-      divisor,
-      { layout: layoutName, series: name },
-      context,
-    )
-  },
+  build: totalOver((input) => input),
 })
-
-function checkArguments(args: readonly Argument[]): Complaint | null {
-  const [, window, anchor, rate] = args
-  if (rate?.kind === 'duration' && rateUs(rate.duration) === null) {
-    return { argument: 3, reason: `expected a rate of fixed length such as 1h or 1d, found ${rate.text}` }
-  }
-  if (window?.kind !== 'window' || anchor?.kind !== 'anchor') return null
-  // Which window is too long for which anchor does not depend on the zone.
-  const layout = makeWindows(window.window, anchor.anchor, UTC)
-  return typeof layout === 'string' ? { argument: 1, reason: layout } : null
-}

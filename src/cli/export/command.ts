@@ -3,6 +3,8 @@ import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
+import { parseAddress } from '../../grammar/address.ts'
+import { isAliases } from '../../historian/visible-aliases.ts'
 import { createInstantFormatter } from '../../time/format.ts'
 import { instantFromUs } from '../../time/instant.ts'
 import { parseTimeZone, systemTimeZone } from '../../time/zone.ts'
@@ -140,8 +142,12 @@ async function* addressesOf(
   let found = 0
   do {
     const page = await access.searchTags({ historian, search: match, limit: SEARCH_PAGE, cursor })
-    found += page.tags.length
-    for (const tag of page.tags) yield tag.qualifiedTagName
+    for (const { qualifiedTagName: address } of page.tags) {
+      // What an alias leads to is exported under its own name, and import could not write to the alias.
+      if (historian === undefined && isAliases(parseAddress(address)?.historian ?? '')) continue
+      found++
+      yield address
+    }
     cursor = page.next
   } while (cursor !== undefined)
   if (found === 0) throw new CommandError('There are no such tags')

@@ -1,10 +1,19 @@
 import type { Route } from '../route.ts'
 import { SCHEMAS } from './schemas.ts'
-import { type Answer, type Content, type Group, type Operation, type Schema, shared } from './types.ts'
+import {
+  type Answer,
+  type Content,
+  type Group,
+  type Operation,
+  type Parameter,
+  type Schema,
+  shared,
+} from './types.ts'
 
 const GROUPS: { readonly [Name in Group]: string } = {
   Historians: 'What data sources there are.',
   Tags: 'Finding tags, and their metadata.',
+  Aliases: 'Tags and calculations under a name.',
   Points: 'Writing and reading points.',
   Corrections: 'Removing and renaming what was written.',
   Service:
@@ -73,7 +82,7 @@ function operationObject(route: Route): object {
     summary: operation.summary,
     description: operation.description,
     ...(operation.parameters && {
-      parameters: operation.parameters.map((parameter) => ({ in: 'query', required: false, ...parameter })),
+      parameters: operation.parameters.map((parameter) => parameterObject(parameter, route.path)),
     }),
     ...(operation.request && {
       requestBody: { required: true, content: { 'application/json': contentObject(operation.request) } },
@@ -83,6 +92,12 @@ function operationObject(route: Route): object {
       security: [{}, { header: [] }, { query: [] }],
     }),
   }
+}
+
+/** Parameters named in the path stand there, the others in the query. */
+function parameterObject(parameter: Parameter, path: string): object {
+  const isInPath = path.includes(`{${parameter.name}}`)
+  return { in: isInPath ? 'path' : 'query', required: isInPath, ...parameter }
 }
 
 function responses(route: Route, operation: Operation): object {
@@ -97,7 +112,7 @@ function errorStatuses({ access, method }: Route, { errors = [] }: Operation): r
   if (access !== 'open') statuses.push(401)
   if (access === 'read' || access === 'write') statuses.push(503)
   if (access === 'write') statuses.push(403)
-  if (method === 'POST') statuses.push(400, 413, 415)
+  if (method === 'POST' || method === 'PUT') statuses.push(400, 413, 415)
   return statuses
 }
 

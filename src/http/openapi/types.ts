@@ -17,7 +17,7 @@ export interface Operation {
   readonly errors?: readonly number[]
 }
 
-export type Group = 'Historians' | 'Tags' | 'Points' | 'Corrections' | 'Service'
+export type Group = 'Historians' | 'Tags' | 'Aliases' | 'Points' | 'Corrections' | 'Service'
 
 export interface Parameter {
   readonly name: string

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-const METHODS = 'GET, HEAD, POST'
+const METHODS = 'GET, HEAD, POST, PUT, DELETE'
 const REQUEST_HEADERS = 'Content-Type, Content-Encoding, X-Api-Key, X-Request-Id'
 const EXPOSED_HEADERS = 'X-Request-Id, Retry-After, WWW-Authenticate, Allow'
 const PREFLIGHT_SECONDS = '600'

@@ -36,7 +36,16 @@ export class Paths {
   }
 
   #find(request: FastifyRequest): KnownPath | undefined {
-    return this.#known.get(trimmed(decodeURI(request.url.split(/[?#]/, 1)[0]!)))
+    const path = trimmed(decodeURI(request.url.split(/[?#]/, 1)[0]!))
+    return this.#known.get(path) ?? this.#findWildcard(path)
+  }
+
+  /** Paths that end with a name of any text. */
+  #findWildcard(path: string): KnownPath | undefined {
+    for (const [known, found] of this.#known) {
+      if (known.endsWith('/*') && path.startsWith(known.slice(0, -1))) return found
+    }
+    return undefined
   }
 }
 

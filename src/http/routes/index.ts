@@ -1,7 +1,12 @@
 import type { Route } from '../route.ts'
+import { deleteAlias } from './alias-delete/handler.ts'
+import { getAlias } from './alias-get/handler.ts'
+import { listAliases } from './alias-list/handler.ts'
+import { putAlias } from './alias-put/handler.ts'
 import { deletePoints } from './delete-points/handler.ts'
 import { live } from './health-live/handler.ts'
 import { ready } from './health-ready/handler.ts'
+import { listCalculations } from './historian-calculations/handler.ts'
 import { listHistorians } from './historian-list/handler.ts'
 import { listWritableHistorians } from './historian-listwritable/handler.ts'
 import { searchTags } from './historian-search/handler.ts'
@@ -24,8 +29,13 @@ export const ROUTES: readonly Route[] = [
   getMetadata,
   createMetadata,
   updateMetadata,
+  listAliases,
+  getAlias,
+  putAlias,
+  deleteAlias,
   writePoints,
   multi,
+  listCalculations,
   deletePoints,
   deleteTags,
   renameTags,

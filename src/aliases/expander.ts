@@ -1,0 +1,193 @@
+import { TidemarkError } from '../errors/tidemark-error.ts'
+import { formatAddress, isReservedHistorian } from '../grammar/address.ts'
+import { MAX_CALL_DEPTH } from '../grammar/parser.ts'
+import type { Argument, CallNode, TagNode, TagTree } from '../grammar/tree.ts'
+import { ALIASES, isAliases } from '../historian/visible-aliases.ts'
+import type { AliasReader } from './store.ts'
+
+/** Aliases that may lead to each other, one after the other. */
+export const MAX_ALIAS_CHAIN = 50
+/** Tags and arguments of a tree after its aliases were replaced: more than fit into a calculation without aliases. */
+export const MAX_TREE_NODES = 10_000
+/** The same for all trees that are expanded together: a short request must not become a large one many times over. */
+export const MAX_CALL_NODES = 200_000
+
+export interface ExpanderOptions {
+  readonly aliases: Pick<AliasReader, 'get'>
+  /** Reads the address of an alias. Throws as parseTag does. */
+  readonly parse: (address: string) => TagTree
+  /** Whether the caller sees a historian; `null` for one who sees all, for whom nothing is hidden. */
+  readonly sees: ((historian: string) => boolean) | null
+}
+
+/** A tree in which aliases were replaced, as far as they lead anywhere. */
+interface Expanded {
+  readonly tree: TagTree
+  readonly nodes: number
+  /** Calls inside each other. */
+  readonly depth: number
+  /** Whether everything in it exists for the caller, as far as aliases and historians go. */
+  readonly isVisible: boolean
+}
+
+/**
+ * Puts what they lead to in the place of aliases, in trees of one call. An alias that leads nowhere stays where it is, with
+ * its error in `unresolved`: whoever needs its values fails with it, and IFTAGEXISTS does not. Replaced subtrees are
+ * shared, so memory grows with the aliases, not with how often they occur.
+ */
+export class AliasExpander {
+  /** By address as it stands in the tree. */
+  readonly unresolved = new Map<string, TidemarkError>()
+  readonly #options: ExpanderOptions
+  readonly #done = new Map<string, Expanded | TidemarkError>()
+  #nodesLeft = MAX_CALL_NODES
+
+  constructor(options: ExpanderOptions) {
+    this.#options = options
+  }
+
+  /** The tree of a request; the same object when it has no alias. */
+  expand(tree: TagTree): TagTree {
+    const expanded = this.#walk(tree, (alias) => this.#outermost(alias))
+    const excess = excessOf(expanded)
+    if (excess === null) return expanded.tree
+    // Together with what stands around it an alias can lead too far although each alone does not.
+    return this.#walk(tree, (alias) => limitError(alias.name, excess)).tree
+  }
+
+  /**
+   * What an alias of this name leads to.
+   * @returns why it leads nowhere: TAG_NOT_FOUND (also when the caller may not see it), ALIAS_CYCLE, ALIAS_LIMIT, or what is
+   *          wrong with its address
+   */
+  lookUp(name: string): TagTree | TidemarkError {
+    const found = this.#visible(name)
+    return found instanceof TidemarkError ? found : found.tree
+  }
+
+  #outermost(alias: TagNode): Expanded | TidemarkError {
+    const found = this.#visible(alias.name)
+    if (found instanceof TidemarkError) return found
+    this.#nodesLeft -= found.nodes
+    return this.#nodesLeft >= 0
+      ? found
+      : limitError(alias.name, `more than ${MAX_CALL_NODES} tags and arguments in one request`)
+  }
+
+  #visible(name: string): Expanded | TidemarkError {
+    let found = this.#done.get(name)
+    if (found === undefined) {
+      try {
+        found = this.#alias(name, [])
+      } catch (error) {
+        if (!(error instanceof Astray)) throw error
+        found = error.reason
+      }
+      this.#done.set(name, found)
+    }
+    if (this.#options.sees === null) return found
+    return found instanceof TidemarkError || !found.isVisible ? missing(name) : found
+  }
+
+  /**
+   * An alias that others lead to.
+   * @param path of aliases that led here
+   * @throws Astray for what is wrong with the whole path, not with this alias alone
+   */
+  #alias(name: string, path: readonly string[]): Expanded | TidemarkError {
+    const done = this.#done.get(name)
+    if (done !== undefined) return done
+    if (path.includes(name)) throw new Astray(cycleError([...path.slice(path.indexOf(name)), name]))
+    if (path.length >= MAX_ALIAS_CHAIN) {
+      const reason = `more than ${MAX_ALIAS_CHAIN} aliases one after the other`
+      throw new Astray(limitError(path[0]!, reason))
+    }
+    const made = this.#read(name, [...path, name])
+    this.#done.set(name, made)
+    return made
+  }
+
+  #read(name: string, path: readonly string[]): Expanded | TidemarkError {
+    const alias = this.#options.aliases.get(name)
+    if (alias === null) return missing(name)
+    let tree: TagTree
+    try {
+      tree = this.#options.parse(alias.tag)
+    } catch (error) {
+      if (error instanceof TidemarkError) return error
+      throw error
+    }
+    const expanded = this.#walk(tree, (inner) => this.#alias(inner.name, path))
+    const excess = excessOf(expanded)
+    if (excess !== null) throw new Astray(limitError(path[0]!, excess))
+    return expanded
+  }
+
+  /** Replaces the aliases of one tree. */
+  #walk(tree: TagTree, resolve: (alias: TagNode) => Expanded | TidemarkError): Expanded {
+    return tree.kind === 'call' ? this.#walkCall(tree, resolve) : this.#walkTag(tree, resolve)
+  }
+
+  #walkTag(tag: TagNode, resolve: (alias: TagNode) => Expanded | TidemarkError): Expanded {
+    const { sees } = this.#options
+    if (!isAliases(tag.historian)) {
+      const isVisible = sees === null || isReservedHistorian(tag.historian) || sees(tag.historian)
+      return { tree: tag, nodes: 1, depth: 0, isVisible }
+    }
+    const found = resolve(tag)
+    if (!(found instanceof TidemarkError)) return found
+    // What is wrong with an alias that a caller may not see is not for that caller.
+    const reason = sees === null || found.code === 'ALIAS_LIMIT' ? found : missing(tag.name)
+    this.unresolved.set(formatAddress(tag.historian, tag.name), reason)
+    return { tree: tag, nodes: 1, depth: 0, isVisible: false }
+  }
+
+  #walkCall(call: CallNode, resolve: (alias: TagNode) => Expanded | TidemarkError): Expanded {
+    let nodes = 1
+    let depth = 0
+    let isVisible = true
+    let isSame = true
+    const args: readonly Argument[] = call.args.map((argument) => {
+      nodes++
+      if (argument.kind !== 'series') return argument
+      const inner = this.#walk(argument.tree, resolve)
+      nodes += inner.nodes
+      depth = Math.max(depth, inner.depth)
+      isVisible &&= inner.isVisible
+      if (inner.tree === argument.tree) return argument
+      isSame = false
+      return { ...argument, tree: inner.tree }
+    })
+    return { tree: isSame ? call : { ...call, args }, nodes, depth: depth + 1, isVisible }
+  }
+}
+
+/** Ends the expansion of the alias that a path began with. */
+class Astray extends Error {
+  readonly reason: TidemarkError
+
+  constructor(reason: TidemarkError) {
+    super(reason.message)
+    this.reason = reason
+  }
+}
+
+/** What a tree has too much of; `null` when it may be evaluated. */
+function excessOf({ nodes, depth }: Expanded): string | null {
+  if (depth > MAX_CALL_DEPTH) return `more than ${MAX_CALL_DEPTH} calls inside each other`
+  return nodes > MAX_TREE_NODES ? `more than ${MAX_TREE_NODES} tags and arguments` : null
+}
+
+function missing(name: string): TidemarkError {
+  return new TidemarkError('TAG_NOT_FOUND', { historian: ALIASES, tag: name })
+}
+
+function limitError(name: string, reason: string): TidemarkError {
+  return new TidemarkError('ALIAS_LIMIT', { name, reason })
+}
+
+/** @param path from an alias back to itself */
+function cycleError(path: readonly string[]): TidemarkError {
+  const shown = path.map((name) => formatAddress(ALIASES, name)).join(' > ')
+  return new TidemarkError('ALIAS_CYCLE', { name: path[0]!, path: shown })
+}

@@ -1,0 +1,263 @@
+import { setImmediate } from 'node:timers/promises'
+import { TidemarkError } from '../errors/tidemark-error.ts'
+import { formatAddress, isReservedHistorian } from '../grammar/address.ts'
+import { parseTag } from '../grammar/parser.ts'
+import type { FunctionSignature, TagNode, TagTree } from '../grammar/tree.ts'
+import { tagsOf } from '../grammar/visit.ts'
+import type { CallContext, TagEntry, TagMetadata, TagPage, TagQuery } from '../historian/contract.ts'
+import type { HistorianView } from '../historian/registry.ts'
+import { ALIASES, type Expansion, isAliases, type VisibleAliases } from '../historian/visible-aliases.ts'
+import type { Instant } from '../time/instant.ts'
+import type { TimeContext } from '../time/parse.ts'
+import type { TimeZone } from '../time/zone.ts'
+import { AliasExpander } from './expander.ts'
+import type { Alias, AliasReader, AliasStore } from './store.ts'
+
+/** What aliases are read with. */
+export interface AliasLanguage {
+  readonly signatures: ReadonlyMap<string, FunctionSignature>
+  /** Historian of a bare name inside a calculation. */
+  readonly defaultHistorian: string | null
+  /** Reference time and zone where an alias is looked at outside of a multi call, which has its own. */
+  readonly clock: () => Instant
+  readonly zone: TimeZone
+}
+
+/** Makes the view of each caller. */
+export function aliasViews(
+  store: AliasStore,
+  language: AliasLanguage,
+): (historians: HistorianView) => AliasView {
+  return (historians) => new AliasView(store, historians, language)
+}
+
+/** Aliases looked at in one go, before others have their turn. */
+const CHUNK = 500
+
+/** The aliases that one caller sees, and what the caller may do with them. */
+export class AliasView implements VisibleAliases {
+  readonly #store: AliasStore
+  readonly #historians: HistorianView
+  readonly #language: AliasLanguage
+
+  /** @param historians those that the caller sees */
+  constructor(store: AliasStore, historians: HistorianView, language: AliasLanguage) {
+    this.#store = store
+    this.#historians = historians
+    this.#language = language
+  }
+
+  async exist(context: CallContext): Promise<boolean> {
+    const { aliases } = await this.list({ prefix: '', after: null, limit: 1 }, context)
+    return aliases.length > 0
+  }
+
+  /** `null` for an alias that does not exist. */
+  async get(name: string): Promise<Alias | null> {
+    return this.#store.read((aliases) => this.#visible(aliases, name)?.alias ?? null)
+  }
+
+  /** A page by name. */
+  async list(
+    query: { readonly prefix: string; readonly after: string | null; readonly limit: number },
+    context: CallContext,
+  ): Promise<{ readonly aliases: readonly Alias[]; readonly more: boolean }> {
+    const { found, more } = await this.#collect(query.prefix, () => true, query, context)
+    return { aliases: found.map(({ alias }) => alias), more }
+  }
+
+  async findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]> {
+    const found = await this.#store.read((aliases) => {
+      const expander = this.#expander(aliases)
+      return names.map((name) => this.#visible(aliases, name, expander))
+    })
+    const stepped = await this.#steppedOf(
+      found.map((visible) => visible?.tree ?? null),
+      context,
+    )
+    return found.map((visible, i) => visible && metadataOf(visible.alias, stepped[i]!))
+  }
+
+  async searchTags({ pattern, after, limit }: TagQuery, context: CallContext): Promise<TagPage> {
+    const matches = ({ name, description }: Alias) => pattern === null || pattern.matches(name, description)
+    const { found, more } = await this.#collect('', matches, { after, limit }, context)
+    const stepped = await this.#steppedOf(
+      found.map(({ tree }) => tree),
+      context,
+    )
+    const tags = found.map(({ alias }, i): TagEntry => {
+      return { name: alias.name, metadata: metadataOf(alias, stepped[i]!) }
+    })
+    return { tags, more }
+  }
+
+  async expand(trees: readonly TagTree[], time: TimeContext): Promise<Expansion> {
+    if (!trees.some(hasAlias)) return { trees, unresolved: new Map() }
+    return this.#store.read((aliases) => {
+      const expander = this.#expander(aliases, time)
+      return { trees: trees.map((tree) => expander.expand(tree)), unresolved: expander.unresolved }
+    })
+  }
+
+  /**
+   * Stores an alias, durably.
+   * @throws INVALID_TAG_ADDRESS, CALCULATION_SYNTAX; ALIAS_CYCLE and ALIAS_LIMIT; ALIAS_TARGET when the caller would not see the
+   *         alias; ALIAS_NOT_CHANGEABLE when the name is that of an alias which the caller does not see
+   */
+  async put(alias: Alias): Promise<'created' | 'replaced'> {
+    const tree = this.#parse(alias.tag)
+    return this.#store.put(alias, (aliases) => {
+      const { name } = alias
+      if (aliases.get(name) !== null && this.#visible(aliases, name) === null) {
+        throw new TidemarkError('ALIAS_NOT_CHANGEABLE', { name })
+      }
+      if (!this.#historians.seesAll) this.#checkVisible(name, tree, aliases)
+      // As it will be: with this alias in place.
+      const after = { get: (other: string) => (other === name ? alias : aliases.get(other)) }
+      const found = this.#expander(after).lookUp(name)
+      if (found instanceof TidemarkError) throw found
+    })
+  }
+
+  /** Removes an alias, durably. @throws TAG_NOT_FOUND */
+  async delete(name: string): Promise<void> {
+    await this.#store.delete(name, (aliases) => {
+      if (this.#visible(aliases, name) === null) throw aliasNotFound(name)
+    })
+  }
+
+  /**
+   * What an address leads to that does not exist, as sentences. It may come into being later, so that is no error; but most
+   * often it is a slip of the pen.
+   */
+  async findMissing(address: string, context: CallContext): Promise<readonly string[]> {
+    const tags = tagsOf(this.#parse(address)).filter(
+      ({ historian }) => isAliases(historian) || !isReservedHistorian(historian),
+    )
+    const sentences = new Set<string>()
+    for (const [historian, group] of Map.groupBy(tags, (tag) => tag.historian)) {
+      const source = isAliases(historian) ? this : this.#historians.find(historian)
+      const names = [...new Set(group.map(({ name }) => name))]
+      const found = await source?.findTags(names, context)
+      names.forEach((tag, i) => {
+        if (found?.[i]) return
+        const code = source === null ? 'HISTORIAN_NOT_FOUND' : 'TAG_NOT_FOUND'
+        sentences.add(new TidemarkError(code, { historian, tag }).message)
+      })
+    }
+    return [...sentences]
+  }
+
+  /** A caller who does not see all historians only makes aliases that are then visible to that caller. */
+  #checkVisible(name: string, tree: TagTree, aliases: AliasReader): void {
+    for (const { historian, name: tag } of tagsOf(tree)) {
+      const refuse = (code: 'HISTORIAN_NOT_FOUND' | 'TAG_NOT_FOUND') => {
+        const reason = new TidemarkError(code, { historian, tag }).message
+        return new TidemarkError('ALIAS_TARGET', { name, reason })
+      }
+      // An alias of its own name is a cycle, which has a sentence of its own.
+      if (isAliases(historian)) {
+        if (tag !== name && this.#visible(aliases, tag) === null) throw refuse('TAG_NOT_FOUND')
+      } else if (!isReservedHistorian(historian) && this.#historians.find(historian) === null) {
+        throw refuse('HISTORIAN_NOT_FOUND')
+      }
+    }
+  }
+
+  /**
+   * An alias with what it leads to, `null` when it does not exist for the caller. One that leads nowhere is there only for a
+   * caller who sees everything.
+   */
+  #visible(aliases: AliasReader, name: string, expander = this.#expander(aliases)): Visible | null {
+    const alias = aliases.get(name)
+    if (alias === null) return null
+    const tree = expander.lookUp(name)
+    if (!(tree instanceof TidemarkError)) return { alias, tree }
+    return this.#historians.seesAll ? { alias, tree: null } : null
+  }
+
+  /** The first aliases in the order of their names that the caller sees. */
+  async #collect(
+    prefix: string,
+    matches: (alias: Alias) => boolean,
+    { after, limit }: { readonly after: string | null; readonly limit: number },
+    context: CallContext,
+  ): Promise<{ readonly found: readonly Visible[]; readonly more: boolean }> {
+    const found: Visible[] = []
+    let last = after
+    for (;;) {
+      const page = await this.#store.read((aliases) => {
+        const chunk = aliases.list({ prefix, after: last, limit: CHUNK })
+        const expander = this.#expander(aliases)
+        for (const alias of chunk) {
+          const visible = matches(alias) ? this.#visible(aliases, alias.name, expander) : null
+          if (visible !== null) found.push(visible)
+        }
+        return chunk
+      })
+      if (found.length > limit) return { found: found.slice(0, limit), more: true }
+      if (page.length < CHUNK) return { found, more: false }
+      last = page.at(-1)!.name
+      await setImmediate()
+      context.signal.throwIfAborted()
+    }
+  }
+
+  /** Whether each tree is a stored tag that is stepped; false for everything else. */
+  async #steppedOf(trees: readonly (TagTree | null)[], context: CallContext): Promise<readonly boolean[]> {
+    const stepped = trees.map(() => false)
+    const tags: { readonly tag: TagNode; readonly index: number }[] = []
+    trees.forEach((tree, index) => {
+      if (tree?.kind === 'tag') tags.push({ tag: tree, index })
+    })
+    await Promise.all(
+      Array.from(
+        Map.groupBy(tags, ({ tag }) => tag.historian),
+        async ([name, group]) => {
+          const found = await this.#historians.find(name)?.findTags(
+            group.map(({ tag }) => tag.name),
+            context,
+          )
+          group.forEach(({ index }, i) => {
+            stepped[index] = found?.[i]?.stepped ?? false
+          })
+        },
+      ),
+    )
+    return stepped
+  }
+
+  #expander(aliases: Pick<AliasReader, 'get'>, time?: TimeContext): AliasExpander {
+    const historians = this.#historians
+    return new AliasExpander({
+      aliases,
+      parse: (address) => this.#parse(address, time),
+      sees: historians.seesAll ? null : (historian) => historians.find(historian) !== null,
+    })
+  }
+
+  #parse(address: string, time?: TimeContext): TagTree {
+    const { signatures, defaultHistorian, clock, zone } = this.#language
+    return parseTag(address, { signatures, defaultHistorian, ...(time ?? { now: clock(), zone }) })
+  }
+}
+
+/** An alias that the caller sees, and what it leads to: `null` when that is nothing. */
+interface Visible {
+  readonly alias: Alias
+  readonly tree: TagTree | null
+}
+
+/** The error of an alias that does not exist. */
+export function aliasNotFound(name: string): TidemarkError {
+  const place = { tag: formatAddress(ALIASES, name) }
+  return new TidemarkError('TAG_NOT_FOUND', { historian: ALIASES, tag: name }, { place })
+}
+
+function hasAlias(tree: TagTree): boolean {
+  return tagsOf(tree).some(({ historian }) => isAliases(historian))
+}
+
+function metadataOf({ description, units }: Alias, stepped: boolean): TagMetadata {
+  return { description, units, stepped }
+}

@@ -1,0 +1,23 @@
+import { areHeld, each, elementwiseOf } from '../arithmetic.ts'
+import { defineFunction, seriesParameter } from '../define-function.ts'
+
+export const abs = defineFunction({
+  name: 'ABS',
+  aliases: [],
+  section: 'arithmetic',
+  parameters: [seriesParameter('x')],
+  summary: 'x without its sign at each time.',
+  nulls: 'propagate',
+  cost: 'Sum of its inputs.',
+  examples: [
+    { calculation: 'ABS(-2.5)', value: 2.5 },
+    { calculation: 'ABS(2.5)', value: 2.5 },
+    { calculation: 'ABS(0)', value: 0 },
+  ],
+  source: 'docs/calculations.md#abs',
+  build: elementwiseOf(['x'], {
+    combine: each(Math.abs),
+    // A line that crosses 0 becomes two lines.
+    straight: areHeld,
+  }),
+})

@@ -1,0 +1,21 @@
+import { defineFunction, seriesParameter } from '../define-function.ts'
+import { NoBadSeries } from '../no-bad-series.ts'
+
+export const nobad = defineFunction({
+  name: 'NOBAD',
+  aliases: [],
+  section: 'conditioning',
+  parameters: [seriesParameter('input')],
+  summary: 'The input without its BAD raw points.',
+  details: 'Its values between raw points stay what they are, since BAD points are left out of them anyway.',
+  rawTimes: 'Those of its input at which it is not BAD.',
+  stepped: 'When its input is.',
+  nulls: 'propagate',
+  cost: 'That of its input, and the BAD points that are read in passing.',
+  examples: [{ calculation: 'NOBAD(5)', value: 5 }],
+  source: 'docs/calculations.md#nobad',
+  build: (args, context, name) => {
+    const input = args.series('input')
+    return input.varies === 'nothing' ? input : new NoBadSeries(input, name, context)
+  },
+})

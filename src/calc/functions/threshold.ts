@@ -1,0 +1,46 @@
+import { compare } from '../compare.ts'
+import type { Comparison } from '../comparison.ts'
+import { defineFunction, seriesParameter } from '../define-function.ts'
+import { select } from '../select.ts'
+
+const AT_LEAST: Comparison = {
+  holds: (a, b) => a >= b,
+  gaps: [(a, b) => a - b],
+}
+
+export const threshold = defineFunction({
+  name: 'THRESHOLD',
+  aliases: [],
+  section: 'logic',
+  parameters: [
+    seriesParameter('a'),
+    seriesParameter('b'),
+    seriesParameter('whenReached'),
+    seriesParameter('otherwise'),
+  ],
+  summary: 'The third input where the first is at least as large as the second, the fourth elsewhere.',
+  details:
+    'A crossing between two raw points has a raw point of its own, at the first microsecond with the other answer. A comparison that ends on a whole microsecond still holds there, so that instant has a raw point too, and the next microsecond the one that ends it. With constants for the third and fourth input the result is stepped, and its integral is exact: run hours come out as the line says.',
+  rawTimes:
+    "The union of its inputs' raw timestamps, and the crossings of the first two where these are linear.",
+  stepped: 'When the third and fourth input are constant or stepped.',
+  nulls:
+    'No value where one of the first two inputs has none. A null, or a BAD point, of the input that is not taken does not matter.',
+  cost: 'Sum of its inputs; the raw point next to an instant costs the neighbours of that instant too.',
+  examples: [
+    { calculation: 'THRESHOLD(5, 4, 1, 0)', value: 1 },
+    { calculation: 'THRESHOLD(4, 4, 1, 0)', value: 1 },
+    { calculation: 'THRESHOLD(3, 4, 1, 0)', value: 0 },
+    { calculation: 'THRESHOLD(3, 4, constants/empty, 7)', value: 7 },
+    { calculation: 'THRESHOLD(constants/empty, 4, 1, 0)', value: null },
+  ],
+  source: 'docs/calculations.md#threshold',
+  build: (args, context, name) =>
+    select(
+      compare(AT_LEAST, args.series('a'), args.series('b'), `${name} comparison`, context),
+      args.series('whenReached'),
+      args.series('otherwise'),
+      name,
+      context,
+    ),
+})

@@ -1,0 +1,19 @@
+import { deleteAlias as remove } from '../../../aliases/requests.ts'
+import { aliasNameOf } from '../../alias-name.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import type { Route } from '../../route.ts'
+import { operation } from './schema.ts'
+
+export const deleteAlias: Route = {
+  method: 'DELETE',
+  path: '/historian/aliases/{name}',
+  access: 'write',
+  errors: 'array',
+  operation,
+  handler:
+    ({ aliasesFor }) =>
+    async (request, reply) => {
+      await remove(aliasNameOf(request), aliasesFor(callerOf(request).historians))
+      return reply.code(204).send()
+    },
+}

@@ -1,0 +1,13 @@
+import { aliasName } from '../../openapi/aliases.ts'
+import type { Operation } from '../../openapi/types.ts'
+
+export const operation: Operation = {
+  id: 'deleteAlias',
+  group: 'Aliases',
+  summary: 'Remove an alias',
+  description:
+    'What it led to stays. Aliases that lead to it stay too, and lead nowhere. Durable before it is answered.',
+  parameters: [aliasName],
+  answers: { 204: { description: 'It is gone.' } },
+  errors: [404],
+}
