@@ -268,6 +268,24 @@ export class WindowAggregator {
     }
   }
 
+  /**
+   * Whether the next points, from one time to another, all fall into one window or into none: then `addSummary` takes them.
+   * Never when a median is wanted.
+   */
+  takes(firstTime: number, lastTime: number): boolean {
+    if (this.#names.includes('median')) return false
+    const edges = this.#edges
+    while (this.#index < edges.length - 1 && firstTime >= edges[this.#index + 1]!) this.#closeWindow()
+    if (this.#index === edges.length - 1 || lastTime < edges[0]!) return true
+    return firstTime >= edges[this.#index]! && lastTime < edges[this.#index + 1]!
+  }
+
+  /** The next points by their summary; only after `takes` said yes to their times. */
+  addSummary(summary: Summary, lastTime: number): void {
+    if (this.#index === this.#edges.length - 1 || lastTime < this.#edges[0]!) return
+    this.#window.merge(summary)
+  }
+
   /** The aggregates, once all points were fed. */
   finish(): AggregateColumns {
     while (this.#index < this.#edges.length - 1) this.#closeWindow()

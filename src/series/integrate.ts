@@ -31,8 +31,7 @@ export class SpanIntegrator {
   segment(time1: number, value1: number, time2: number, value2: number): void {
     const starts = this.#starts
     const ends = this.#ends
-    let span = this.#span
-    while (span < starts.length && ends[span]! <= time1) span++
+    let span = this.#spanAfter(time1)
     this.#span = span
     for (; span < starts.length && starts[span]! < time2; span++) {
       const start = starts[span]!
@@ -53,6 +52,29 @@ export class SpanIntegrator {
     }
   }
 
+  /** Whether the stretch between two times lies in one span or in none: then `stretch` takes its integral. */
+  takes(time1: number, time2: number): boolean {
+    const span = this.#spanAfter(time1)
+    if (span === this.#starts.length || this.#starts[span]! >= time2) return true
+    return this.#starts[span]! <= time1 && this.#ends[span]! >= time2
+  }
+
+  /** The integral of the signal from one time to another, in place of its segments; only after `takes` said yes. */
+  stretch(time1: number, time2: number, integral: number): void {
+    const span = this.#spanAfter(time1)
+    this.#span = span
+    if (span < this.#starts.length && this.#starts[span]! < time2) {
+      this.#addTerm(span, time2 - time1, integral)
+    }
+  }
+
+  /** The first span that ends after a time. */
+  #spanAfter(time: number): number {
+    let span = this.#span
+    while (span < this.#starts.length && this.#ends[span]! <= time) span++
+    return span
+  }
+
   /** Integrals in the signal's unit times microseconds, and the microseconds of each span in which it has a value. */
   result(): Integrals {
     const integrals = this.#integrals.slice()
@@ -64,7 +86,10 @@ export class SpanIntegrator {
 
   #add(span: number, lengthUs: number, value1: number, value2: number): void {
     // Halved first: the sum of two large values can leave the range of doubles, their halves cannot.
-    const term = lengthUs * (value1 / 2 + value2 / 2)
+    this.#addTerm(span, lengthUs, lengthUs * (value1 / 2 + value2 / 2))
+  }
+
+  #addTerm(span: number, lengthUs: number, term: number): void {
     const before = this.#integrals[span]!
     const after = before + term
     // Neumaier's compensation, as in CompensatedSum; in columns because a call may have 100,000 spans.
@@ -73,6 +98,20 @@ export class SpanIntegrator {
     this.#integrals[span] = after
     this.#coveredUs[span]! += lengthUs
   }
+}
+
+/** What has to be known of a stretch of points to integrate over all of it. */
+export interface GoodStretch {
+  /** Good points; the rest is of no meaning when there is none. */
+  readonly numGood: number
+  readonly firstGoodTime: number
+  readonly lastGoodTime: number
+  /** Values of the first and the last good point. */
+  readonly first: number
+  readonly last: number
+  /** Integrals of the linear and of the stepped signal between them, in the tag's unit times microseconds. */
+  readonly linear: number
+  readonly stepped: number
 }
 
 /**
@@ -106,6 +145,21 @@ export class SignalIntegrator {
     }
     this.#time = time
     this.#value = value
+  }
+
+  /**
+   * The next points by what is known of them, when the stretch from the first to the last good one lies in one span or in none;
+   * otherwise false, nothing was added, and they have to be fed.
+   */
+  addStretch(stretch: GoodStretch): boolean {
+    if (stretch.numGood === 0) return true
+    const { firstGoodTime, lastGoodTime, linear, stepped } = stretch
+    if (!this.#spans.takes(firstGoodTime, lastGoodTime)) return false
+    this.addPoint(firstGoodTime, stretch.first)
+    this.#spans.stretch(firstGoodTime, lastGoodTime, this.#shape.stepped ? stepped : linear)
+    this.#time = lastGoodTime
+    this.#value = stretch.last
+    return true
   }
 
   /** The integrals, once all points were fed. */

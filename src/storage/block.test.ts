@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
 import { Arena } from './arena.ts'
-import { BlockView, blockBytes, encodeAppended, encodeBlock, MAX_BLOCK_POINTS } from './block.ts'
+import { BlockView, blockBytes, encodeAppended, encodeBlock, MAX_PLAIN_POINTS } from './block.ts'
 import { readBlockKey, TAIL, writeBlockKey } from './block-key.ts'
 import { Damage } from './damage.ts'
 
@@ -68,8 +68,8 @@ test('full blocks fill whole pages of lmdb', () => {
   const pageBytes = 4096
   const lmdbBytes = 16
   const waste = (size: number) => pageBytes - 1 - ((size + lmdbBytes - 1) % pageBytes)
-  assert.ok(waste(blockBytes(MAX_BLOCK_POINTS, false)) < 32)
-  assert.ok(waste(blockBytes(MAX_BLOCK_POINTS, true)) < 32)
+  assert.ok(waste(blockBytes(MAX_PLAIN_POINTS, false)) < 32)
+  assert.ok(waste(blockBytes(MAX_PLAIN_POINTS, true)) < 32)
 })
 
 test('keys of blocks sort by tag and then by time, the tail last', () => {

@@ -1,11 +1,24 @@
 import { crc32 } from 'node:zlib'
-import { type PointColumns, STATUS_BAD } from '../series/columns.ts'
+import { makeColumns, type PointColumns, STATUS_BAD } from '../series/columns.ts'
 import type { Arena, Place } from './arena.ts'
+import {
+  CHUNK_POINTS,
+  checkChunk,
+  chunkBytes,
+  chunkCount,
+  chunkFirstTime,
+  chunkStretch,
+  decodeChunk,
+  type Memory,
+} from './chunk.ts'
 import { Damage } from './damage.ts'
 import type { Bytes } from './environment.ts'
+import { joinStretches, readStretch, STRETCH_BYTES, type Stretch, writeStretch } from './stretch.ts'
 
 /**
- * A block: up to MAX_BLOCK_POINTS points of one tag in columns, little-endian.
+ * Blocks hold points of one tag in time order, little-endian. There are two kinds, told by their version.
+ *
+ * A plain block has up to MAX_PLAIN_POINTS points in columns. Tails and steps are plain, and all blocks were at first.
  *
  * | byte | type | what |
  * |---|---|---|
@@ -20,21 +33,74 @@ import type { Bytes } from './environment.ts'
  * | 32 | f64 × n | times in microseconds, ascending and distinct |
  * | | f64 × n | values |
  * | | u8 × n | statuses, when there is a column of them |
+ *
+ * A compressed block has up to MAX_CHUNKS chunks (chunk.ts), and before them the summary of them all.
+ *
+ * | byte | type | what |
+ * |---|---|---|
+ * | 0 | u8 | version of the block, 2 |
+ * | 1 | u8 | 0 |
+ * | 2 | u16 | number of chunks, at least 1 |
+ * | 4 | u32 | CRC-32 of the whole block with 0 in this place |
+ * | 8 | f64 × 15 | summary (stretch.ts) |
+ * | 128 | | the chunks |
  */
-export const BLOCK_VERSION = 1
+export const PLAIN_VERSION = 1
+export const COMPRESSED_VERSION = 2
 const HEADER_BYTES = 32
+const COMPRESSED_HEADER_BYTES = 8 + STRETCH_BYTES
 
 /**
- * lmdb keeps larger values in runs of whole 4096-byte pages with 16 bytes of its own at the front: 4092 points and the header
- * fill 16 of them, and 17 with statuses.
+ * lmdb keeps larger values in runs of whole 4096-byte pages with 16 bytes of its own at the front. 4092 points and the header
+ * of a plain block fill 16 of them, and 17 with statuses.
  */
-export const MAX_BLOCK_POINTS = 4092
+export const MAX_PLAIN_POINTS = 4092
+/** Points of a step, the plain block in which the newest points wait until they fill a chunk. */
+export const STEP_POINTS = CHUNK_POINTS
+/** Compressed blocks fill up to 4 pages, some 14,000 points of a steady sensor. */
+export const COMPRESSED_BYTES = 4 * 4096 - 16
+export const MAX_CHUNKS = 32
+/** Room for chunks in a compressed block. */
+export const CHUNKS_BYTES = COMPRESSED_BYTES - COMPRESSED_HEADER_BYTES
+/** No block has more points. */
+export const MAX_BLOCK_POINTS = MAX_CHUNKS * CHUNK_POINTS
 
+/** Bytes of a plain block. */
 export function blockBytes(count: number, withStatuses: boolean): number {
   return HEADER_BYTES + count * (withStatuses ? 17 : 16)
 }
 
-/** Writes the points with index from start (included) to end (excluded), at least one, as a block. */
+/** Bytes of the longest block. */
+export const LONGEST_BLOCK = blockBytes(MAX_PLAIN_POINTS, true)
+
+/** Writes chunks as a block; gives it with its summary. */
+export function joinChunks(
+  arena: Arena,
+  chunks: readonly Uint8Array[],
+): { readonly block: Bytes; readonly stretch: Stretch } {
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, COMPRESSED_HEADER_BYTES)
+  const { bytes, doubles, offset } = arena.allocate(size)
+  const memory = { bytes, doubles }
+  let at = offset + COMPRESSED_HEADER_BYTES
+  const stretches: Stretch[] = []
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    stretches.push(chunkStretch(memory, at))
+    at += chunk.length
+  }
+  const stretch = joinStretches(stretches)
+  const block = bytes.subarray(offset, offset + size)
+  block[0] = COMPRESSED_VERSION
+  block[1] = 0
+  block[2] = chunks.length
+  block[3] = 0
+  writeStretch(doubles, (offset >> 3) + 1, stretch)
+  putUint32(block, 4, 0)
+  putUint32(block, 4, crc32(block))
+  return { block, stretch }
+}
+
+/** Writes the points with index from start (included) to end (excluded), at least one, as a plain block. */
 export function encodeBlock(arena: Arena, points: PointColumns, start: number, end: number): Bytes {
   const count = end - start
   const bad = countBad(points.statuses, start, end)
@@ -76,7 +142,7 @@ export function encodeAppended(arena: Arena, block: BlockView, points: PointColu
 /** Fills in the header and the checksum. */
 function seal({ bytes, doubles, offset }: Place, count: number, bad: number): Bytes {
   const block = bytes.subarray(offset, offset + blockBytes(count, bad > 0))
-  block[0] = BLOCK_VERSION
+  block[0] = PLAIN_VERSION
   block[1] = bad > 0 ? 1 : 0
   block[2] = 0
   block[3] = 0
@@ -93,20 +159,34 @@ function seal({ bytes, doubles, offset }: Place, count: number, bad: number): By
 /**
  * A look at a block that was just read, without copying it. It is valid until the next read of anything from lmdb, which
  * overwrites the memory below it; so one view is opened again and again, and what is kept is copied.
+ *
+ * Of a compressed block the chunk that was asked for last is held unpacked.
  */
 export class BlockView {
   count = 0
   goodCount = 0
   firstTime = 0
   lastTime = 0
+  /** 0 for a plain block. */
+  chunkCount = 0
   #bytes: Bytes = new Uint8Array(0)
   #doubles: Float64Array = new Float64Array(0)
+  #start = 0
   #times = 0
   #values = 0
   /** Index of the first status in #bytes; -1 when all points are OK. */
   #statuses = -1
   #size = 0
   #viewed: ArrayBufferLike | null = null
+  /** The same memory for chunk.ts. */
+  #memory: Memory = { bytes: this.#bytes, doubles: this.#doubles }
+  /** Per chunk where it begins in #bytes, and the index of its first point; one more entry for the end. */
+  readonly #chunkAt = new Uint32Array(MAX_CHUNKS + 1)
+  readonly #chunkFrom = new Uint32Array(MAX_CHUNKS + 1)
+  readonly #unpacked = makeColumns(CHUNK_POINTS)
+  /** Indexes of the points that are unpacked. */
+  #from = 0
+  #to = 0
 
   /** Reads the header. Throws Damage when it cannot be that of a block of this size. */
   open(bytes: Bytes, size: number): this {
@@ -114,26 +194,74 @@ export class BlockView {
       this.#viewed = bytes.buffer
       this.#doubles = new Float64Array(bytes.buffer, 0, bytes.buffer.byteLength >> 3)
       this.#bytes = new Uint8Array(bytes.buffer)
+      this.#memory = { bytes: this.#bytes, doubles: this.#doubles }
     }
-    const start = bytes.byteOffset
     if (size < HEADER_BYTES) throw new Damage('a block is too short')
-    if (bytes[0] !== BLOCK_VERSION) throw new Damage(`a block has the unknown version ${bytes[0]}`)
-    if ((start & 7) !== 0) return this.open(new Uint8Array(bytes.subarray(0, size)), size)
+    const version = bytes[0]
+    if (version !== PLAIN_VERSION && version !== COMPRESSED_VERSION) {
+      throw new Damage(`a block has the unknown version ${version}`)
+    }
+    if ((bytes.byteOffset & 7) !== 0) return this.open(new Uint8Array(bytes.subarray(0, size)), size)
+    this.#start = bytes.byteOffset
+    this.#size = size
+    this.#from = 0
+    this.#to = 0
+    if (version === PLAIN_VERSION) this.#openPlain(bytes)
+    else this.#openCompressed(bytes)
+    return this
+  }
+
+  #openPlain(bytes: Bytes): void {
+    const start = this.#start
     const count = getUint32(bytes, 8)
     const withStatuses = bytes[1] === 1
     this.goodCount = getUint32(bytes, 12)
-    if (count === 0 || count > MAX_BLOCK_POINTS || size !== blockBytes(count, withStatuses)) {
+    if (count === 0 || count > MAX_PLAIN_POINTS || this.#size !== blockBytes(count, withStatuses)) {
       throw new Damage('the header of a block does not fit its size')
     }
     if (this.goodCount > count) throw new Damage('the header of a block contradicts itself')
+    this.chunkCount = 0
     this.count = count
     this.firstTime = this.#doubles[(start >> 3) + 2]!
     this.lastTime = this.#doubles[(start >> 3) + 3]!
     this.#times = (start + HEADER_BYTES) >> 3
     this.#values = this.#times + count
     this.#statuses = withStatuses ? start + blockBytes(count, false) : -1
-    this.#size = size
-    return this
+  }
+
+  #openCompressed(bytes: Bytes): void {
+    const start = this.#start
+    const end = start + this.#size
+    const chunks = bytes[2]! | (bytes[3]! << 8)
+    if (this.#size < COMPRESSED_HEADER_BYTES || chunks === 0 || chunks > MAX_CHUNKS) {
+      throw new Damage('the header of a block does not fit its size')
+    }
+    let at = start + COMPRESSED_HEADER_BYTES
+    let count = 0
+    for (let i = 0; i < chunks; i++) {
+      checkChunk(this.#memory, at, end)
+      this.#chunkAt[i] = at
+      this.#chunkFrom[i] = count
+      count += chunkCount(this.#memory, at)
+      at += chunkBytes(this.#memory, at)
+    }
+    this.#chunkAt[chunks] = at
+    this.#chunkFrom[chunks] = count
+    const header = (start >> 3) + 1
+    const good = this.#doubles[header + 1]!
+    if (at !== end || this.#doubles[header] !== count || !(good >= 0 && good <= count)) {
+      throw new Damage('the header of a block contradicts itself')
+    }
+    this.chunkCount = chunks
+    this.count = count
+    this.goodCount = good
+    this.firstTime = this.#doubles[header + 2]!
+    this.lastTime = this.#doubles[header + 3]!
+  }
+
+  /** Its size. */
+  get bytes(): number {
+    return this.#size
   }
 
   /** The checksum that the header tells; blocks with the same content have the same. */
@@ -153,19 +281,25 @@ export class BlockView {
   }
 
   timeAt(index: number): number {
-    return this.#doubles[this.#times + index]!
+    if (this.chunkCount === 0) return this.#doubles[this.#times + index]!
+    if (index < this.#from || index >= this.#to) this.#unpack(index)
+    return this.#unpacked.times[index - this.#from]!
   }
 
   valueAt(index: number): number {
-    return this.#doubles[this.#values + index]!
+    if (this.chunkCount === 0) return this.#doubles[this.#values + index]!
+    if (index < this.#from || index >= this.#to) this.#unpack(index)
+    return this.#unpacked.values[index - this.#from]!
   }
 
   statusAt(index: number): number {
-    return this.#statuses < 0 ? 0 : this.#bytes[this.#statuses + index]!
+    if (this.chunkCount === 0) return this.#statuses < 0 ? 0 : this.#bytes[this.#statuses + index]!
+    if (index < this.#from || index >= this.#to) this.#unpack(index)
+    return this.#unpacked.statuses[index - this.#from]!
   }
 
   isGoodAt(index: number): boolean {
-    return this.#statuses < 0 || this.#bytes[this.#statuses + index] !== STATUS_BAD
+    return this.goodCount === this.count || this.statusAt(index) !== STATUS_BAD
   }
 
   /** Index of the first point that is not before `at`. */
@@ -174,6 +308,13 @@ export class BlockView {
     if (at > this.lastTime) return this.count
     let low = 0
     let high = this.count
+    if (this.chunkCount > 0) {
+      // The last chunk that begins before `at` holds the point, unless it is the first of the next one.
+      let chunk = this.chunkCount - 1
+      while (chunk > 0 && this.chunkFirstTime(chunk) >= at) chunk--
+      low = this.#chunkFrom[chunk]!
+      high = this.#chunkFrom[chunk + 1]!
+    }
     while (low < high) {
       const middle = (low + high) >>> 1
       if (this.timeAt(middle) < at) low = middle + 1
@@ -184,6 +325,10 @@ export class BlockView {
 
   /** Copies the points with index from start to end into columns from index `at` on. */
   copyTo(target: PointColumns, at: number, start: number, end: number): void {
+    if (this.chunkCount > 0) {
+      this.#unpackTo(target, at, start, end)
+      return
+    }
     target.times.set(this.#doubles.subarray(this.#times + start, this.#times + end), at)
     target.values.set(this.#doubles.subarray(this.#values + start, this.#values + end), at)
     if (this.#statuses >= 0) {
@@ -193,17 +338,71 @@ export class BlockView {
 
   /** The points with index from start to end, copied. */
   columns(start = 0, end = this.count): PointColumns {
-    const columns = {
-      times: new Float64Array(end - start),
-      values: new Float64Array(end - start),
-      statuses: new Uint8Array(end - start),
-    }
+    const columns = makeColumns(end - start)
     this.copyTo(columns, 0, start, end)
     return columns
   }
 
-  get #start(): number {
-    return (this.#times << 3) - HEADER_BYTES
+  // ---- compressed blocks ----
+
+  /** What the header of a compressed block says of it. */
+  stretch(): Stretch {
+    return readStretch(this.#doubles, (this.#start >> 3) + 1)
+  }
+
+  /** What is known of a chunk without unpacking it. */
+  chunkStretch(chunk: number): Stretch {
+    return chunkStretch(this.#memory, this.#chunkAt[chunk]!)
+  }
+
+  chunkFirstTime(chunk: number): number {
+    return chunkFirstTime(this.#memory, this.#chunkAt[chunk]!)
+  }
+
+  /** Index of the first point of a chunk; of the number of chunks the number of points. */
+  chunkStart(chunk: number): number {
+    return this.#chunkFrom[chunk]!
+  }
+
+  /** A chunk as it is, not copied. */
+  chunkView(chunk: number): Uint8Array {
+    return this.#bytes.subarray(this.#chunkAt[chunk]!, this.#chunkAt[chunk + 1]!)
+  }
+
+  #chunkOf(index: number): number {
+    let chunk = 0
+    while (this.#chunkFrom[chunk + 1]! <= index && chunk + 1 < this.chunkCount) chunk++
+    return chunk
+  }
+
+  #unpack(index: number): void {
+    const chunk = this.#chunkOf(index)
+    this.#from = 0
+    this.#to = 0
+    decodeChunk(this.#memory, this.#chunkAt[chunk]!, this.#unpacked, 0)
+    this.#from = this.#chunkFrom[chunk]!
+    this.#to = this.#chunkFrom[chunk + 1]!
+  }
+
+  #unpackTo(target: PointColumns, at: number, start: number, end: number): void {
+    for (let index = start; index < end; ) {
+      const chunk = this.#chunkOf(index)
+      const from = this.#chunkFrom[chunk]!
+      const to = this.#chunkFrom[chunk + 1]!
+      const place = at + index - start
+      if (index === from && to <= end) {
+        decodeChunk(this.#memory, this.#chunkAt[chunk]!, target, place)
+        index = to
+        continue
+      }
+      if (this.#from !== from || this.#to !== to) this.#unpack(index)
+      const stop = Math.min(to, end)
+      const { times, values, statuses } = this.#unpacked
+      target.times.set(times.subarray(index - from, stop - from), place)
+      target.values.set(values.subarray(index - from, stop - from), place)
+      target.statuses.set(statuses.subarray(index - from, stop - from), place)
+      index = stop
+    }
   }
 }
 

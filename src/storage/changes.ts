@@ -1,8 +1,10 @@
 import type { PointColumns } from '../series/columns.ts'
 import { Arena } from './arena.ts'
-import { type BlockView, encodeAppended, encodeBlock } from './block.ts'
-import { KEY_BYTES, writeBlockKey } from './block-key.ts'
+import { type BlockView, encodeAppended, encodeBlock, joinChunks, STEP_POINTS } from './block.ts'
+import { KEY_BYTES, TAIL, writeBlockKey } from './block-key.ts'
+import { ChunkList } from './chunk-list.ts'
 import type { Bytes, Store } from './environment.ts'
+import { encodeSummary } from './summary-entry.ts'
 
 /** A commit failed, and nothing was changed; `cause` is why. */
 export class CommitFailed extends Error {
@@ -22,42 +24,76 @@ async function reasonOfFailure(error: unknown): Promise<unknown> {
   }
 }
 
+interface BlockChange {
+  readonly tag: number
+  readonly time: number
+  /** `null` to remove the block. */
+  readonly value: Bytes | null
+  /** Its entry of `summaries`: `null` to remove it, undefined to leave what there is. */
+  readonly summary: Bytes | null | undefined
+}
+
 /**
  * What one commit will change, worked out beforehand: entries to put and to remove, in order. Working it out may take many turns
  * of the event loop; `apply` is one turn, and so one lmdb transaction, all of it or nothing.
  */
 export class Changes {
   readonly #points: Store
+  readonly #summaries: Store
   readonly #arena = new Arena()
-  #blocks: { tag: number; time: number; value: Bytes | null }[] = []
+  #blocks: BlockChange[] = []
   #entries: { store: Store; key: Bytes; value: Bytes | null }[] = []
 
-  constructor(points: Store) {
+  constructor(points: Store, summaries: Store) {
     this.#points = points
+    this.#summaries = summaries
   }
 
   get isEmpty(): boolean {
     return this.#blocks.length === 0 && this.#entries.length === 0
   }
 
-  /** Stores the points with index from start to end as a block under its first time. */
-  putBlock(tag: number, points: PointColumns, start = 0, end = points.times.length): void {
-    const value = encodeBlock(this.#arena, points, start, end)
-    this.#blocks.push({ tag, time: points.times[start]!, value })
+  /** Stores points as one plain block under their first time. */
+  putPlain(tag: number, points: PointColumns): void {
+    const value = encodeBlock(this.#arena, points, 0, points.times.length)
+    const summary = encodeSummary(this.#arena, null)
+    this.#blocks.push({ tag, time: points.times[0]!, value, summary })
   }
 
-  /** Stores points as a block under another time than their first: TAIL. */
-  putBlockAt(tag: number, time: number, points: PointColumns): void {
-    this.#blocks.push({ tag, time, value: encodeBlock(this.#arena, points, 0, points.times.length) })
+  /** Stores points as the tail. */
+  putTail(tag: number, points: PointColumns): void {
+    const value = encodeBlock(this.#arena, points, 0, points.times.length)
+    this.#blocks.push({ tag, time: TAIL, value, summary: undefined })
   }
 
-  /** Stores the points of a block and later ones. */
+  /** Stores the points of a plain block and later ones in its place. */
   putAppended(tag: number, time: number, block: BlockView, points: PointColumns): void {
-    this.#blocks.push({ tag, time, value: encodeAppended(this.#arena, block, points) })
+    const value = encodeAppended(this.#arena, block, points)
+    this.#blocks.push({ tag, time, value, summary: undefined })
+  }
+
+  /** Stores chunks as compressed blocks, each under its first time. */
+  putChunks(tag: number, chunks: ChunkList, spread: boolean): void {
+    for (const block of chunks.blocks(spread)) {
+      const { block: value, stretch } = joinChunks(this.#arena, block)
+      const summary = encodeSummary(this.#arena, stretch)
+      this.#blocks.push({ tag, time: stretch.firstTime, value, summary })
+    }
+  }
+
+  /** Stores points that are newer than all others: few as a step, many as compressed blocks. */
+  putNewest(tag: number, points: PointColumns): void {
+    if (points.times.length <= STEP_POINTS) {
+      this.putPlain(tag, points)
+      return
+    }
+    const chunks = new ChunkList()
+    chunks.addPoints(points, false)
+    this.putChunks(tag, chunks, false)
   }
 
   removeBlock(tag: number, time: number): void {
-    this.#blocks.push({ tag, time, value: null })
+    this.#blocks.push({ tag, time, value: null, summary: time === TAIL ? undefined : null })
   }
 
   /** Stores an entry of another database than `points`; key and value are copied. */
@@ -81,10 +117,12 @@ export class Changes {
           if (value === null) store.remove(key)
           else store.put(key, value)
         }
-        for (const { tag, time, value } of this.#blocks) {
+        for (const { tag, time, value, summary } of this.#blocks) {
           const key = writeBlockKey(KEY, tag, time)
           if (value === null) this.#points.remove(key)
           else this.#points.put(key, value)
+          if (summary === null) this.#summaries.remove(key)
+          else if (summary !== undefined) this.#summaries.put(key, summary)
         }
       })
     } catch (error) {

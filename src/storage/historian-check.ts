@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { PointColumns } from '../series/columns.ts'
 import { BlockView } from './block.ts'
 import { KEY_BYTES, readBlockKey, TAIL } from './block-key.ts'
 import { type CatalogStores, idKey, nameKey, readId } from './catalog.ts'
@@ -6,6 +8,8 @@ import type { Store } from './environment.ts'
 import { META } from './names.ts'
 import { searchKeys } from './search-keys.ts'
 import type { Snapshot } from './snapshot.ts'
+import { type Stretch, stretchOf } from './stretch.ts'
+import { decodeSummary } from './summary-entry.ts'
 import { decodeTagRecord, type TagRecord } from './tag-record.ts'
 
 /** What a check of a historian found. */
@@ -49,13 +53,14 @@ class Findings {
  * the records, the order of the blocks, and that blocks have a tag.
  */
 export async function checkHistorian(
-  stores: CatalogStores & { readonly points: Store },
+  stores: CatalogStores & { readonly points: Store; readonly summaries: Store },
   snapshot: Snapshot,
 ): Promise<HistorianCheck> {
   const findings = new Findings()
   const { tags, searchEntries } = await checkTags(stores, snapshot, findings)
   await checkIndexes(stores, snapshot, findings, { tags, searchEntries })
-  const { blocks, points } = await checkBlocks(stores, snapshot, findings)
+  const { blocks, points, summaries } = await checkBlocks(stores, snapshot, findings)
+  await checkSummaries(stores, snapshot, findings, summaries)
   return { tags, blocks, points, problems: findings.problems, problemCount: findings.count }
 }
 
@@ -107,10 +112,13 @@ async function checkIndexes(
 }
 
 async function checkBlocks(
-  { tags, points: store }: CatalogStores & { readonly points: Store },
+  stores: CatalogStores & { readonly points: Store; readonly summaries: Store },
   snapshot: Snapshot,
   findings: Findings,
-): Promise<{ readonly blocks: number; readonly points: number }> {
+): Promise<{ readonly blocks: number; readonly points: number; readonly summaries: number }> {
+  const { meta, tags, points: store } = stores
+  const hasSummaries = meta.get(META.summaries) === true
+  let summaries = 0
   const view = new BlockView()
   let blocks = 0
   let points = 0
@@ -135,9 +143,68 @@ async function checkBlocks(
       points += view.count
       checkOrder(view, time, lastTime)
       lastTime = view.lastTime
+      if (view.chunkCount > 0) checkStretch(view)
+      if (time === TAIL || !hasSummaries) return
+      summaries++
+      const stretch = view.chunkCount > 0 ? view.stretch() : null
+      const entry = stores.summaries.get(key, snapshot.options)
+      if (entry === undefined) throw new Damage('the summary of a block is missing')
+      if (!isDeepStrictEqual(decodeSummary(entry), stretch)) {
+        throw new Damage('the summary of a block is not that of the block')
+      }
     })
   })
-  return { blocks, points }
+  return { blocks, points, summaries }
+}
+
+/** Every sound block has its summary, as was checked: so there are superfluous ones only if there are too many. */
+async function checkSummaries(
+  { summaries }: { readonly summaries: Store },
+  snapshot: Snapshot,
+  findings: Findings,
+  expected: number,
+): Promise<void> {
+  let entries = 0
+  await eachEntry(summaries, snapshot, () => {
+    entries++
+  })
+  if (entries > expected && findings.count === 0) findings.add('there are summaries without a block')
+}
+
+/** Throws Damage when the header of a compressed block does not say what its points say. */
+function checkStretch(view: BlockView): void {
+  const stated = view.stretch()
+  const points = view.columns()
+  const actual = stretchOf(points, 0, view.count)
+  for (const field of Object.keys(actual) as (keyof Stretch)[]) {
+    const difference = Math.abs(stated[field] - actual[field])
+    const isExact = EXACT.has(field)
+    const tolerance = isExact ? 0 : toleranceOf(field, points, actual)
+    if (difference > tolerance) throw new Damage(`the summary of a block has a wrong ${field}`)
+  }
+}
+
+const EXACT: ReadonlySet<keyof Stretch> = new Set([
+  'count',
+  'numGood',
+  'firstTime',
+  'lastTime',
+  'firstGoodTime',
+  'lastGoodTime',
+  'first',
+  'last',
+  'min',
+  'max',
+])
+
+/** What rounding may make of sums that are added up in another order. */
+function toleranceOf(field: keyof Stretch, points: PointColumns, { min, max, numGood }: Stretch): number {
+  const size = Math.max(Math.abs(min), Math.abs(max))
+  const span = points.times.at(-1)! - points.times[0]!
+  if (field === 'mean') return 1e-9 * size
+  if (field === 'sum') return 1e-9 * size * numGood
+  if (field === 'squares') return 1e-9 * size * size * numGood
+  return 1e-9 * size * span
 }
 
 /** `null` when there is no such tag; its number for one whose record is damaged. */

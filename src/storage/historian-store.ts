@@ -3,6 +3,7 @@ import type { AggregateColumns, AggregateName } from '../series/aggregate-names.
 import { makeColumns, type PointColumns } from '../series/columns.ts'
 import { interpolate } from '../series/interpolate.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
+import { addSummaries } from './add-summaries.ts'
 import { BlockView } from './block.ts'
 import { Catalog, CatalogDraft, type CatalogStores } from './catalog.ts'
 import { ChangeQueue } from './change-queue.ts'
@@ -47,6 +48,14 @@ export interface TagSpan extends Span {
   readonly tag: string
 }
 
+/** The databases of a historian. */
+export interface HistorianStores extends CatalogStores {
+  /** See block.ts. */
+  readonly points: Store
+  /** See summary-entry.ts. */
+  readonly summaries: Store
+}
+
 /** What a change works on. */
 interface Draft {
   readonly changes: Changes
@@ -78,7 +87,7 @@ const VERIFIED_BLOCKS = 100_000
 export class HistorianStore {
   readonly historian: string
   readonly #root: Root
-  readonly #stores: CatalogStores & { readonly points: Store }
+  readonly #stores: HistorianStores
   readonly #ownership: Ownership | null
   readonly #catalog: Catalog
   readonly #access: BlockAccess
@@ -86,12 +95,7 @@ export class HistorianStore {
   readonly #queue: ChangeQueue<Change>
 
   /** Use {@link openHistorianStore}. */
-  constructor(
-    historian: string,
-    root: Root,
-    stores: CatalogStores & { readonly points: Store },
-    ownership: Ownership | null,
-  ) {
+  constructor(historian: string, root: Root, stores: HistorianStores, ownership: Ownership | null) {
     this.historian = historian
     this.#root = root
     this.#stores = stores
@@ -99,10 +103,11 @@ export class HistorianStore {
     this.#catalog = new Catalog(stores)
     this.#access = {
       points: stores.points,
+      summaries: stores.meta.get(META.summaries) === true ? stores.summaries : null,
       view: new BlockView(),
       verified: new Generations(VERIFIED_BLOCKS),
     }
-    this.#changes = new Changes(stores.points)
+    this.#changes = new Changes(stores.points, stores.summaries)
     this.#queue = new ChangeQueue<Change>(shareCommit, (group) => this.#commit(group))
   }
 
@@ -458,10 +463,14 @@ export async function openHistorianStore(
       names: openDatabase(root, DATABASES.names),
       search: openDatabase(root, DATABASES.search),
       points: openDatabase(root, DATABASES.points),
+      summaries: openDatabase(root, DATABASES.summaries),
     }
     checkName(root, meta, folder, historian)
     const ownership = owner ? takeOwnership(root, meta, folder, folder) : null
-    if (owner) await rebuildSearch(stores)
+    if (owner) {
+      await rebuildSearch(stores)
+      await addSummaries(stores)
+    }
     return new HistorianStore(historian, root, stores, ownership)
   } catch (error) {
     await root.close()

@@ -25,6 +25,7 @@ export const DATABASES = {
   names: 'names',
   search: 'search',
   points: 'points',
+  summaries: 'summaries',
 } as const
 
 /** Entries of `meta`, as JSON. */
@@ -41,6 +42,8 @@ export const META = {
   generation: 'generation',
   /** Owner of the environment: see owner.ts. */
   owner: 'owner',
+  /** True when every block has an entry in `summaries`. */
+  summaries: 'summaries',
   /** Set with the first key and never taken back. */
   keysMade: 'keys-made',
 } as const

@@ -1,7 +1,6 @@
-import { makeColumns } from '../series/columns.ts'
-import type { BlockView } from './block.ts'
 import { TAIL } from './block-key.ts'
 import type { Changes } from './changes.ts'
+import { ChunkList, without } from './chunk-list.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { TagBlocks } from './tag-blocks.ts'
 
@@ -63,29 +62,20 @@ function planCuts(
     changes.removeBlock(tag, key)
     return
   }
-  const kept = keep(view, cuts, view.count - removed)
-  if (isTail) changes.putBlockAt(tag, TAIL, kept)
-  else {
+  if (view.chunkCount > 0) {
+    const chunks = new ChunkList()
+    chunks.addWithout(view, cuts)
     // Without its first points a block begins later, and so has another key.
+    changes.removeBlock(tag, key)
+    changes.putChunks(tag, chunks, false)
+    return
+  }
+  const kept = without(view, 0, view.count, cuts)
+  if (isTail) changes.putTail(tag, kept)
+  else {
     if (kept.times[0] !== key) changes.removeBlock(tag, key)
-    changes.putBlock(tag, kept)
+    changes.putPlain(tag, kept)
   }
-}
-
-function keep(
-  view: BlockView,
-  cuts: readonly { readonly start: number; readonly end: number }[],
-  count: number,
-) {
-  const kept = makeColumns(count)
-  let length = 0
-  let from = 0
-  for (const { start, end } of [...cuts, { start: view.count, end: view.count }]) {
-    view.copyTo(kept, length, from, start)
-    length += start - from
-    from = end
-  }
-  return kept
 }
 
 interface Piece {

@@ -100,8 +100,12 @@ export async function countPoints(
   let count = 0
   let found = blocks.seekCovering(from, 'header')
   while (found && view.firstTime < to && count < cap) {
-    count += view.lowerBound(to) - view.lowerBound(from)
     const { lastTime } = view
+    if (from <= view.firstTime && to > lastTime) count += view.count
+    else {
+      blocks.verify()
+      count += view.lowerBound(to) - view.lowerBound(from)
+    }
     if (snapshot.isDue()) await snapshot.rest()
     found = blocks.seekAfter(lastTime + 1, 'header')
   }

@@ -2,8 +2,9 @@ import { WindowAggregator } from '../series/aggregate.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { SignalIntegrator, timeAverages } from '../series/integrate.ts'
 import type { Integrals, SignalShape } from '../series/reads.ts'
-import { forEachPage, readNeighbours } from './point-reads.ts'
+import { readNeighbours } from './point-reads.ts'
 import type { Snapshot } from './snapshot.ts'
+import { forEachStretch } from './stretch-reads.ts'
 import type { TagBlocks } from './tag-blocks.ts'
 
 /** Aggregates that are computed here; the median needs all values of a window in memory, so the engine bounds it. */
@@ -24,7 +25,7 @@ export const STORED_AGGREGATES = [
 ] as const satisfies readonly AggregateName[]
 
 /**
- * Aggregates over windows that join, block by block: memory is that of a block and of the answer.
+ * Aggregates over windows that join, from summaries where a stretch lies in one window: memory is that of a block and of the answer.
  * @param edges  n + 1 ascending instants
  */
 export async function readAggregates(
@@ -44,9 +45,17 @@ export async function readAggregates(
   if (beyond !== null && beyond.beforeTimes[0]! < first) {
     signal!.addPoint(beyond.beforeTimes[0]!, beyond.beforeValues[0]!)
   }
-  await forEachPage(blocks, first, last, snapshot, (points) => {
-    windows.add(points)
-    signal?.add(points)
+  await forEachStretch(blocks, first, last, snapshot, {
+    takeStretch(stretch) {
+      if (!windows.takes(stretch.firstTime, stretch.lastTime)) return false
+      if (signal !== null && !signal.addStretch(stretch)) return false
+      windows.addSummary(stretch, stretch.lastTime)
+      return true
+    },
+    takePoints(points) {
+      windows.add(points)
+      signal?.add(points)
+    },
   })
   if (signal === null) return windows.finish()
   if (!Number.isNaN(beyond!.afterTimes[1]!)) signal.addPoint(beyond!.afterTimes[1]!, beyond!.afterValues[1]!)
@@ -73,7 +82,10 @@ export async function readIntegrals(
       signal.addPoint(before, beyond.beforeValues[0]!)
       fed = before + 1
     }
-    await forEachPage(blocks, Math.max(fed, start), end, snapshot, (points) => signal.add(points))
+    await forEachStretch(blocks, Math.max(fed, start), end, snapshot, {
+      takeStretch: (stretch) => signal.addStretch(stretch),
+      takePoints: (points) => signal.add(points),
+    })
     fed = Math.max(fed, end)
     const after = beyond.afterTimes[1]!
     if (after >= fed) {

@@ -1,12 +1,16 @@
-import { type BlockView, blockBytes, MAX_BLOCK_POINTS } from './block.ts'
-import { KEY_BYTES, TAIL, writeBlockKey } from './block-key.ts'
+import { type BlockView, LONGEST_BLOCK } from './block.ts'
+import { KEY_BYTES, readBlockKey, TAIL, writeBlockKey } from './block-key.ts'
 import { Damage } from './damage.ts'
 import type { Bytes, ReadOptions, Store } from './environment.ts'
 import type { Generations } from './generations.ts'
+import type { Stretch } from './stretch.ts'
+import { decodeSummary } from './summary-entry.ts'
 
 /** What reading blocks takes, shared by all tags of a historian. */
 export interface BlockAccess {
   readonly points: Store
+  /** See summary-entry.ts; `null` in a historian that has none yet. */
+  readonly summaries: Store | null
   /** Opened again for each block that is read: never more than one is looked at. */
   readonly view: BlockView
   /** Checksums that were verified since the start: a block is checked once, not on every read. */
@@ -15,8 +19,6 @@ export interface BlockAccess {
 
 /** How much of a block is checked when it is found: its header, or all of it. */
 export type Check = 'header' | 'all'
-
-const LONGEST_BLOCK = blockBytes(MAX_BLOCK_POINTS, true)
 
 /**
  * The blocks of one tag in one state of the environment, found by time. A tag has blocks in time order that do not overlap and,
@@ -87,6 +89,31 @@ export class TagBlocks {
   /** Views the first block, without regard to the tail, that begins at or after `at`. */
   seekBlockAfter(at: number, check: Check = 'all'): boolean {
     return this.#seekBlock(at, writeBlockKey(END, this.#tag, TAIL), false, check)
+  }
+
+  /** Verifies the block in view, when only its header was looked at. */
+  verify(): void {
+    this.#verifyOnce()
+  }
+
+  /**
+   * Gives blocks, the tail not among them, in time order from the first one that begins at or after `from` to those that begin
+   * before `to`, by their time and their summary (`null` for one that has none). `visit` must not read anything; it answers
+   * whether to go on.
+   * Only where `hasSummaries`.
+   */
+  eachSummary(from: number, to: number, visit: (time: number, stretch: Stretch | null) => boolean): void {
+    const start = writeBlockKey(KEY, this.#tag, from)
+    const end = writeBlockKey(END, this.#tag, to)
+    const transaction = this.#reader.options
+    for (const { key, value } of this.#access.summaries!.getRange({ start, end, ...transaction })) {
+      const stretch = decodeSummary(value)
+      if (!visit(stretch === null ? readBlockKey(key as Uint8Array).time : stretch.firstTime, stretch)) return
+    }
+  }
+
+  get hasSummaries(): boolean {
+    return this.#access.summaries !== null
   }
 
   #seekBlock(at: number, end: Uint8Array, reverse: boolean, check: Check): boolean {

@@ -7,7 +7,11 @@ const { signal } = new AbortController()
 const store = await openHistorianStore(process.argv[2]!, { historian: 'plant', owner: true })
 const write = (tag: string, from: number, count: number) => {
   const points = makeColumns(count)
-  for (let i = 0; i < count; i++) points.times[i] = from + i
+  for (let i = 0; i < count; i++) {
+    points.times[i] = from + i
+    // Hard to pack, so that the disk is full soon.
+    points.values[i] = Math.sqrt(from + i)
+  }
   return store.write({ tags: [{ tag, points }], createTags: true }, signal)
 }
 

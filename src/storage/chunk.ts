@@ -1,0 +1,185 @@
+import { summarize } from '../series/aggregate.ts'
+import type { PointColumns } from '../series/columns.ts'
+import { Damage } from './damage.ts'
+import { readStretch, STRETCH_BYTES, type Stretch, stretchOf, writeStretch } from './stretch.ts'
+import { decodeTimes, encodeTimes, regularStep, TIMES } from './time-codec.ts'
+import { decodeValues, encodeValues } from './value-codec.ts'
+import { ByteReader, ByteWriter } from './varint.ts'
+
+/**
+ * A chunk: up to CHUNK_POINTS points of a compressed block, which can be read without the rest of it, and their summary.
+ *
+ * | byte | type | what |
+ * |---|---|---|
+ * | 0 | u16 | size of the chunk in units of 8 bytes |
+ * | 2 | u16 | number of points, at least 1 |
+ * | 4 | u8 | flags: 1 brief, 2 has statuses |
+ * | 5 | u8 | how times are written (TIMES) |
+ * | 6 | u8 | how values are written (VALUES) |
+ * | 7 | u8 | digits behind the point, for decimals |
+ * | 8 | f64 × 8 or 15 | summary: brief or whole |
+ * | | | times but the first, values, statuses, zeros up to a multiple of 8 bytes |
+ *
+ * A summary is brief when all points are good and the same time apart: first time, step, sum, sum of squared differences from the
+ * mean, min, max, first and last value; the rest follows from them. A whole one is that of stretch.ts, and where the times
+ * are regular all the same the step stands in front of them.
+ */
+export const CHUNK_POINTS = 512
+
+const BRIEF = 1
+const HAS_STATUSES = 2
+const PREFIX_BYTES = 8
+const BRIEF_BYTES = 64
+
+/** More than any chunk needs: both tries at times and at values at once, 9 bytes a point each. */
+const writer = new ByteWriter(64 * 1024)
+const doubles = new Float64Array(writer.bytes.buffer)
+
+/** Writes the points with index from start (included) to end (excluded), 1 to CHUNK_POINTS; valid until the next call. */
+export function encodeChunk(points: PointColumns, start: number, end: number): Uint8Array {
+  const count = end - start
+  const { times, values, statuses } = points
+  const summary = summarize(points, start, end)
+  const step = regularStep(times, start, end)
+  const isRegular = !Number.isNaN(step)
+  const isBrief = isRegular && summary.numGood === count && Number.isFinite(summary.sum)
+  let flags = 0
+  if (isBrief) {
+    flags |= BRIEF
+    doubles[1] = times[start]!
+    doubles[2] = step
+    doubles[3] = summary.sum
+    doubles[4] = summary.squares
+    doubles[5] = summary.min
+    doubles[6] = summary.max
+    doubles[7] = summary.first
+    doubles[8] = summary.last
+    writer.length = PREFIX_BYTES + BRIEF_BYTES
+  } else {
+    writeStretch(doubles, 1, stretchOf(points, start, end))
+    writer.length = PREFIX_BYTES + STRETCH_BYTES
+  }
+  let timeMode: number = TIMES.regular
+  if (!isRegular) timeMode = encodeTimes(writer, times, start, end)
+  else if (!isBrief) writer.putDouble(step)
+  const { mode, decimals } = encodeValues(writer, values, start, end)
+  if (encodeStatuses(statuses, start, end)) flags |= HAS_STATUSES
+  while (writer.length % 8 !== 0) writer.putByte(0)
+  const { bytes } = writer
+  const units = writer.length >> 3
+  bytes[0] = units
+  bytes[1] = units >> 8
+  bytes[2] = count
+  bytes[3] = count >> 8
+  bytes[4] = flags
+  bytes[5] = timeMode
+  bytes[6] = mode
+  bytes[7] = decimals
+  return bytes.subarray(0, writer.length)
+}
+
+/** Runs of a status and their lengths; false and nothing when all points are OK. */
+function encodeStatuses(statuses: Uint8Array, start: number, end: number): boolean {
+  let isPlain = true
+  for (let i = start; i < end && isPlain; i++) isPlain = statuses[i] === 0
+  if (isPlain) return false
+  for (let i = start; i < end; ) {
+    let next = i + 1
+    while (next < end && statuses[next] === statuses[i]) next++
+    writer.putByte(statuses[i]!)
+    writer.putVarint(next - i)
+    i = next
+  }
+  return true
+}
+
+/** The memory that a chunk lies in: the same as bytes and as doubles. */
+export interface Memory {
+  readonly bytes: Uint8Array
+  readonly doubles: Float64Array
+}
+
+/** Bytes of the chunk at an offset, which is a multiple of 8, as all are. */
+export function chunkBytes({ bytes }: Memory, at: number): number {
+  return (bytes[at]! | (bytes[at + 1]! << 8)) << 3
+}
+
+export function chunkCount({ bytes }: Memory, at: number): number {
+  return bytes[at + 2]! | (bytes[at + 3]! << 8)
+}
+
+/** Throws Damage when what stands at an offset cannot be a chunk that ends by `end`. */
+export function checkChunk(memory: Memory, at: number, end: number): void {
+  const isBrief = (memory.bytes[at + 4]! & BRIEF) !== 0
+  const least = PREFIX_BYTES + (isBrief ? BRIEF_BYTES : STRETCH_BYTES)
+  const size = at + PREFIX_BYTES > end ? 0 : chunkBytes(memory, at)
+  const count = chunkCount(memory, at)
+  if (size < least || at + size > end || count === 0 || count > CHUNK_POINTS) {
+    throw new Damage('a part of a block does not fit its size')
+  }
+}
+
+export function chunkFirstTime({ bytes, doubles }: Memory, at: number): number {
+  return doubles[(at >> 3) + ((bytes[at + 4]! & BRIEF) !== 0 ? 1 : 3)]!
+}
+
+export function chunkHasStatuses({ bytes }: Memory, at: number): boolean {
+  return (bytes[at + 4]! & HAS_STATUSES) !== 0
+}
+
+export function chunkStretch(memory: Memory, at: number): Stretch {
+  const { bytes, doubles } = memory
+  const from = (at >> 3) + 1
+  if ((bytes[at + 4]! & BRIEF) === 0) return readStretch(doubles, from)
+  const count = chunkCount(memory, at)
+  const firstTime = doubles[from]!
+  const step = doubles[from + 1]!
+  const lastTime = firstTime + (count - 1) * step
+  const sum = doubles[from + 2]!
+  const first = doubles[from + 6]!
+  const last = doubles[from + 7]!
+  return {
+    count,
+    numGood: count,
+    firstTime,
+    lastTime,
+    sum,
+    mean: sum / count,
+    squares: doubles[from + 3]!,
+    min: doubles[from + 4]!,
+    max: doubles[from + 5]!,
+    firstGoodTime: firstTime,
+    first,
+    lastGoodTime: lastTime,
+    last,
+    linear: step * (sum - (first / 2 + last / 2)),
+    stepped: step * (sum - last),
+  }
+}
+
+const reader = new ByteReader()
+
+/** Reads all points of a chunk into columns from index `to` on. Throws Damage. */
+export function decodeChunk(memory: Memory, at: number, target: PointColumns, to: number): void {
+  const { bytes, doubles } = memory
+  const flags = bytes[at + 4]!
+  const mode = bytes[at + 5]!
+  const count = chunkCount(memory, at)
+  const isBrief = (flags & BRIEF) !== 0
+  reader.open(bytes, at + PREFIX_BYTES + (isBrief ? BRIEF_BYTES : STRETCH_BYTES), at + chunkBytes(memory, at))
+  let step = 0
+  if (mode === TIMES.regular) step = isBrief ? doubles[(at >> 3) + 2]! : reader.double()
+  decodeTimes(reader, mode, chunkFirstTime(memory, at), step, count, target.times, to)
+  decodeValues(reader, bytes[at + 6]!, bytes[at + 7]!, count, target.values, to)
+  if ((flags & HAS_STATUSES) === 0) target.statuses.fill(0, to, to + count)
+  else {
+    for (let i = 0; i < count; ) {
+      const status = reader.byte()
+      const end = i + reader.varint()
+      if (end > count || end === i) throw new Damage('the statuses of a block contradict themselves')
+      target.statuses.fill(status, to + i, to + end)
+      i = end
+    }
+  }
+  reader.finish()
+}
