@@ -37,6 +37,9 @@ export function encodeSummary(arena: Arena, stretch: Stretch | null): Bytes {
 const scratch = new Float64Array(ENTRY_BYTES / 8)
 const scratchBytes = new Uint8Array(scratch.buffer)
 const scratchWords = new Uint32Array(scratch.buffer)
+/** The buffer that the last entry was read from, which lmdb-js hardly ever changes, as words. */
+let viewed: ArrayBufferLike | null = null
+let words: Uint32Array<ArrayBufferLike> = new Uint32Array(0)
 
 /**
  * FNV-1a with words in place of bytes, over the entry in scratch with 0 for the checksum. Thousands of entries are read in a
@@ -54,7 +57,15 @@ export function decodeSummary(value: Bytes): Stretch | null {
   const size = value.length
   if (size !== HEADER_BYTES && size !== ENTRY_BYTES) throw new Damage('a summary has a wrong size')
   // The value lies at the front of a longer buffer: see environment.ts.
-  for (let i = 0; i < size; i++) scratchBytes[i] = value[i]!
+  if ((value.byteOffset & 3) !== 0) for (let i = 0; i < size; i++) scratchBytes[i] = value[i]!
+  else {
+    if (value.buffer !== viewed) {
+      viewed = value.buffer
+      words = new Uint32Array(viewed, 0, viewed.byteLength >> 2)
+    }
+    const from = value.byteOffset >> 2
+    for (let i = 0; i < size >> 2; i++) scratchWords[i] = words[from + i]!
+  }
   if (checksum(size) !== scratchWords[1]) throw new Damage('the checksum of a summary is wrong')
   if (scratchBytes[0] !== ENTRY_VERSION) {
     throw new Damage(`a summary has the unknown version ${scratchBytes[0]}`)
