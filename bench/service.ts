@@ -48,6 +48,24 @@ export async function startService(environment: Readonly<Record<string, string>>
   }
 }
 
+/** The bare server of bench/http/bare-server.ts, for what HTTP and JSON.stringify alone cost. */
+export async function startBareServer(): Promise<Pick<Service, 'post' | 'stop'>> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'http', 'bare-server.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const port = await new Promise<number>((resolve) => {
+    child.stdout.once('data', (line: Buffer) => resolve(Number(line.toString())))
+  })
+  const agent = new Agent({ keepAlive: true })
+  return {
+    post: (path, body) => send(agent, port, path, body, ''),
+    stop: async () => {
+      agent.destroy()
+      child.kill()
+    },
+  }
+}
+
 function send(agent: Agent, port: number, path: string, body: string, key: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const headers = {

@@ -1,5 +1,5 @@
 import { expect, type Measurement, measure, seededRandom } from '../measure.ts'
-import { startService } from '../service.ts'
+import { startBareServer, startService } from '../service.ts'
 
 /** The calls that clients make most, over HTTP, seen by the client: see docs/performance.md. */
 const TAGS = 100
@@ -69,15 +69,24 @@ async function measureReads(): Promise<void> {
     runs: 40,
     items: RAW_POINTS,
   })
-  const overHttp = await measure('http/raw/100000-points', () => service.post('/historian/multi', rawBody), {
-    warmUps: 10,
-    runs: 40,
-    items: RAW_POINTS,
-  })
-  results.push(stringify, {
-    ...overHttp,
-    note: `${(overHttp.medianMs / stringify.medianMs).toFixed(2)} x JSON.stringify of the same answer`,
-  })
+  // Both servers in turn, so that what else the machine does meets both alike.
+  const bare = await startBareServer()
+  await bare.post('/', JSON.stringify(answer))
+  const options = { warmUps: 10, runs: 40, items: RAW_POINTS }
+  const bareHttp = await measure(
+    'reference/http-stringify/100000-points',
+    () => bare.post('/', '{}'),
+    options,
+  )
+  const overHttp = await measure(
+    'http/raw/100000-points',
+    () => service.post('/historian/multi', rawBody),
+    options,
+  )
+  await bare.stop()
+  const ratio = (reference: Measurement) => (overHttp.medianMs / reference.medianMs).toFixed(2)
+  const note = `${ratio(stringify)} x JSON.stringify alone, ${ratio(bareHttp)} x a bare server that sends it`
+  results.push(stringify, bareHttp, { ...overHttp, note })
   const rawColumns = JSON.stringify({ requests: raw, format: 'columns' })
   results.push(
     await measure('http/raw-columns/100000-points', () => service.post('/historian/multi', rawColumns), {
