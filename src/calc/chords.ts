@@ -175,7 +175,7 @@ export class ChordReader {
       if (knot === null || after === null || Number.isNaN(knot.before)) return knots
       const later = this.#afterEnds[i]
       // Another hold that ends later in the same chord is what ends the signal.
-      if (i + 1 < this.#atEnds.length && later != null && !Number.isNaN(later.at)) return knots
+      if (i + 1 < this.#atEnds.length && later != null && !Number.isNaN(later.before)) return knots
       const ends = !Number.isNaN(knots.at[after - 1]!) && Number.isNaN(knots.before[after]!)
       return ends ? insert(knots, after, { ...knot, at: Number.NaN }) : knots
     }, knots)

@@ -1,4 +1,4 @@
-import { lowerBound, STATUS_BAD } from '../series/columns.ts'
+import { lowerBound, type PointColumns, STATUS_BAD, STATUS_OK } from '../series/columns.ts'
 import type { Side } from '../series/interpolate.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../time/instant.ts'
 import type { DynamicWindow } from '../time/total-windows.ts'
@@ -23,11 +23,14 @@ export function reachOf(
 /** How a total with a moving window reads its input: whole windows, and so in pages of its own. */
 export function dynamicReads(
   layout: DynamicWindow,
-  range: Pick<PieceRange, 'from' | 'to'>,
+  range: Pick<PieceRange, 'from' | 'to' | 'wantedFrom' | 'wantedTo'>,
   context: SeriesContext,
 ): PieceRange {
-  const reach = reachOf(layout, range.from, range.to)
-  return { ...reach, order: 'asc', page: pagePoints(context), extent: 'all' }
+  const { wantedFrom = range.from, wantedTo = range.to } = range
+  // What is wanted reaches back as far as what is read, so that it is told from the raw point before it there too.
+  const wanted = reachOf(layout, wantedFrom, wantedTo)
+  const reads = { order: 'asc', page: pagePoints(context), extent: 'all' } as const
+  return { ...reachOf(layout, range.from, range.to), ...reads, wantedFrom: wanted.from, wantedTo: wanted.to }
 }
 
 /**
@@ -49,10 +52,7 @@ export class DynamicTotalStream implements PieceStream {
     this.#total = total
     this.#layout = layout
     this.#range = range
-    this.#reader = new ChordReader(total.input, total.context, {
-      ...range,
-      ...dynamicReads(layout, range, total.context),
-    })
+    this.#reader = new ChordReader(total.input, total.context, dynamicReads(layout, range, total.context))
     this.#position = range.from
   }
 
@@ -118,18 +118,36 @@ export class DynamicTotalStream implements PieceStream {
         return Number.isFinite(total) ? total : Number.NaN
       })
     }
-    const raw = new Map<number, number>()
-    for (const end of ends) if (end >= from && end < to) raw.set(end, 0)
-    for (let i = lowerBound(chords.times, from); i < lowerBound(chords.times, to); i++) {
-      if (chords.kinds[i] !== KNOT_NO_POINT) {
-        raw.set(chords.times[i]!, chords.kinds[i] === KNOT_BAD ? STATUS_BAD : 0)
-      }
-    }
-    const times = Float64Array.from(raw.keys()).sort()
+    const { times, statuses } = rawOf(chords, from, to, ends)
     const values = valuesAt(times, 'at')
-    const statuses = Uint8Array.from(times, (time, i) =>
-      Number.isNaN(values[i]!) ? STATUS_BAD : raw.get(time)!,
-    )
+    for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) statuses[i] = STATUS_BAD
     return { from, to, raw: { times, values, statuses }, valuesAt }
   }
+}
+
+/** Times and statuses of the raw points in [from, to): those of the input, and the ends of the request's range. */
+function rawOf(
+  { times: knots, kinds }: Chords,
+  from: Instant,
+  to: Instant,
+  ends: readonly number[],
+): Pick<PointColumns, 'times' | 'statuses'> {
+  const first = lowerBound(knots, from)
+  const last = lowerBound(knots, to)
+  const times = new Float64Array(last - first + ends.length)
+  const statuses = new Uint8Array(times.length)
+  const left = ends.filter((end) => end >= from && end < to)
+  let count = 0
+  const add = (time: number, status: number): void => {
+    times[count] = time
+    statuses[count++] = status
+  }
+  for (let k = first; k < last; k++) {
+    while (left.length > 0 && left[0]! < knots[k]!) add(left.shift()!, STATUS_OK)
+    if (kinds[k] === KNOT_NO_POINT) continue
+    if (left[0] === knots[k]) left.shift()
+    add(knots[k]!, kinds[k] === KNOT_BAD ? STATUS_BAD : STATUS_OK)
+  }
+  for (const end of left) add(end, STATUS_OK)
+  return { times: times.subarray(0, count), statuses: statuses.subarray(0, count) }
 }

@@ -81,6 +81,9 @@ export function planFindRawPoint(
     series.plan({ kind: 'raw-time', find, at, near: `${grid} time`, count }, ledger)
     series.plan({ kind: 'raw-time', find, at, near: `${grid} point`, count }, ledger)
     series.plan({ kind: 'values', grid, count, from, to, ...near }, ledger)
+    // Each of several look-ups may pass by BAD points of its own, and read what stands beside them.
+    const runs = { grid: `${grid} runs`, count: 10 * count, from, to, ...near }
+    if (count > 1) series.plan({ kind: 'values', ...runs }, ledger)
   }
   const [from, to] = back ? [MIN_INSTANT, at] : [at, END_INSTANT]
   if (from >= to) return

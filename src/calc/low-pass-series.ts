@@ -5,6 +5,7 @@ import { type Instant, instantFromUs, MIN_INSTANT } from '../time/instant.ts'
 import { streamOf } from './by-pieces.ts'
 import {
   findRawPoint,
+  goesBack,
   isGoodPoint,
   planFindRawPoint,
   type Whereabouts,
@@ -60,16 +61,9 @@ export class LowPassSeries extends PointSignalSeries {
   }
 
   override plan(ask: Ask, ledger: Ledger): void {
-    const { from, to = from } = 'from' in ask ? ask : { from: ask.at }
-    const isRange = from < to || ('grid' in ask && !('near' in ask))
-    if (isRange && from < this.#start) this.#startingFor(from).plan(ask, ledger)
+    const isStreamed = ask.kind === 'pieces' || ask.kind === 'integrals' || ask.kind === 'aggregates'
+    if (isStreamed && ask.from < this.#start) this.#startingFor(ask.from).plan(ask, ledger)
     else super.plan(ask, ledger)
-  }
-
-  override valuesAt(times: Float64Array): Promise<Float64Array> {
-    const first = times[0]
-    if (first === undefined || first >= this.#start) return super.valuesAt(times)
-    return this.#startingFor(instantFromUs(first)).valuesAt(times)
   }
 
   override pieces(range: PieceRange): PieceStream {
@@ -83,13 +77,14 @@ export class LowPassSeries extends PointSignalSeries {
   }
 
   async rawTime(find: FindPoint, at: Instant): Promise<Instant | null> {
-    if (at < this.#start) return this.#startingFor(at).rawTime(find, at)
-    const point = await findRawPoint(this.input, find, at)
+    const isEarly = at < this.#start
+    if (isEarly && goesBack(find)) return null
+    const [first, from] = isEarly ? (['after-or-at', this.#start] as const) : [find, at]
+    const point = await findRawPoint(this.input, first, from)
     return point === null || point.time < this.#start ? null : point.time
   }
 
   async rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    if (at < this.#start) return this.#startingFor(at).rawPoint(find, at)
     const time = await this.rawTime(find, at)
     if (time === null) return null
     const value = (await this.valuesAt(timesFor(this.context.source, time)))[0]!
@@ -146,6 +141,9 @@ export class LowPassSeries extends PointSignalSeries {
     const name = `${this.name} ${ask.kind === 'raw-time' ? (ask.near ?? '') : ''}`
     const where: Whereabouts = ask.kind === 'raw-time' ? whereaboutsOf(ask) : { kind: 'at', at }
     planFindRawPoint(this.input, find, where, this.name, ledger)
+    if (at < this.#start && !goesBack(find)) {
+      planFindRawPoint(this.input, 'after-or-at', { kind: 'at', at: this.#start }, this.name, ledger)
+    }
     if (ask.kind === 'raw-time') return
     const grid = `${name} ${find} ${at}`
     this.plan({ kind: 'values', grid, count: 1, from: at, to: at, near: { find, at } }, ledger)
@@ -156,8 +154,8 @@ export class LowPassSeries extends PointSignalSeries {
   }
 
   /**
-   * The same, started early enough for what is asked about an instant before its own start, as a total does that begins long
-   * before the range.
+   * The same, started early enough for a stretch that begins before its own start, as that of a total does whose window
+   * began long before the range.
    */
   #startingFor(at: Instant): LowPassSeries {
     return this.#since.getOrInsertComputed(at, () => {

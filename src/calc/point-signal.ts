@@ -122,7 +122,8 @@ export abstract class PointSignalSeries implements Series {
   }
 
   valuesAt(times: Float64Array): Promise<Float64Array> {
-    return this.#values.get(times, () => valuesByPieces(this, times, this.context))
+    const own = { pieces: (range: PieceRange) => this.#stream(range) }
+    return this.#values.get(times, () => valuesByPieces(own, times, this.context))
   }
 
   rawPoints(range: RawRange): Promise<RangeResult> {
@@ -130,6 +131,10 @@ export abstract class PointSignalSeries implements Series {
   }
 
   pieces(range: PieceRange): PieceStream {
+    return this.#stream(range)
+  }
+
+  #stream(range: PieceRange): PieceStream {
     return new CarryStream<Piece, EdgePoint | null>(
       {
         context: this.context,
@@ -216,7 +221,7 @@ function firstKnot({ times, values }: Knots): EdgePoint | null {
 
 /** Values of any series through its pieces. */
 export async function valuesByPieces(
-  series: Series,
+  series: Pick<Series, 'pieces'>,
   times: Float64Array,
   context: SeriesContext,
 ): Promise<Float64Array> {

@@ -71,26 +71,35 @@ export function slidingValues(
 type Evaluate = (times: Float64Array, side: Side) => Float64Array
 
 function counts(window: MovingWindow, raw: PointColumns, op: 'COUNT' | 'NUMGOOD' | 'NUMBAD'): Evaluate {
-  const good = new Float64Array(raw.times.length + 1)
-  for (let i = 0; i < raw.times.length; i++) good[i + 1] = good[i]! + Number(isGood(raw, i))
+  const countGood = goodIn(raw)
   return (times, side) => {
     const { first, end } = windowsOf(window, raw.times, times, side)
     return times.map((_, i) => {
       const all = end[i]! - first[i]!
-      const numGood = good[end[i]!]! - good[first[i]!]!
-      return op === 'COUNT' ? all : op === 'NUMGOOD' ? numGood : all - numGood
+      if (op === 'COUNT') return all
+      const numGood = countGood(first[i]!, end[i]!)
+      return op === 'NUMGOOD' ? numGood : all - numGood
     })
   }
 }
 
 function sums(window: MovingWindow, raw: PointColumns): Evaluate {
+  const countGood = goodIn(raw)
   const values = raw.values.map((value, i) => (isGood(raw, i) ? value : Number.NaN))
-  const numGood = counts(window, raw, 'NUMGOOD')
   return (times, side) => {
-    const found = slidingSums(values, windowsOf(window, raw.times, times, side))
-    const good = numGood(times, side)
-    return found.map((sum, i) => (good[i]! > 0 ? finite(sum) : Number.NaN))
+    const windows = windowsOf(window, raw.times, times, side)
+    const { first, end } = windows
+    return slidingSums(values, windows).map((sum, i) =>
+      countGood(first[i]!, end[i]!) > 0 ? finite(sum) : Number.NaN,
+    )
   }
+}
+
+/** Counts good points between two indexes. */
+function goodIn(raw: PointColumns): (first: number, end: number) => number {
+  const good = new Uint32Array(raw.times.length + 1)
+  for (let i = 0; i < raw.times.length; i++) good[i + 1] = good[i]! + Number(isGood(raw, i))
+  return (first, end) => good[end]! - good[first]!
 }
 
 function deviations(window: MovingWindow, raw: PointColumns, op: 'STDDEV' | 'VAR'): Evaluate {

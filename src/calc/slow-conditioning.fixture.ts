@@ -378,7 +378,7 @@ export class SlowConditioning {
   /** Between two raw points, where one of what is held ends; `null` when none does. */
   #endOfHold(model: Model, before: number, after: number): number | null {
     const ends = [...this.#holdEnds(model)].filter((end) => before < end && end < after).sort((a, b) => a - b)
-    const ended = (end: number) => Number.isNaN(this.valueAt(model, end + 1))
+    const ended = (end: number) => Number.isNaN(this.valueAt(model, end + 1, 'before'))
     return ends.find((end, i) => ended(end) || i + 1 === ends.length) ?? null
   }
 

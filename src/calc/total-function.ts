@@ -3,6 +3,7 @@ import type { Argument, Complaint, Parameter } from '../grammar/tree.ts'
 import { makeWindows } from '../time/anchor.ts'
 import { rateUs } from '../time/duration.ts'
 import { UTC } from '../time/zone.ts'
+import { ZONE_ABBREVIATIONS } from '../time/zone-abbreviations.ts'
 import { type FunctionDefinition, seriesParameter } from './define-function.ts'
 import type { Series, SeriesContext } from './series.ts'
 import { TotalSeries } from './total-series.ts'
@@ -21,6 +22,7 @@ export const TOTAL_RAW_TIMES =
 export const TOTAL_DETAILS = [
   'At the very start of a window the total is 0, and just before it that of the whole window. Beyond `now` it is the total so far.',
   'The window is `HOUR DAY WEEK MONTH QUARTER YEAR` or a duration. The anchor is one of: `BEGIN_HOUR BEGIN_DAY BEGIN_WEEK BEGIN_MONTH BEGIN_QUARTER BEGIN_YEAR`, from where windows are laid end to end in the zone of the call and begin anew with the next; `[-]HH:MM[:SS]`, laid from midnight UTC plus that, a day being 24 hours; the same followed by `local`, laid in calendar steps from that time of the clocks; a time, laid from there, backwards too; a duration or `0`, for one window that ends at t plus that. A window longer than the period of its anchor is refused.',
+  `A time may end with an abbreviation of a zone that means one offset only: ${ZONE_ABBREVIATIONS.join(' ')}.`,
 ].join('\n\n')
 
 /** Builds a total. @param adapt gives the series that is integrated */

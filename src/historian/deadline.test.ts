@@ -22,6 +22,17 @@ test('a change has its own sentence', async () => {
   assert.equal(deadline.signal.reason.message, 'The request was not finished within 0.01 seconds')
 })
 
+test('work that keeps the timer from running is past its deadline by the clock', () => {
+  const deadline = withDeadline(new AbortController().signal, 0.005)
+  deadline.check()
+  const until = performance.now() + 10
+  while (performance.now() < until);
+  assert.equal(deadline.signal.aborted, false)
+  assert.throws(() => deadline.check(), { code: 'DEADLINE_EXCEEDED' })
+  assert.equal(codeOf(deadline.signal), 'DEADLINE_EXCEEDED')
+  deadline.done()
+})
+
 test('a client that goes away cancels, before and after the start', () => {
   const client = new AbortController()
   const running = withDeadline(client.signal, 60)

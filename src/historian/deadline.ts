@@ -4,6 +4,11 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 export interface Deadline {
   /** Aborted with the deadline's code when the time is up, or with CANCELLED when the caller's signal was first. */
   readonly signal: AbortSignal
+  /**
+   * Throws the signal's reason when the time is up by the clock: work that kept the event loop to itself to its end keeps
+   * the timer from saying so.
+   */
+  check(): void
   /** Stops the timer and leaves the caller's signal; to be called when the call has ended, however it did. Repeatable. */
   done(): void
 }
@@ -26,10 +31,9 @@ export function withDeadline(
   code: DeadlineCode = 'DEADLINE_EXCEEDED',
 ): Deadline {
   const controller = new AbortController()
-  const timer = setTimeout(
-    () => controller.abort(new TidemarkError(code, { seconds })),
-    Math.min(seconds * 1000, MAX_TIMER_MS),
-  )
+  const timeUp = () => controller.abort(new TidemarkError(code, { seconds }))
+  const due = performance.now() + seconds * 1000
+  const timer = setTimeout(timeUp, Math.min(seconds * 1000, MAX_TIMER_MS))
   const cancel = () => {
     clearTimeout(timer)
     controller.abort(cancellation(signal.reason))
@@ -38,6 +42,10 @@ export function withDeadline(
   else signal.addEventListener('abort', cancel, { once: true })
   return {
     signal: controller.signal,
+    check: () => {
+      if (performance.now() >= due) timeUp()
+      controller.signal.throwIfAborted()
+    },
     done: () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', cancel)

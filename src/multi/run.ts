@@ -11,7 +11,7 @@ import { executeRequest, type Result } from './execute.ts'
 import { expandAliases } from './expand.ts'
 import { explainText } from './explain.ts'
 import { Grids } from './grids.ts'
-import { findBreaches } from './limit.ts'
+import { type CallTotals, findBreaches } from './limit.ts'
 import { parseHead, parseLabels } from './parse.ts'
 import { type Plan, type PlannedLabel, planCall, plannedLabels, totalsOf } from './plan.ts'
 import { resolveTags } from './resolve.ts'
@@ -52,7 +52,9 @@ export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAns
   }
   const deadline = withDeadline(call.signal, call.limits.deadlineSeconds)
   try {
-    return await orAborted(runHead(head, call, deadline.signal), deadline.signal)
+    const answer = await orAborted(runHead(head, call, deadline.signal), deadline.signal)
+    deadline.check()
+    return answer
   } catch (error) {
     if (error instanceof TidemarkError && error.kind === 'deadline')
       return wholeCallFailed('deadline', head, error)
@@ -65,6 +67,8 @@ export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAns
 async function runHead(head: CallHead, call: MultiCall, signal: AbortSignal): Promise<MultiAnswer> {
   const context = { signal }
   const { historians, limits, defaultHistorian } = call
+  const crowd = findBreaches(fewestTotals(head), limits)[0]
+  if (crowd !== undefined) return wholeCallFailed('limit', head, crowd)
   const breather = new Breather(signal)
   const readable = await parseLabels(head, defaultHistorian, SIGNATURES, breather)
   const { parsed, unresolved } = await expandAliases(readable, historians.aliases)
@@ -88,6 +92,11 @@ async function runHead(head: CallHead, call: MultiCall, signal: AbortSignal): Pr
   if (breach !== undefined) return wholeCallFailed('limit', parsed, breach)
 
   return executePlan(parsed, plan, source, signal)
+}
+
+/** Each label requests at least one point: millions of them are refused unread, whatever they hold. */
+function fewestTotals({ requests }: CallHead): CallTotals {
+  return { requestedPoints: requests.length, effectiveTags: 0, aggregateWindows: 0, load: null }
 }
 
 async function executePlan(

@@ -37,6 +37,9 @@ export interface MetadataGetBody {
   readonly warnings?: readonly string[]
 }
 
+/** Tags of one request; more are sent in several. */
+const MAX_ENTRIES = 100_000
+
 const METADATA_FIELDS = ['description', 'units', 'stepped'] as const
 
 /**
@@ -78,6 +81,7 @@ export async function getMetadata(body: unknown, call: WriteCall): Promise<Resul
     async (context) => {
       const warnings = new Warnings()
       const addresses = readTags(readBody(body, ['tags'], warnings))
+      checkCount('tags', addresses.length)
       return readMetadata(addresses, warnings, call, context)
     },
     (error) => ({ ...refusalBody(error), entries: noEntries<TagMetadata>() }),
@@ -93,7 +97,15 @@ function refusalBody(error: TidemarkError) {
 }
 
 function readEntries(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return readObject(fields, 'entries', 'an object of metadata by tag address')
+  const entries = readObject(fields, 'entries', 'an object of metadata by tag address')
+  checkCount('entries', Object.keys(entries).length)
+  return entries
+}
+
+/** Each entry has its own place in the answer, so their number is bounded instead of the number of sentences. */
+function checkCount(field: string, count: number): void {
+  if (count <= MAX_ENTRIES) return
+  throw refused(`Invalid ${field}: ${count} of them in one request, at most ${MAX_ENTRIES} are expected`)
 }
 
 interface Put {

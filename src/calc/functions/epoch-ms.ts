@@ -5,7 +5,7 @@ export const epochMs = defineFunction({
   name: 'EPOCH_MS',
   aliases: [],
   section: 'conditioning',
-  parameters: [seriesParameter('input')],
+  parameters: [seriesParameter('a')],
   summary:
     'Epoch milliseconds of the last raw point of the input at or before each time, with a fraction for microseconds.',
   details:
@@ -19,5 +19,5 @@ export const epochMs = defineFunction({
     { calculation: 'EPOCH_MS(5)', value: null },
   ],
   source: 'docs/calculations.md#epoch_ms',
-  build: (args, context, name) => new RawTimeSeries(args.series('input'), name, context),
+  build: (args, context, name) => new RawTimeSeries(args.series('a'), name, context),
 })

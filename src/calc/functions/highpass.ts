@@ -7,7 +7,7 @@ export const highpass = defineFunction({
   name: 'HIGHPASS',
   aliases: [],
   section: 'conditioning',
-  parameters: [seriesParameter('input'), { name: 'seconds', kind: 'number' }],
+  parameters: [seriesParameter('a'), { name: 'seconds', kind: 'number' }],
   check: checkPeriod,
   summary: 'The input less its LOWPASS, with a cut-off period in seconds.',
   rawTimes: 'Those of its input.',

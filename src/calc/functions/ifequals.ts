@@ -14,8 +14,8 @@ export const ifequals = defineFunction({
   parameters: [
     seriesParameter('a'),
     seriesParameter('b'),
-    seriesParameter('whenEqual'),
-    seriesParameter('otherwise'),
+    seriesParameter('t'),
+    seriesParameter('f'),
     { name: 'precision', kind: 'number', percent: true, optional: true },
   ],
   check: checkArguments,
@@ -49,8 +49,8 @@ export const ifequals = defineFunction({
           : withinNumber(precision.value)
     return select(
       compare(comparison, args.series('a'), args.series('b'), `${name} comparison`, context),
-      args.series('whenEqual'),
-      args.series('otherwise'),
+      args.series('t'),
+      args.series('f'),
       name,
       context,
     )

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors/codes.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { BoundArguments } from '../bound-arguments.ts'
 import { defineFunction, seriesParameter } from '../define-function.ts'
@@ -37,4 +38,11 @@ function existing(args: BoundArguments): Series | null {
   }
 }
 
-const MISSING: ReadonlySet<string> = new Set(['TAG_NOT_FOUND', 'HISTORIAN_NOT_FOUND', 'SIGNAL_NAME'])
+/** What says that a tag is not there, or, behind an alias, that what should be there cannot be read. */
+const MISSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'TAG_NOT_FOUND',
+  'HISTORIAN_NOT_FOUND',
+  'SIGNAL_NAME',
+  'CALCULATION_SYNTAX',
+  'INVALID_TAG_ADDRESS',
+])

@@ -9,7 +9,7 @@ export const lowpass = defineFunction({
   name: 'LOWPASS',
   aliases: [],
   section: 'conditioning',
-  parameters: [seriesParameter('input'), { name: 'seconds', kind: 'number' }],
+  parameters: [seriesParameter('a'), { name: 'seconds', kind: 'number' }],
   check: checkPeriod,
   summary: 'First-order low-pass over the raw points of the input, with a cut-off period in seconds.',
   details:
@@ -41,7 +41,7 @@ export function filterInput(
 ): { readonly input: Series; readonly periodUs: number } {
   const periodUs = args.get('seconds', 'number').value * US_PER_SECOND
   const range = { from: startOfFilter(context.range.from, periodUs), to: context.range.to }
-  return { input: args.series('input', { ...context, range }), periodUs }
+  return { input: args.series('a', { ...context, range }), periodUs }
 }
 
 /** The low-pass of a series. @param name the same only for equal series in equal contexts */

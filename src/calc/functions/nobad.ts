@@ -5,7 +5,7 @@ export const nobad = defineFunction({
   name: 'NOBAD',
   aliases: [],
   section: 'conditioning',
-  parameters: [seriesParameter('input')],
+  parameters: [seriesParameter('a')],
   summary: 'The input without its BAD raw points.',
   details: 'Its values between raw points stay what they are, since BAD points are left out of them anyway.',
   rawTimes: 'Those of its input at which it is not BAD.',
@@ -15,7 +15,7 @@ export const nobad = defineFunction({
   examples: [{ calculation: 'NOBAD(5)', value: 5 }],
   source: 'docs/calculations.md#nobad',
   build: (args, context, name) => {
-    const input = args.series('input')
+    const input = args.series('a')
     return input.varies === 'nothing' ? input : new NoBadSeries(input, name, context)
   },
 })

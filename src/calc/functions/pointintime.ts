@@ -9,7 +9,7 @@ export const pointintime = defineFunction({
   name: 'POINTINTIME',
   aliases: [],
   section: 'conditioning',
-  parameters: [seriesParameter('input'), { name: 'reference', kind: 'offset' }],
+  parameters: [seriesParameter('a'), { name: 'reference', kind: 'offset' }],
   check: checkReference,
   summary: 'The value that the input has at one time, as a constant.',
   details:
@@ -28,7 +28,7 @@ export const pointintime = defineFunction({
   build: (args, context) => {
     const at = resolveReference(args.get('reference', 'offset').offset, context.now, context.zone)
     if (at === null) return new ConstantSeries(Number.NaN)
-    const input = args.series('input', { ...context, range: { from: at, to: at } })
+    const input = args.series('a', { ...context, range: { from: at, to: at } })
     return new FixedValueSeries(input, at, context.source)
   },
 })

@@ -8,7 +8,7 @@ export const stepped = defineFunction({
   name: 'STEPPED',
   aliases: [],
   section: 'conditioning',
-  parameters: [seriesParameter('input')],
+  parameters: [seriesParameter('a')],
   summary: 'The input, held between its raw points.',
   details,
   rawTimes: 'Those of its input.',
@@ -17,14 +17,14 @@ export const stepped = defineFunction({
   cost: 'That of its input; for a calculation that is not stepped the raw points of the range.',
   examples: [{ calculation: 'STEPPED(5)', value: 5 }],
   source: 'docs/calculations.md#stepped',
-  build: (args, context, name) => held(args.series('input'), true, name, context),
+  build: (args, context, name) => held(args.series('a'), true, name, context),
 })
 
 export const steppedRaw = defineFunction({
   name: 'STEPPEDRAW',
   aliases: [],
   section: 'conditioning',
-  parameters: [seriesParameter('input')],
+  parameters: [seriesParameter('a')],
   summary:
     'The input, held between its raw points; functions around it work on these and on nothing that a historian computes.',
   details,
@@ -34,5 +34,5 @@ export const steppedRaw = defineFunction({
   cost: 'The raw points that are needed of its input.',
   examples: [{ calculation: 'STEPPEDRAW(5)', value: 5 }],
   source: 'docs/calculations.md#steppedraw',
-  build: (args, context, name) => held(args.series('input'), false, name, context),
+  build: (args, context, name) => held(args.series('a'), false, name, context),
 })

@@ -12,12 +12,7 @@ export const threshold = defineFunction({
   name: 'THRESHOLD',
   aliases: [],
   section: 'logic',
-  parameters: [
-    seriesParameter('a'),
-    seriesParameter('b'),
-    seriesParameter('whenReached'),
-    seriesParameter('otherwise'),
-  ],
+  parameters: [seriesParameter('a'), seriesParameter('b'), seriesParameter('t'), seriesParameter('f')],
   summary: 'The third input where the first is at least as large as the second, the fourth elsewhere.',
   details:
     'A crossing between two raw points has a raw point of its own, at the first microsecond with the other answer. A comparison that ends on a whole microsecond still holds there, so that instant has a raw point too, and the next microsecond the one that ends it. With constants for the third and fourth input the result is stepped, and its integral is exact: run hours come out as the line says.',
@@ -38,8 +33,8 @@ export const threshold = defineFunction({
   build: (args, context, name) =>
     select(
       compare(AT_LEAST, args.series('a'), args.series('b'), `${name} comparison`, context),
-      args.series('whenReached'),
-      args.series('otherwise'),
+      args.series('t'),
+      args.series('f'),
       name,
       context,
     ),

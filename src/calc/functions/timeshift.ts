@@ -9,7 +9,7 @@ export const timeshift = defineFunction({
   name: 'TIMESHIFT',
   aliases: [],
   section: 'conditioning',
-  parameters: [seriesParameter('input'), { name: 'offset', kind: 'offset' }],
+  parameters: [seriesParameter('a'), { name: 'offset', kind: 'offset' }],
   summary: 'The value that the input has an offset later: a positive offset moves data to an earlier time.',
   details:
     'Days and longer are steps on the calendar in the zone of the call: where clocks change, or a month is shorter than the other, the same data can come twice or be left out. A relative time such as `last moment of yesterday` is resolved against each time as its `now`.',
@@ -35,10 +35,10 @@ export const timeshift = defineFunction({
     if (offset.kind === 'exact' || offset.kind === 'clock') {
       const { us } = offset
       const [from, to] = [clip(range.from + us), clip(range.to + us)]
-      return shifted(args.series('input', { ...context, range: { from, to } }), us, name, context)
+      return shifted(args.series('a', { ...context, range: { from, to } }), us, name, context)
     }
     const map = new OffsetMap(offset, zone)
-    const input = args.series('input', { ...context, range: map.hullOf(range.from, range.to) })
+    const input = args.series('a', { ...context, range: map.hullOf(range.from, range.to) })
     if (input.varies === 'nothing') return input
     return new MappedSeries(input, map, { map: `${text} ${zone.id}`, series: name }, context)
   },
