@@ -63,9 +63,12 @@ export async function serve(args: readonly string[], options: RunOptions): Promi
   const exit = ended(child)
   services.push(child)
   const url = await new Promise<string>((resolve, reject) => {
+    // The demo's lines to try come last, and not in one piece with the others.
+    const isDemo = args.includes('--demo')
     const look = () => {
       const found = /answers at (\S+)\n[\s\S]*reference .*\n/.exec(stdout())
-      if (found !== null) resolve(found[1]!)
+      const whole = !isDemo || /(?:^ {2}curl .*\n){3}/m.test(stdout())
+      if (found !== null && whole) resolve(found[1]!)
     }
     child.stdout!.on('data', look)
     exit.then((code) => reject(new Error(`ended with ${code}: ${stdout()}${stderr()}`)))
