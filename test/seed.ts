@@ -1,0 +1,8 @@
+import fc from 'fast-check'
+
+/**
+ * Loaded before each test file: property tests try the same cases in every run, so that a change is judged by what it
+ * changes. PROPERTY_SEED=random looks for new cases, any number tries those of a run that failed.
+ */
+const wanted = process.env.PROPERTY_SEED ?? '20260115'
+if (wanted !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(wanted) })
