@@ -1,6 +1,6 @@
 import { never } from '../errors/tidemark-error.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
-import { lowerBound, type PointColumns } from '../series/columns.ts'
+import type { PointColumns } from '../series/columns.ts'
 import type { Side } from '../series/interpolate.ts'
 import type { FindPoint, Integrals, RangeResult } from '../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../time/instant.ts'
@@ -14,7 +14,7 @@ import {
 } from './by-pieces.ts'
 import { CarryStream, type Surroundings } from './carry-stream.ts'
 import { answer, type Comparison, comparisonRule } from './comparison.ts'
-import { findChanges, isEarly, type Pair, type Stretch } from './crossings.ts'
+import { findChanges, isEarly, type Pair, type Stretches } from './crossings.ts'
 import { ElementwiseSeries, type UnionPiece, UnionStream } from './elementwise.ts'
 import { goesBack } from './good-points.ts'
 import { timesFor } from './read-memo.ts'
@@ -271,43 +271,56 @@ class ComparedStretch {
   }
 
   /** From each raw point to the next, cut where holds may end; and the microsecond before the piece. */
-  #stretches(holdEnds: readonly Instant[]): readonly Stretch[] {
-    const { from, to, raw } = this.#piece
-    const knots = new Set([from, ...raw.times, to])
-    for (const end of holdEnds) if (from < end && end < to) knots.add(end)
-    const times = Float64Array.from(knots).sort()
-    const at = this.#read(times, 'at')
-    const before = this.#read(times, 'before')
-    const stretches: Stretch[] = []
-    for (let i = 0; i < times.length; i++) {
-      const [start, pair, index] = i === 0 ? [from - 1, this.#before, 0] : [times[i - 1]!, at, i - 1]
-      if (pair === null) continue
-      const [startA, startB] = [pair.a[index]!, pair.b[index]!]
-      const [endA, endB] = [before.a[i]!, before.b[i]!]
-      stretches.push({ start, end: times[i]!, startA, startB, endA, endB })
+  #stretches(holdEnds: readonly Instant[]): Stretches {
+    const knots = this.#knots(holdEnds)
+    const at = this.#read(knots, 'at')
+    const before = this.#read(knots, 'before')
+    const joined = this.#before
+    if (joined === null) {
+      const cut = (values: Float64Array) => values.subarray(0, -1)
+      const late = (values: Float64Array) => values.subarray(1)
+      const first = { a: cut(at.a), b: cut(at.b) }
+      return { starts: cut(knots), ends: late(knots), first, last: { a: late(before.a), b: late(before.b) } }
     }
-    return stretches
+    const first = { a: behind(joined.a[0]!, at.a), b: behind(joined.b[0]!, at.b) }
+    return { starts: behind(this.#piece.from - 1, knots), ends: knots, first, last: before }
+  }
+
+  #knots(holdEnds: readonly Instant[]): Float64Array {
+    const { from, to, raw } = this.#piece
+    const inside = holdEnds.filter((end) => from < end && end < to)
+    if (inside.length > 0) return Float64Array.from(new Set([from, ...raw.times, ...inside, to])).sort()
+    const opens = raw.times[0] !== from
+    const knots = new Float64Array(raw.times.length + (opens ? 2 : 1))
+    knots.set(raw.times, opens ? 1 : 0)
+    knots[0] = from
+    knots[knots.length - 1] = to
+    return knots
   }
 
   /** With raw points where the answer has changed, and one microsecond before where it changes right after that. */
   #withPoints(raw: PointColumns, changes: readonly number[]): PointColumns {
     const { from, to } = this.#piece
-    const known = (time: number) => raw.times[lowerBound(raw.times, time)] === time
-    const wanted = new Set<number>()
-    const inside = Float64Array.from(changes.filter((time) => time > from))
-    const [first, last] = [
-      this.#read(
-        inside.map((time) => time - 1),
-        'at',
-      ),
-      this.#read(inside, 'before'),
-    ]
-    inside.forEach((time, i) => {
+    const inside = Float64Array.from(changes).subarray(changes[0] === from ? 1 : 0)
+    const first = this.#read(
+      inside.map((time) => time - 1),
+      'at',
+    )
+    const last = this.#read(inside, 'before')
+    const wanted = new Float64Array(2 * changes.length)
+    let count = 0
+    let next = 0
+    const want = (time: number): void => {
+      while (next < raw.times.length && raw.times[next]! < time) next++
+      if (raw.times[next] !== time && time !== wanted[count - 1] && time < to) wanted[count++] = time
+    }
+    if (inside.length < changes.length) want(from)
+    for (let i = 0; i < inside.length; i++) {
       const early = isEarly(this.#comparison, first.a[i]!, first.b[i]!, last.a[i]!, last.b[i]!)
-      if (early) wanted.add(time - 1)
-    })
-    for (const time of changes) if (time < to) wanted.add(time)
-    const extra = Float64Array.from([...wanted].filter((time) => !known(time))).sort()
+      if (early) want(inside[i]! - 1)
+      want(inside[i]!)
+    }
+    const extra = wanted.subarray(0, count)
     if (extra.length === 0) return raw
     return merge(raw, extra, this.#answers(this.#read(extra, 'at')))
   }
@@ -319,18 +332,16 @@ class ComparedStretch {
       times.map((time) => Math.max(time - 1, from)),
       'at',
     )
+    const joined = this.#before
     return times.map((time, i) => {
-      const pair = time > from ? { a: first.a[i]!, b: first.b[i]! } : this.#firstBefore()
       const [lastA, lastB] = [last.a[i]!, last.b[i]!]
       const limit = answer(this.#comparison, lastA, lastB)
-      const earlier = pair === null ? Number.NaN : answer(this.#comparison, pair.a, pair.b)
-      if (pair === null || Number.isNaN(limit) || Number.isNaN(earlier) || limit === earlier) return limit
-      return isEarly(this.#comparison, pair.a, pair.b, lastA, lastB) ? limit : earlier
+      const firstA = time > from ? first.a[i]! : (joined?.a[0] ?? Number.NaN)
+      const firstB = time > from ? first.b[i]! : (joined?.b[0] ?? Number.NaN)
+      const earlier = answer(this.#comparison, firstA, firstB)
+      if (limit === earlier || Number.isNaN(limit) || Number.isNaN(earlier)) return limit
+      return isEarly(this.#comparison, firstA, firstB, lastA, lastB) ? limit : earlier
     })
-  }
-
-  #firstBefore(): { readonly a: number; readonly b: number } | null {
-    return this.#before === null ? null : { a: this.#before.a[0]!, b: this.#before.b[0]! }
   }
 
   #limitsAfter(times: Float64Array): Float64Array {
@@ -348,6 +359,14 @@ class ComparedStretch {
       return isEarly(this.#comparison, a, b, nextA, nextB) ? next : own
     })
   }
+}
+
+/** A value, then all of some others but the last. */
+function behind(first: number, others: Float64Array): Float64Array {
+  const values = new Float64Array(others.length)
+  values[0] = first
+  values.set(others.subarray(0, -1), 1)
+  return values
 }
 
 /** Raw points with others at times that they do not have. */

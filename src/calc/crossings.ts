@@ -7,14 +7,13 @@ export interface Pair {
   readonly b: Float64Array
 }
 
-/** A stretch in which two series go straight, from its first instant to the limit from the left at its last. */
-export interface Stretch {
-  readonly start: number
-  readonly end: number
-  readonly startA: number
-  readonly startB: number
-  readonly endA: number
-  readonly endB: number
+/** Stretches in which two series go straight, each from its first instant to the limit from the left at its last. */
+export interface Stretches {
+  /** Ascending; each stretch ends at or before the start of the next. */
+  readonly starts: Float64Array
+  readonly ends: Float64Array
+  readonly first: Pair
+  readonly last: Pair
 }
 
 /** Values of both series at ascending times. */
@@ -36,14 +35,9 @@ interface Bracket {
  * The first whole microseconds at which the answer to a comparison has changed, within stretches: after the first instant
  * of each and up to its last. What one microsecond before the change and the change itself are, the series say; the lines
  * only say where to look.
- * @param stretches  ascending, not overlapping
- * @param read       values inside the stretches
+ * @param read values inside the stretches
  */
-export function findChanges(
-  comparison: Comparison,
-  stretches: readonly Stretch[],
-  read: ReadPair,
-): readonly number[] {
+export function findChanges(comparison: Comparison, stretches: Stretches, read: ReadPair): readonly number[] {
   const brackets = bracketsOf(comparison, stretches, read)
   let open = brackets.filter(isOpen)
   while (open.length > 0) {
@@ -81,55 +75,66 @@ function narrow(bracket: Bracket, probe: number, found: number): void {
   }
 }
 
-function bracketsOf(comparison: Comparison, stretches: readonly Stretch[], read: ReadPair): Bracket[] {
-  const crossed = stretches.flatMap((stretch) => {
-    const roots = rootsOf(comparison, stretch)
-    return roots.length === 0 ? [] : [{ stretch, roots, middles: middlesOf(stretch, roots) }]
-  })
-  const middles = Float64Array.from(crossed.flatMap(({ middles }) => middles))
-  const { a, b } = read(middles, 'at')
+/** A stretch in which the lines cross. */
+interface Crossed {
+  /** Of the stretch. */
+  readonly index: number
+  /** Where the lines have a gap of zero, ascending. */
+  readonly roots: readonly number[]
+  readonly middles: readonly number[]
+}
+
+function bracketsOf(comparison: Comparison, stretches: Stretches, read: ReadPair): Bracket[] {
+  const crossed = crossedOf(comparison, stretches)
+  const { starts, ends, first, last } = stretches
+  const inside = Float64Array.from(crossed.flatMap(({ middles }) => middles))
+  const { a, b } = read(inside, 'at')
   const brackets: Bracket[] = []
   let next = 0
-  for (const { stretch, roots, middles } of crossed) {
-    const { start, end, startA, startB, endA, endB } = stretch
-    const samples = [
-      { time: start, answer: answer(comparison, startA, startB) },
-      ...middles.map((time) => ({ time, answer: answer(comparison, a[next]!, b[next++]!) })),
-      { time: end, answer: answer(comparison, endA, endB) },
-    ]
-    for (let i = 1; i < samples.length; i++) {
-      const [low, high] = [samples[i - 1]!, samples[i]!]
-      if (low.answer === high.answer || Number.isNaN(low.answer) || Number.isNaN(high.answer)) continue
-      brackets.push({
-        low: low.time,
-        high: high.time,
-        answer: low.answer,
-        guess: roots.find((root) => root >= low.time && root <= high.time) ?? Number.NaN,
-        step: 1,
-        lowMoved: false,
-        highMoved: false,
-      })
+  for (const { index, roots, middles } of crossed) {
+    let low = starts[index]!
+    let before = answer(comparison, first.a[index]!, first.b[index]!)
+    const close = (high: number, after: number): void => {
+      if (before !== after && !Number.isNaN(before) && !Number.isNaN(after)) {
+        const guess = roots.find((root) => root >= low && root <= high) ?? Number.NaN
+        brackets.push({ low, high, answer: before, guess, step: 1, lowMoved: false, highMoved: false })
+      }
+      low = high
+      before = after
     }
+    for (const middle of middles) {
+      close(middle, answer(comparison, a[next]!, b[next]!))
+      next++
+    }
+    close(ends[index]!, answer(comparison, last.a[index]!, last.b[index]!))
   }
   return brackets
 }
 
-/** Where the lines have a gap of zero, ascending; NaN last where that cannot be told. */
-function rootsOf({ gaps }: Comparison, stretch: Stretch): readonly number[] {
-  const { start, end, startA, startB, endA, endB } = stretch
-  const roots: number[] = []
-  for (const gap of gaps) {
-    const first = gap(startA, startB)
-    const last = gap(endA, endB)
-    if (first === last || !changesSign(first, last)) continue
-    roots.push(start + (end - start) * shareOf(first, last))
+function crossedOf({ gaps }: Comparison, { starts, ends, first, last }: Stretches): readonly Crossed[] {
+  const crossed: Crossed[] = []
+  for (let index = 0; index < starts.length; index++) {
+    let roots: number[] | null = null
+    for (const gap of gaps) {
+      const from = gap(first.a[index]!, first.b[index]!)
+      const to = gap(last.a[index]!, last.b[index]!)
+      if (from === to || !changesSign(from, to)) continue
+      const root = starts[index]! + (ends[index]! - starts[index]!) * shareOf(from, to)
+      if (roots === null) roots = [root]
+      else roots.push(root)
+    }
+    if (roots === null) continue
+    if (roots.length > 1) roots.sort((a, b) => a - b)
+    crossed.push({ index, roots, middles: middlesOf(starts[index]!, ends[index]!, roots) })
   }
-  return roots.sort((a, b) => a - b)
+  return crossed
 }
 
+const NO_TIMES: readonly number[] = []
+
 /** Between the edges of a band, which may be entered and left within one stretch. */
-function middlesOf({ start, end }: Stretch, [first, second]: readonly number[]): readonly number[] {
-  if (first === undefined || second === undefined) return []
+function middlesOf(start: number, end: number, [first, second]: readonly number[]): readonly number[] {
+  if (first === undefined || second === undefined) return NO_TIMES
   const middle = first + (second - first) / 2
   const inside = (time: number) => time > start && time < end
   return [...new Set([Math.floor(middle), Math.ceil(middle)])].filter(inside)

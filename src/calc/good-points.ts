@@ -25,6 +25,7 @@ export async function findRawPoint(
 ): Promise<SinglePoint | null> {
   const nearest = await series.rawPoint(find, at)
   if (nearest === null || accept(nearest)) return nearest
+  if (accept === isGoodPoint && series.goodPoint !== undefined) return series.goodPoint(find, at)
   const back = goesBack(find)
   let from: number = back ? MIN_INSTANT : nearest.time + 1
   let to: number = back ? nearest.time : END_INSTANT
@@ -80,10 +81,13 @@ export function planFindRawPoint(
     const near = where.kind === 'near' ? { near: { find, at } } : {}
     series.plan({ kind: 'raw-time', find, at, near: `${grid} time`, count }, ledger)
     series.plan({ kind: 'raw-time', find, at, near: `${grid} point`, count }, ledger)
-    series.plan({ kind: 'values', grid, count, from, to, ...near }, ledger)
     // Each of several look-ups may pass by BAD points of its own, and read what stands beside them.
-    const runs = { grid: `${grid} runs`, count: 10 * count, from, to, ...near }
-    if (count > 1) series.plan({ kind: 'values', ...runs }, ledger)
+    const each = series.goodPoint !== undefined || count === 1 ? 1 : 10
+    series.plan({ kind: 'values', grid, count: each * count, from, to, ...near }, ledger)
+  }
+  if (series.goodPoint !== undefined) {
+    series.plan({ kind: 'values', grid: `${grid} good`, count: 2 * count, from: at, to: at }, ledger)
+    return
   }
   const [from, to] = back ? [MIN_INSTANT, at] : [at, END_INSTANT]
   if (from >= to) return

@@ -2,7 +2,7 @@ import { type PointColumns, STATUS_OK } from '../series/columns.ts'
 import type { EdgePoint } from '../series/interpolate.ts'
 import type { FindPoint } from '../series/reads.ts'
 import { type Instant, MIN_INSTANT } from '../time/instant.ts'
-import { findRawPoint, planFindRawPoint, type Whereabouts } from './good-points.ts'
+import { planFindRawPoint, type Whereabouts } from './good-points.ts'
 import { type Derived, PointSignalSeries } from './point-signal.ts'
 import type { Ask, CurrentPoint, Ledger, Series, SeriesContext, SinglePoint } from './series.ts'
 
@@ -44,7 +44,7 @@ export class HeldSeries extends PointSignalSeries {
 
   protected async knotBefore(at: Instant): Promise<EdgePoint | null> {
     if (at <= MIN_INSTANT) return null
-    return findRawPoint(this.input, 'before', at, (point) => this.makesKnot(point))
+    return this.knotPoint('before', at)
   }
 
   protected planKnotBefore(where: Whereabouts, ledger: Ledger): void {

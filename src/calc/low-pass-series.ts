@@ -61,14 +61,16 @@ export class LowPassSeries extends PointSignalSeries {
   }
 
   override plan(ask: Ask, ledger: Ledger): void {
-    const isStreamed = ask.kind === 'pieces' || ask.kind === 'integrals' || ask.kind === 'aggregates'
+    const isStreamed =
+      ask.kind === 'integrals' || ask.kind === 'aggregates' || (ask.kind === 'pieces' && ask.extent === 'all')
     if (isStreamed && ask.from < this.#start) this.#startingFor(ask.from).plan(ask, ledger)
     else super.plan(ask, ledger)
   }
 
   override pieces(range: PieceRange): PieceStream {
-    const { wantedFrom = range.from } = range
-    return wantedFrom < this.#start ? this.#startingFor(wantedFrom).pieces(range) : super.pieces(range)
+    const { wantedFrom = range.from, extent } = range
+    const isEarly = extent === 'all' && wantedFrom < this.#start
+    return isEarly ? this.#startingFor(wantedFrom).pieces(range) : super.pieces(range)
   }
 
   async currentPoint(_find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint> {
@@ -93,6 +95,11 @@ export class LowPassSeries extends PointSignalSeries {
 
   protected makesKnot(point: SinglePoint): boolean {
     return isGoodPoint(point) && point.time >= this.#start
+  }
+
+  /** Any good one: none is looked for before the start of the filter. */
+  protected override knotPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return findRawPoint(this.input, find, at)
   }
 
   protected derive(input: PointColumns, last: EdgePoint | null): Derived {

@@ -34,6 +34,7 @@ export class NoBadSeries implements Series {
   readonly straight: boolean
   readonly holdEnds: readonly Instant[]
   readonly held?: (pushDowns: boolean) => Series
+  readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
   readonly #input: Series
   readonly #name: string
   readonly #context: SeriesContext
@@ -48,6 +49,7 @@ export class NoBadSeries implements Series {
     if (input.held !== undefined) {
       this.held = (pushDowns) => new NoBadSeries(input.held!(pushDowns), `${name} held ${pushDowns}`, context)
     }
+    if (input.goodPoint !== undefined) this.goodPoint = (find, at) => input.goodPoint!(find, at)
     this.#input = input
     this.#name = name
     this.#context = context

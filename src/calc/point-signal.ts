@@ -70,6 +70,11 @@ export abstract class PointSignalSeries implements Series {
   protected abstract derive(raw: PointColumns, last: EdgePoint | null): Derived
   /** Whether a raw point of the input makes a knot. */
   protected abstract makesKnot(point: SinglePoint): boolean
+  /** The raw point of the input next to an instant that makes a knot. */
+  protected knotPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return findRawPoint(this.input, find, at, (point) => this.makesKnot(point))
+  }
+
   /** The last knot before an instant. */
   protected abstract knotBefore(at: Instant): Promise<EdgePoint | null>
   protected abstract planKnotBefore(where: Whereabouts, ledger: Ledger): void
@@ -172,7 +177,7 @@ export abstract class PointSignalSeries implements Series {
   async #following(around: Surroundings<Piece, EdgePoint | null>): Promise<PointColumns | null> {
     const found = await around.ahead(({ raw }) => this.#firstThatMakesKnot(raw))
     if (found !== null || around.end >= END_INSTANT) return found
-    const point = await findRawPoint(this.input, 'after-or-at', around.end, (point) => this.makesKnot(point))
+    const point = await this.knotPoint('after-or-at', around.end)
     if (point === null) return null
     const { time, value, bad } = point
     return {

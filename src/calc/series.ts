@@ -38,6 +38,12 @@ export interface Series {
   held?(pushDowns: boolean): Series
 
   /**
+   * The good raw point next to an instant, `null` when there is none: costs two points, however many BAD ones it passes by,
+   * and is planned as two values. Series that have to read these do not have it.
+   */
+  goodPoint?(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+
+  /**
    * Says which underlying reads an ask will need, without fetching anything. Whatever the methods below fetch for this
    * ask must be covered: the ledger's cost is never below the points that cross the historian contract.
    */

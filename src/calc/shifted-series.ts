@@ -30,6 +30,7 @@ export class ShiftedSeries implements Series {
   readonly straight: boolean
   readonly holdEnds: readonly Instant[]
   readonly held?: (pushDowns: boolean) => Series
+  readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
   readonly input: Series
   readonly us: number
   readonly #name: string
@@ -44,6 +45,9 @@ export class ShiftedSeries implements Series {
     if (input.held !== undefined) {
       this.held = (pushDowns) =>
         new ShiftedSeries(input.held!(pushDowns), us, `${name} held ${pushDowns}`, context)
+    }
+    if (input.goodPoint !== undefined) {
+      this.goodPoint = (find, at) => this.#point(find, at, (find, at) => input.goodPoint!(find, at))
     }
     this.input = input
     this.us = us
@@ -109,9 +113,17 @@ export class ShiftedSeries implements Series {
     return { ...point, time: instantFromUs(point.time - this.us) }
   }
 
-  async rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+  rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return this.#point(find, at, (find, at) => this.input.rawPoint(find, at))
+  }
+
+  async #point(
+    find: FindPoint,
+    at: Instant,
+    read: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>,
+  ): Promise<SinglePoint | null> {
     const place = this.#place(find, at)
-    const point = place === null ? null : await this.input.rawPoint(...place)
+    const point = place === null ? null : await read(...place)
     const time = point === null ? null : this.#back(point.time)
     return point === null || time === null ? null : { ...point, time }
   }

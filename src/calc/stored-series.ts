@@ -5,7 +5,7 @@ import type { PointColumns } from '../series/columns.ts'
 import { SignalIntegrator, timeAverages } from '../series/integrate.ts'
 import { interpolate } from '../series/interpolate.ts'
 import type { FindPoint, Integrals, RangeResult, SignalShape } from '../series/reads.ts'
-import { END_INSTANT, type Instant, instantFromUs } from '../time/instant.ts'
+import { END_INSTANT, type Instant, instantFromUs, isAccepted } from '../time/instant.ts'
 import { breathe, pagePoints } from './page.ts'
 import { timesFor, windowSpans } from './read-memo.ts'
 import type {
@@ -110,6 +110,19 @@ export class StoredSeries implements Series {
 
   rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     return this.#context.source.point(this.#tag, find, at)
+  }
+
+  async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    // Instants are whole, so "before" is "at or before the last microsecond before".
+    const place = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+    if (!isAccepted(place)) return null
+    const { source } = this.#context
+    const found = await source.neighbours(this.#tag, timesFor(source, place))
+    const [time, value] =
+      find === 'before' || find === 'before-or-at'
+        ? [found.beforeTimes[0]!, found.beforeValues[0]!]
+        : [found.afterTimes[0]!, found.afterValues[0]!]
+    return Number.isNaN(time) ? null : { time: instantFromUs(time), value, bad: false }
   }
 
   async rawTime(find: FindPoint, at: Instant): Promise<Instant | null> {
