@@ -7,6 +7,8 @@ export interface Measurement {
   readonly p99Ms: number
   /** Items that one run handles, for a rate; null where there is none. */
   readonly items: number | null
+  /** As measured, where runs overlapped in time; left out it is what the median says. */
+  readonly itemsPerSecond?: number
   readonly note: string
 }
 
@@ -41,7 +43,8 @@ export async function measure(
   }
 }
 
-function quantile(sorted: readonly number[], q: number): number {
+/** Of ascending numbers, at least one; `q` from 0 to 1. */
+export function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!
 }
 

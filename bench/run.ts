@@ -46,12 +46,12 @@ if (process.argv.includes('--json')) {
 
 function table(rows: readonly Measurement[]): string {
   const header = ['case', 'runs', 'median ms', 'p99 ms', 'items/s', 'note']
-  const cells = rows.map(({ name, runs, medianMs, p99Ms, items, note }) => [
+  const cells = rows.map(({ name, runs, medianMs, p99Ms, items, itemsPerSecond, note }) => [
     name,
     String(runs),
     medianMs.toFixed(3),
     p99Ms.toFixed(3),
-    items === null ? '' : `${Math.round((items / medianMs) * 1000).toLocaleString('en')}`,
+    items === null ? '' : Math.round(itemsPerSecond ?? (items / medianMs) * 1000).toLocaleString('en'),
     note,
   ])
   const widths = header.map((title, column) =>

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,9 @@ const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tidemark.js')
 /** A real service in a process of its own, with an empty data directory that goes when it stops. */
 export interface Service {
   readonly pid: number
+  readonly port: number
+  /** Of scope write. */
+  readonly key: string
   readonly dataDir: string
   /** Posts JSON and answers the text of the answer. */
   post(path: string, body: string): Promise<Buffer>
@@ -36,6 +39,8 @@ export async function startService(environment: Readonly<Record<string, string>>
   await untilLive(agent, port, child)
   return {
     pid: child.pid!,
+    port,
+    key,
     dataDir,
     post,
     stop: async () => {
@@ -63,6 +68,36 @@ export async function startBareServer(): Promise<Pick<Service, 'post' | 'stop'>>
       agent.destroy()
       child.kill()
     },
+  }
+}
+
+/** The bare server of bench/ceiling/ceiling-server.ts, for what parsing and committing points alone cost. */
+export async function startCeiling(): Promise<Pick<Service, 'pid' | 'port' | 'key' | 'stop'>> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'ceiling', 'ceiling-server.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const port = await new Promise<number>((resolve) => {
+    child.stdout.once('data', (line: Buffer) => resolve(Number(line.toString())))
+  })
+  return {
+    pid: child.pid!,
+    port,
+    key: '',
+    stop: async () => {
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      child.stdin.end()
+      await gone
+    },
+  }
+}
+
+/** Processor time of a process so far, user and system, all threads; NaN where there is no /proc. */
+export function processorMs(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  } catch {
+    return Number.NaN
   }
 }
 

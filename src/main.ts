@@ -11,6 +11,7 @@ import type { Settings } from './config/settings.ts'
 import type { Historian } from './historian/contract.ts'
 import type { DriverDefinition, DriverLog } from './historian/driver.ts'
 import type { AliasesFor } from './historian/registry.ts'
+import { QueryMeter } from './historian/remote/meter.ts'
 
 /*
  * Puts the program together, and alone names drivers, storage and the HTTP service. All of them are imported when a
@@ -73,7 +74,12 @@ async function openInPlace(settings: Settings): Promise<InPlace> {
     // A plant that was served here is data like any other, but only worth opening where it is.
     if (!wanted.has(DEMO_HISTORIAN) && existsSync(data.historianDirectory(DEMO_HISTORIAN)))
       wanted.set(DEMO_HISTORIAN, await demoSettings())
-    const historians = await openHistorians(wanted, (name) => data.historianDirectory(name), stderrLog)
+    const historians = await openHistorians(
+      wanted,
+      (name) => data.historianDirectory(name),
+      stderrLog,
+      new Map(),
+    )
     return {
       historians: new HistorianRegistry(historians, await aliasesFor(data.aliases, settings)),
       close: async () => {
@@ -114,7 +120,8 @@ async function startService(settings: Settings): Promise<Service> {
   try {
     const wanted = new Map(settings.historians)
     if (settings.demo) wanted.set(DEMO_HISTORIAN, await demoSettings())
-    const historians = await openHistorians(wanted, (name) => data.historianDirectory(name), log)
+    const meters = new Map<string, QueryMeter>()
+    const historians = await openHistorians(wanted, (name) => data.historianDirectory(name), log, meters)
     undo.push(() => closeAll(historians))
 
     const plant = historians.find(({ name }) => settings.demo && name === DEMO_HISTORIAN)
@@ -129,6 +136,7 @@ async function startService(settings: Settings): Promise<Service> {
       version,
       clock: presentInstant,
       log,
+      meters,
     })
     await app.listen({ host: settings.server.host, port: settings.server.port })
     // Only now: the first keys are shown once, and a start that fails after making them would lose them.
@@ -161,13 +169,16 @@ async function openHistorians(
   settings: Settings['historians'],
   directoryOf: (name: string) => string,
   log: DriverLog,
+  meters: Map<string, QueryMeter>,
 ): Promise<Historian[]> {
   const drivers = await loadDrivers()
   const opened: Historian[] = []
   try {
     for (const [name, { type, options }] of settings) {
+      const meter = new QueryMeter()
+      meters.set(name, meter)
       // The type is known: src/config has checked it.
-      opened.push(await drivers.get(type)!.open(options, { name, directory: directoryOf(name), log }))
+      opened.push(await drivers.get(type)!.open(options, { name, directory: directoryOf(name), log, meter }))
     }
   } catch (error) {
     await closeAll(opened)

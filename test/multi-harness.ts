@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Historian } from '../src/historian/contract.ts'
 import { HistorianRegistry } from '../src/historian/registry.ts'
+import { writeBatch } from '../src/historian/write-batch.ts'
 import type { CallLimits } from '../src/multi/limit.ts'
 import { type MultiAnswer, runMulti } from '../src/multi/run.ts'
 import { makeColumns, STATUS_BAD, STATUS_OK } from '../src/series/columns.ts'
@@ -55,7 +56,7 @@ export async function historianOf(
       columns.values[index] = value
       columns.statuses[index] = status === 'BAD' ? STATUS_BAD : STATUS_OK
     })
-    await historian.write({ tags: [{ tag, points: columns }], createTags: false }, context)
+    await historian.write(writeBatch([{ tag, points: columns }], false), context)
   }
   return historian
 }

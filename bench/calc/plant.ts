@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embedded } from '../../src/drivers/embedded/driver.ts'
 import { HistorianRegistry } from '../../src/historian/registry.ts'
+import { NO_METER } from '../../src/historian/remote/meter.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import type { CallLimits } from '../../src/multi/limit.ts'
 import { runMulti } from '../../src/multi/run.ts'
 import { makeColumns } from '../../src/series/columns.ts'
@@ -37,7 +39,10 @@ const BATCH = 25_000
 export async function startPlant(now: Instant): Promise<Plant> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
   const log = { info() {}, warn() {}, error() {} }
-  const historian = await embedded.open({ writable: true }, { name: 'plant', directory, log })
+  const historian = await embedded.open(
+    { writable: true },
+    { name: 'plant', directory, log, meter: NO_METER },
+  )
   const historians = new HistorianRegistry([historian])
   const { signal } = new AbortController()
   return {
@@ -48,7 +53,7 @@ export async function startPlant(now: Instant): Promise<Plant> {
           columns.times[i] = START_US + (from + i) * 1_000_000
           columns.values[i] = valueAt(from + i)
         }
-        await historian.write({ tags: [{ tag, points: columns }], createTags: true }, { signal })
+        await historian.write(writeBatch([{ tag, points: columns }], true), { signal })
       }
     },
     ask: async (requests, limits = {}) => {

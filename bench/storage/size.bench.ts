@@ -1,3 +1,4 @@
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
 import { columnOf, missing, readRows } from '../../test/data/files.ts'
 import { expect, type Measurement } from '../measure.ts'
@@ -12,7 +13,7 @@ async function size(name: string, tags: readonly PointColumns[]): Promise<void> 
   const empty = bench.fileBytes()
   const start = performance.now()
   for (const [index, points] of tags.entries()) {
-    await bench.store.write({ tags: [{ tag: `tag-${index}`, points }], createTags: true }, signal)
+    await bench.store.write(writeBatch([{ tag: `tag-${index}`, points }], true), signal)
   }
   const elapsed = performance.now() - start
   let count = 0

@@ -1,3 +1,4 @@
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { type Measurement, measure } from '../measure.ts'
 import { atOneHertz, openBenchStore, randomWalk, signal } from './plant.ts'
 
@@ -16,10 +17,10 @@ for (const [tags, points, requests] of [
   )
   const write = (request: number) =>
     bench.store.write(
-      {
-        tags: names.map((tag, index) => ({ tag, points: prepared[request]![index % walks.length]! })),
-        createTags: true,
-      },
+      writeBatch(
+        names.map((tag, index) => ({ tag, points: prepared[request]![index % walks.length]! })),
+        true,
+      ),
       signal,
     )
   await write(0)

@@ -1,3 +1,4 @@
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { STORED_AGGREGATES } from '../../src/storage/signal-reads.ts'
 import { instantFromUs } from '../../src/time/instant.ts'
 import { expect, type Measurement, measure } from '../measure.ts'
@@ -63,7 +64,7 @@ for (let from = 0; from < POINTS; from += BATCH) {
     return value / 1_000
   })
   generating += performance.now() - generateStart
-  await bench.store.write({ tags: [{ tag: 'walk', points }], createTags: true }, signal)
+  await bench.store.write(writeBatch([{ tag: 'walk', points }], true), signal)
 }
 const writing = performance.now() - writeStart - generating
 for (const day of days) {

@@ -57,7 +57,7 @@ function show(written: unknown): string {
 }
 
 function isSecret(path: readonly PropertyKey[]): boolean {
-  return path.some((step) => /pass|secret|token|credential|apikey/i.test(String(step)))
+  return path.some((step) => /pass|secret|token|credential|apikey|^key$/i.test(String(step)))
 }
 
 /** `historians.plant.type`, `server.corsOrigins[1]`; the whole file is `the configuration`. */

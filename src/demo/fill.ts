@@ -1,4 +1,5 @@
-import type { CallContext, Historian, TagPoints } from '../historian/contract.ts'
+import type { CallContext, Historian } from '../historian/contract.ts'
+import { type TagPoints, writeBatch } from '../historian/write-batch.ts'
 import { makeColumns, STATUS_BAD } from '../series/columns.ts'
 import { type Instant, instantFromUs, US_PER_DAY } from '../time/instant.ts'
 import { PLANT, type PlantTag, plantTimeAt, STEP_US } from './plant.ts'
@@ -33,8 +34,9 @@ export async function fillPlant(historian: Historian, now: Instant, context: Cal
       const start = Math.max(from, starts[index]!)
       return start < to ? [pointsOf(tag, start, to)] : []
     })
-    await historian.write({ tags, createTags: false }, context)
-    written += tags.reduce((count, { points }) => count + points.times.length, 0)
+    const batch = writeBatch(tags, false)
+    await historian.write(batch, context)
+    written += batch.points.times.length
   }
   return written
 }

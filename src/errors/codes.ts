@@ -285,6 +285,26 @@ export const ERRORS = {
     text: 'Historian {historian} could not be reached: {reason}',
     fix: 'See GET /health/ready with a key, and the service log.',
   },
+  HISTORIAN_LIMIT: {
+    kind: 'limit',
+    text: 'Historian {historian} has a limit of its own: {reason}',
+    fix: 'Ask for less in one call, or raise the limit in the service behind the historian.',
+  },
+  HISTORIAN_REFUSED: {
+    kind: 'invalid',
+    text: 'Historian {historian} refused this: {reason}',
+    fix: 'Mend what the reason names; it is what the service behind the historian said.',
+  },
+  HOP_LOOP: {
+    kind: 'invalid',
+    text: 'This call came back to the instance {instance}, through which it had come already: a historian leads to itself',
+    fix: 'Look at the historians of type tidemark: one of them leads back to where the call began.',
+  },
+  HOP_LIMIT: {
+    kind: 'invalid',
+    text: 'This call came through more than {limit} instances',
+    fix: 'Let the historian lead to the instance that has the points by a shorter way.',
+  },
   WRITE_FAILED: {
     kind: 'unavailable',
     text: 'Historian {historian} did not take its points: {reason}',
@@ -294,6 +314,11 @@ export const ERRORS = {
     kind: 'unavailable',
     text: 'Historian {historian} took its points',
     fix: 'Nothing: another historian of the request failed.',
+  },
+  WRITE_PARTIAL: {
+    kind: 'unavailable',
+    text: 'Historian {historian} took only a part of its points: {reason}',
+    fix: 'Mend what the reason names and write the same request again; that is always safe.',
   },
   WRITE_OUTCOME_UNKNOWN: {
     kind: 'unavailable',

@@ -202,14 +202,17 @@ export interface IntegralQuery extends SignalShape {
   readonly ends: Float64Array
 }
 
+/**
+ * Points of many tags in one set of columns, so that a point for each of 10,000 tags costs three arrays and not 30,000.
+ * write-batch.ts makes one and takes it apart.
+ */
 export interface WriteBatch {
-  readonly tags: readonly TagPoints[]
+  /** A name may come more than once; its points then count as if they came one after the other. */
+  readonly tags: readonly string[]
+  /** One more than `tags`, ascending from 0: the points of `tags[i]` have the index from `offsets[i]` to before `offsets[i + 1]`; may be none. */
+  readonly offsets: Uint32Array
+  /** Of each tag in any order, the same time more than once allowed: the last one wins. Values finite. */
+  readonly points: PointColumns
   /** Whether missing tags are made (no description, no units, not stepped). Otherwise a missing one is TAG_NOT_FOUND and nothing is written. */
   readonly createTags: boolean
-}
-
-export interface TagPoints {
-  readonly tag: string
-  /** In any order, the same time more than once allowed: the last one wins. Values finite. May be empty. */
-  readonly points: PointColumns
 }

@@ -8,6 +8,19 @@ export interface DriverEnvironment {
   /** Folder that belongs to this historian alone, inside the data directory; it need not exist yet. */
   readonly directory: string
   readonly log: DriverLog
+  /** Told of every query that is sent to the historian's server; remote/meter.ts has one for tests. */
+  readonly meter: DriverMeter
+}
+
+/**
+ * Counts what a connected historian is sent, for /metrics and for the proof that a call costs as few queries as it should.
+ * Kinds are words of the driver's own such as `read`, `write`, `metadata`: few, and nothing that came from outside.
+ */
+export interface DriverMeter {
+  /** To be called when queries go out, each try of them. */
+  sent(kind: string, queries?: number): void
+  /** One of them failed: no answer came, or the server refused it. Cancelled ones do not count. */
+  failed(kind: string): void
 }
 
 /** The part of the program's logger that a driver may use; the fields must hold no secrets. */
@@ -22,7 +35,11 @@ export interface DriverDefinition<Config = unknown> {
   /** Value of `type` in the configuration; also the historian's `type`. */
   readonly type: string
   readonly configSchema: ZodType<Config>
-  /** Rejects with a TidemarkError when the historian cannot be used as configured. */
+  /**
+   * Rejects with a TidemarkError when the historian cannot be used as configured, which stops the service. A server that
+   * cannot be reached now is no such reason: the historian is opened, its calls fail with HISTORIAN_UNAVAILABLE, and it
+   * connects when the server is there.
+   */
   open(config: Config, environment: DriverEnvironment): Promise<Historian>
 }
 

@@ -23,17 +23,21 @@ export function bodyCall(
   }
 }
 
-/** Sends an answer with the status of its outcome; what went wrong behind it goes to the log. */
+/**
+ * Gives the body of an answer, for the handler to resolve with, and the reply the status of its outcome; what went wrong
+ * behind it goes to the log.
+ */
 export function sendResult(
   request: FastifyRequest,
   reply: FastifyReply,
   result: Result<object>,
-): FastifyReply {
+): string {
   const { outcome, body, failures = [] } = result
   const status = statusOfOutcome(outcome)
   for (const failure of failures) {
     if (status >= 500) request.log.warn({ err: failure, outcome }, 'a call failed')
   }
   if (outcome === 'overloaded') reply.header('retry-after', String(RETRY_AFTER_SECONDS))
-  return reply.code(status).type(JSON_TYPE).send(JSON.stringify(body))
+  reply.code(status).type(JSON_TYPE)
+  return JSON.stringify(body)
 }

@@ -65,8 +65,9 @@ export class Connections {
     }
     const call: Call = { controller, request, response, end, progress: null }
     calls.add(call)
-    response.once('finish', () => end(true))
-    response.once('close', () => end(response.writableFinished))
+    // The second call does nothing, so there is no need to take the listeners off.
+    response.on('finish', () => end(true))
+    response.on('close', () => end(response.writableFinished))
     return controller
   }
 

@@ -8,6 +8,9 @@ export function queryKeyOf(request: IncomingMessage): string | null {
   return keysOfRequests.get(request) ?? null
 }
 
+/** A path of ours and nothing else: nothing is to be taken out of it or escaped. */
+const PLAIN = /^\/[A-Za-z0-9/_.-]*$/
+
 /**
  * What happens to a request before anything else sees it: the key is taken out of its URL, so that no log line, error,
  * redirect or metric can hold it, and a path that cannot be decoded is escaped, so that it is an unknown path like any
@@ -15,6 +18,10 @@ export function queryKeyOf(request: IncomingMessage): string | null {
  * @returns the URL to route by
  */
 export function admit(request: IncomingMessage & { originalUrl?: string }): string {
+  if (PLAIN.test(request.url ?? '')) {
+    request.originalUrl = request.url!
+    return request.url!
+  }
   const { url, key } = takeKey(pathOf(request.url ?? '/'))
   if (key !== null) keysOfRequests.set(request, key)
   // Fastify keeps the URL as it came under this name.

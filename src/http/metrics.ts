@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, type Metric, Registry } from 'prom-client'
+import { Tally, TallyOfTimes } from './tally.ts'
 import type { WorkInHand } from './work.ts'
 
 /** How often the event loop's lag is sampled. Node counts the interval itself into each sample. */
@@ -15,54 +16,51 @@ const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
 export class Metrics {
   readonly #registry = new Registry()
   readonly #lag: ReturnType<typeof monitorEventLoopDelay>
-  readonly #requests: Counter<'route' | 'method' | 'status'>
-  readonly #seconds: Histogram<'route' | 'method'>
-  readonly #historianCalls: Counter<'type' | 'operation' | 'outcome'>
-  readonly #historianSeconds: Counter<'type' | 'operation'>
-  readonly #historianPoints: Counter<'type' | 'direction'>
-  readonly #multiLabels: Counter<'outcome'>
+  readonly #requests = new Tally(
+    'tidemark_http_requests_total',
+    'Requests answered, by route, method and status; 499 is a client that went away.',
+    ['route', 'method', 'status'] as const,
+  )
+  readonly #seconds = new TallyOfTimes(
+    'tidemark_http_request_duration_seconds',
+    'Time from the head of a request to the end of its answer.',
+    ['route', 'method'] as const,
+    DURATION_BUCKETS,
+  )
+  readonly #historianCalls = new Tally(
+    'tidemark_historian_calls_total',
+    'Calls to historians, by kind of historian, operation and outcome (ok or the kind of error).',
+    ['type', 'operation', 'outcome'] as const,
+  )
+  readonly #historianSeconds = new Tally(
+    'tidemark_historian_call_seconds_total',
+    'Time spent waiting for historians.',
+    ['type', 'operation'] as const,
+  )
+  readonly #historianPoints = new Tally(
+    'tidemark_points_total',
+    'Points that historians gave (read) and took (written).',
+    ['type', 'direction'] as const,
+  )
+  readonly #multiLabels = new Tally('tidemark_multi_labels_total', 'Labels of multi calls, by how they ended.', [
+    'outcome',
+  ] as const)
 
   constructor(version: string, work: WorkInHand) {
     const registers = [this.#registry]
     this.#lag = monitorEventLoopDelay({ resolution: LAG_SAMPLE_MS })
     this.#lag.enable()
-    this.#requests = new Counter({
-      name: 'tidemark_http_requests_total',
-      help: 'Requests answered, by route, method and status; 499 is a client that went away.',
-      labelNames: ['route', 'method', 'status'],
-      registers,
-    })
-    this.#seconds = new Histogram({
-      name: 'tidemark_http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer.',
-      labelNames: ['route', 'method'],
-      buckets: DURATION_BUCKETS,
-      registers,
-    })
-    this.#historianCalls = new Counter({
-      name: 'tidemark_historian_calls_total',
-      help: 'Calls to historians, by kind of historian, operation and outcome (ok or the kind of error).',
-      labelNames: ['type', 'operation', 'outcome'],
-      registers,
-    })
-    this.#historianSeconds = new Counter({
-      name: 'tidemark_historian_call_seconds_total',
-      help: 'Time spent waiting for historians.',
-      labelNames: ['type', 'operation'],
-      registers,
-    })
-    this.#historianPoints = new Counter({
-      name: 'tidemark_points_total',
-      help: 'Points that historians gave (read) and took (written).',
-      labelNames: ['type', 'direction'],
-      registers,
-    })
-    this.#multiLabels = new Counter({
-      name: 'tidemark_multi_labels_total',
-      help: 'Labels of multi calls, by how they ended.',
-      labelNames: ['outcome'],
-      registers,
-    })
+    for (const tally of [
+      this.#requests,
+      this.#seconds,
+      this.#historianCalls,
+      this.#historianSeconds,
+      this.#historianPoints,
+      this.#multiLabels,
+    ]) {
+      // Of a metric the registry asks only its name and `get`.
+      this.#registry.registerMetric(tally as unknown as Metric)
+    }
     const gauge = (name: string, help: string, value: () => number) =>
       new Gauge({
         name,
@@ -115,24 +113,25 @@ export class Metrics {
 
   /** @param route as registered, null for an unknown path */
   requestEnded(route: string | null, method: string, status: number, seconds: number): void {
-    const labels = { route: route ?? 'unknown', method: METHODS.includes(method) ? method : 'other' }
-    this.#requests.inc({ ...labels, status: String(status) })
-    this.#seconds.observe(labels, seconds)
+    const shownRoute = route ?? 'unknown'
+    const shownMethod = METHODS.includes(method) ? method : 'other'
+    this.#requests.add(1, shownRoute, shownMethod, String(status))
+    this.#seconds.add(seconds, shownRoute, shownMethod)
   }
 
   /** @param type kind of historian; @param outcome `ok` or a kind of error */
   historianCalled(type: string, operation: string, outcome: string, seconds: number): void {
-    this.#historianCalls.inc({ type, operation, outcome })
-    this.#historianSeconds.inc({ type, operation }, seconds)
+    this.#historianCalls.add(1, type, operation, outcome)
+    this.#historianSeconds.add(seconds, type, operation)
   }
 
   pointsPassed(type: string, direction: 'read' | 'written', points: number): void {
-    if (points > 0) this.#historianPoints.inc({ type, direction }, points)
+    if (points > 0) this.#historianPoints.add(points, type, direction)
   }
 
   multiAnswered(labels: number, wrongLabels: number): void {
-    this.#multiLabels.inc({ outcome: 'answered' }, labels - wrongLabels)
-    this.#multiLabels.inc({ outcome: 'wrong' }, wrongLabels)
+    this.#multiLabels.add(labels - wrongLabels, 'answered')
+    this.#multiLabels.add(wrongLabels, 'wrong')
   }
 
   /** The text that Prometheus scrapes, and its type. */

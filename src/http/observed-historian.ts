@@ -1,5 +1,5 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
-import type { Historian, TagPoints, WriteBatch } from '../historian/contract.ts'
+import type { Historian, WriteBatch } from '../historian/contract.ts'
 import type { PointColumns } from '../series/columns.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -19,7 +19,7 @@ const OPERATIONS: Readonly<Partial<Record<keyof Historian, Count>>> = {
   readIntegrals: noPoints,
   write: (batch) => ({
     direction: 'written',
-    points: sum((batch as WriteBatch).tags, (tag: TagPoints) => tag.points.times.length),
+    points: (batch as WriteBatch).points.times.length,
   }),
   putTags: noPoints,
   deletePoints: noPoints,

@@ -1,43 +1,66 @@
 import { Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { JSON_TYPE } from './error-answer.ts'
 
-/** Pieces made between two turns of the event loop: other calls wait for no more than a few milliseconds. */
-const PIECES_PER_TURN = 4
+/** How long pieces are made between two turns of the event loop: other calls wait no longer. */
+const SLICE_MS = 2
 
 /**
- * Sends JSON that is made piece by piece, as UTF-8. A short one goes out whole, with its length; a longer one flows as fast
- * as the client takes it, and never stands in memory as a whole. When making a later piece fails, the connection is cut, so
- * that the client cannot take the answer for complete.
+ * The payload of a reply for JSON that is made piece by piece, as UTF-8, to be returned by the handler. A short one goes out
+ * whole, with its length; a longer one flows as fast as the client takes it, and never stands in memory as a whole. When
+ * making a later piece fails, the connection is cut, so that the client cannot take the answer for complete.
  */
-export function sendPieces(reply: FastifyReply, pieces: Iterable<Uint8Array>): FastifyReply {
+export function sendPieces(reply: FastifyReply, pieces: Iterable<Uint8Array>): Buffer | Readable {
   reply.type(JSON_TYPE)
   const iterator = pieces[Symbol.iterator]()
   const first = iterator.next()
-  if (first.done === true) return reply.send('')
+  if (first.done === true) return Buffer.alloc(0)
   const second = iterator.next()
-  if (second.done === true) return reply.send(bufferOf(first.value))
-  return reply.send(Readable.from(paced(first.value, second.value, iterator), { objectMode: false }))
+  if (second.done === true) return bufferOf(first.value)
+  return new PieceStream(first.value, second.value, iterator)
 }
 
-async function* paced(
-  first: Uint8Array,
-  second: Uint8Array,
-  rest: Iterator<Uint8Array>,
-): AsyncGenerator<Buffer> {
-  try {
-    yield bufferOf(first)
-    yield bufferOf(second)
-    for (let made = 1; ; made++) {
-      if (made % PIECES_PER_TURN === 0) await setImmediate()
-      const next = rest.next()
-      if (next.done === true) return
-      yield bufferOf(next.value)
+class PieceStream extends Readable {
+  /** Made already, and to go out before the rest. */
+  readonly #made: Uint8Array[]
+  readonly #rest: Iterator<Uint8Array>
+  #spentMs = 0
+
+  constructor(first: Uint8Array, second: Uint8Array, rest: Iterator<Uint8Array>) {
+    super()
+    this.#made = [second, first]
+    this.#rest = rest
+  }
+
+  override _read(): void {
+    const made = this.#made.pop()
+    if (made !== undefined) this.push(bufferOf(made))
+    else if (this.#spentMs < SLICE_MS) this.#pushNext()
+    else {
+      setImmediate(() => {
+        this.#spentMs = 0
+        if (!this.destroyed) this.#pushNext()
+      })
     }
-  } finally {
+  }
+
+  #pushNext(): void {
+    const began = performance.now()
+    let next: IteratorResult<Uint8Array>
+    try {
+      next = this.#rest.next()
+    } catch (error) {
+      this.destroy(error as Error)
+      return
+    }
+    this.#spentMs += performance.now() - began
+    this.push(next.done === true ? null : bufferOf(next.value))
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     // The client went away: whatever makes the pieces lets go of what it holds.
-    rest.return?.()
+    this.#rest.return?.()
+    done(error)
   }
 }
 

@@ -8,6 +8,7 @@ import { SIGNATURES } from '../calc/functions/index.ts'
 import type { ServerSettings } from '../config/settings.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { HistorianRegistry } from '../historian/registry.ts'
+import { afterHops, HOPS_HEADER, readHops } from '../historian/remote/hops.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
 import { addClientErrors } from './client-errors.ts'
 import { Connections } from './connections.ts'
@@ -25,6 +26,7 @@ import { addUnknownPaths, Paths } from './plugins/paths.ts'
 import { addReference } from './plugins/reference.ts'
 import { addRequests, requestIdOf } from './plugins/requests.ts'
 import { addShutdown } from './plugins/shutdown.ts'
+import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/index.ts'
 import type { Parts, Services } from './services.ts'
@@ -62,6 +64,7 @@ export function createServer(services: Services): FastifyInstance {
     // One line per request is written in plugins/requests.ts; Fastify's own would name URLs as they came.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
+    childLoggerFactory: (parent, bindings, options) => new RequestLog(parent, bindings, options),
     rewriteUrl: admit,
     serverFactory: (handler) => nodeServer(handler as RequestListener, serverSettings.tls),
     trustProxy: trustedProxies(serverSettings.trustedProxies),
@@ -76,7 +79,7 @@ export function createServer(services: Services): FastifyInstance {
 
   paths.watch(app)
   addErrors(app, paths)
-  addRequests(app, connections, metrics)
+  addRequests(app, connections, metrics, log)
   addSecurityHeaders(app)
   addCors(app, serverSettings.corsOrigins)
   addAuthentication(app, { ...services, historians })
@@ -112,7 +115,8 @@ function addRoute(scope: FastifyInstance, route: Route, parts: Parts): void {
     handler: async (request, reply) => {
       request.work?.use()
       try {
-        return await handle(request, reply)
+        const hops = readHops(request.headers[HOPS_HEADER])
+        return await afterHops(hops, () => handle(request, reply))
       } finally {
         request.work?.leave()
       }

@@ -4,6 +4,7 @@ import type { AliasView } from '../aliases/view.ts'
 import type { KeyStore } from '../config/keys.ts'
 import type { Settings } from '../config/settings.ts'
 import type { HistorianRegistry, HistorianView } from '../historian/registry.ts'
+import type { QueryMeter } from '../historian/remote/meter.ts'
 import type { Instant } from '../time/instant.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -19,6 +20,8 @@ export interface Services {
   /** Wall-clock time; asked once per call. */
   readonly clock: () => Instant
   readonly log: Logger
+  /** What each historian's server was sent, by the historian's name; left out where nothing counts it. */
+  readonly meters?: ReadonlyMap<string, QueryMeter>
 }
 
 /** What a route is made from. */

@@ -169,9 +169,13 @@ export class BlockView {
   #bytes: Bytes = new Uint8Array(0)
   #doubles: Float64Array = new Float64Array(0)
   #start = 0
+  /** Where a block's columns are, unless it is compressed: the arrays and the index of the first point in each. */
+  #timesIn: Float64Array = this.#doubles
+  #valuesIn: Float64Array = this.#doubles
+  #statusesIn: Uint8Array = this.#bytes
   #times = 0
   #values = 0
-  /** Index of the first status in #bytes; -1 when all points are OK. */
+  /** -1 when all points are OK. */
   #statuses = -1
   #size = 0
   #viewed: ArrayBufferLike | null = null
@@ -184,6 +188,24 @@ export class BlockView {
   /** Indexes of the points that are unpacked. */
   #from = 0
   #to = 0
+
+  /** Looks at points in memory, those with index from start (included) to end (excluded), at least one, as if they were a block. */
+  openColumns({ times, values, statuses }: PointColumns, start: number, end: number): this {
+    const bad = countBad(statuses, start, end)
+    this.count = end - start
+    this.goodCount = this.count - bad
+    this.firstTime = times[start]!
+    this.lastTime = times[end - 1]!
+    this.chunkCount = 0
+    this.#size = 0
+    this.#timesIn = times
+    this.#valuesIn = values
+    this.#statusesIn = statuses
+    this.#times = start
+    this.#values = start
+    this.#statuses = bad > 0 ? start : -1
+    return this
+  }
 
   /** Reads the header. Throws Damage when it cannot be that of a block of this size. */
   open(bytes: Bytes, size: number): this {
@@ -221,6 +243,9 @@ export class BlockView {
     this.count = count
     this.firstTime = this.#doubles[(start >> 3) + 2]!
     this.lastTime = this.#doubles[(start >> 3) + 3]!
+    this.#timesIn = this.#doubles
+    this.#valuesIn = this.#doubles
+    this.#statusesIn = this.#bytes
     this.#times = (start + HEADER_BYTES) >> 3
     this.#values = this.#times + count
     this.#statuses = withStatuses ? start + blockBytes(count, false) : -1
@@ -256,7 +281,7 @@ export class BlockView {
     this.lastTime = this.#doubles[header + 3]!
   }
 
-  /** Its size. */
+  /** Its size; 0 for points in memory. */
   get bytes(): number {
     return this.#size
   }
@@ -278,19 +303,19 @@ export class BlockView {
   }
 
   timeAt(index: number): number {
-    if (this.chunkCount === 0) return this.#doubles[this.#times + index]!
+    if (this.chunkCount === 0) return this.#timesIn[this.#times + index]!
     if (index < this.#from || index >= this.#to) this.#unpack(index)
     return this.#unpacked.times[index - this.#from]!
   }
 
   valueAt(index: number): number {
-    if (this.chunkCount === 0) return this.#doubles[this.#values + index]!
+    if (this.chunkCount === 0) return this.#valuesIn[this.#values + index]!
     if (index < this.#from || index >= this.#to) this.#unpack(index)
     return this.#unpacked.values[index - this.#from]!
   }
 
   statusAt(index: number): number {
-    if (this.chunkCount === 0) return this.#statuses < 0 ? 0 : this.#bytes[this.#statuses + index]!
+    if (this.chunkCount === 0) return this.#statuses < 0 ? 0 : this.#statusesIn[this.#statuses + index]!
     if (index < this.#from || index >= this.#to) this.#unpack(index)
     return this.#unpacked.statuses[index - this.#from]!
   }
@@ -326,10 +351,10 @@ export class BlockView {
       this.#unpackTo(target, at, start, end)
       return
     }
-    target.times.set(this.#doubles.subarray(this.#times + start, this.#times + end), at)
-    target.values.set(this.#doubles.subarray(this.#values + start, this.#values + end), at)
+    target.times.set(this.#timesIn.subarray(this.#times + start, this.#times + end), at)
+    target.values.set(this.#valuesIn.subarray(this.#values + start, this.#values + end), at)
     if (this.#statuses >= 0) {
-      target.statuses.set(this.#bytes.subarray(this.#statuses + start, this.#statuses + end), at)
+      target.statuses.set(this.#statusesIn.subarray(this.#statuses + start, this.#statuses + end), at)
     } else target.statuses.fill(0, at, at + end - start)
   }
 
@@ -342,12 +367,10 @@ export class BlockView {
 
   /** Copies times and values of a plain block; with a loop, which is the fastest for the few points of a tail. */
   copyDoubles(target: Float64Array, times: number, values: number): void {
-    const source = this.#doubles
-    const from = this.#times
     const { count } = this
     for (let i = 0; i < count; i++) {
-      target[times + i] = source[from + i]!
-      target[values + i] = source[from + count + i]!
+      target[times + i] = this.#timesIn[this.#times + i]!
+      target[values + i] = this.#valuesIn[this.#values + i]!
     }
   }
 

@@ -33,6 +33,12 @@ interface BlockChange {
   readonly summary: Bytes | null | undefined
 }
 
+/** A place in a change that is being worked out. */
+export interface ChangesMark {
+  readonly blocks: number
+  readonly entries: number
+}
+
 /**
  * What one commit will change, worked out beforehand: entries to put and to remove, in order. Working it out may take many turns
  * of the event loop; `apply` is one turn, and so one lmdb transaction, all of it or nothing.
@@ -51,6 +57,16 @@ export class Changes {
 
   get isEmpty(): boolean {
     return this.#blocks.length === 0 && this.#entries.length === 0
+  }
+
+  /** What was worked out so far; `undo` takes what comes after it back. */
+  mark(): ChangesMark {
+    return { blocks: this.#blocks.length, entries: this.#entries.length }
+  }
+
+  undo({ blocks, entries }: ChangesMark): void {
+    this.#blocks.length = blocks
+    this.#entries.length = entries
   }
 
   /** Stores points as one plain block under their first time. */
@@ -99,6 +115,22 @@ export class Changes {
   /** Stores an entry of another database than `points`; key and value are copied. */
   put(store: Store, key: Bytes, value: Bytes): void {
     this.#entries.push({ store, key: this.#arena.copy(key), value: this.#arena.copy(value) })
+  }
+
+  /** Stores an entry whose key and value lie in memory of this change (`key`, `arena`) and are not copied. */
+  putOwned(store: Store, key: Bytes, value: Bytes): void {
+    this.#entries.push({ store, key, value })
+  }
+
+  /** Memory for a key of so many bytes. */
+  key(size: number): Bytes {
+    const { bytes, offset } = this.#arena.allocate(size)
+    return bytes.subarray(offset, offset + size)
+  }
+
+  /** Memory for values, in place until `reset`. */
+  get arena(): Arena {
+    return this.#arena
   }
 
   remove(store: Store, key: Bytes): void {

@@ -5,6 +5,8 @@ import { KEY_BYTES, readBlockKey, TAIL } from './block-key.ts'
 import { type CatalogStores, idKey, nameKey, readId } from './catalog.ts'
 import { Damage } from './damage.ts'
 import type { Store } from './environment.ts'
+import { Journal, type RecordPlace, readRecordKey } from './journal/journal.ts'
+import { decodeRecord } from './journal/record.ts'
 import { META } from './names.ts'
 import { searchKeys } from './search-keys.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -18,6 +20,8 @@ export interface HistorianCheck {
   readonly blocks: number
   /** Points in blocks that are not damaged. */
   readonly points: number
+  /** Records of the journal, whose points are not in blocks yet or in both. */
+  readonly records: number
   /** Sentences, at most MAX_PROBLEMS; empty when all is well. */
   readonly problems: readonly string[]
   /** All problems, also those without a sentence. */
@@ -53,7 +57,7 @@ class Findings {
  * the records, the order of the blocks, and that blocks have a tag.
  */
 export async function checkHistorian(
-  stores: CatalogStores & { readonly points: Store; readonly summaries: Store },
+  stores: CatalogStores & { readonly points: Store; readonly summaries: Store; readonly journal: Store },
   snapshot: Snapshot,
 ): Promise<HistorianCheck> {
   const findings = new Findings()
@@ -61,7 +65,30 @@ export async function checkHistorian(
   await checkIndexes(stores, snapshot, findings, { tags, searchEntries })
   const { blocks, points, summaries } = await checkBlocks(stores, snapshot, findings)
   await checkSummaries(stores, snapshot, findings, summaries)
-  return { tags, blocks, points, problems: findings.problems, problemCount: findings.count }
+  const records = await checkJournal(stores.journal, snapshot, findings)
+  return { tags, blocks, points, records, problems: findings.problems, problemCount: findings.count }
+}
+
+/** Every record by its checksum, and that none is missing between them. */
+async function checkJournal(store: Store, snapshot: Snapshot, findings: Findings): Promise<number> {
+  const journal = new Journal(store)
+  let records = 0
+  let before: RecordPlace | null = null
+  findings.watch('the journal', () => {
+    journal.state(snapshot.options)
+  })
+  await eachEntry(store, snapshot, (key, value) => {
+    const place = readRecordKey(key)
+    if (place === null) return
+    records++
+    findings.watch(`journal record ${place.epoch}.${place.number}`, () => {
+      decodeRecord(value)
+      const isNext = before === null || place.epoch > before.epoch || place.number === before.number + 1
+      before = place
+      if (!isNext) throw new Damage('the record before it is missing')
+    })
+  })
+  return records
 }
 
 async function checkTags(

@@ -1,13 +1,13 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
+import type { WriteBatch } from '../historian/contract.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
 import { interpolate } from '../series/interpolate.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 import { addSummaries } from './add-summaries.ts'
 import { BlockView } from './block.ts'
-import { Catalog, CatalogDraft, type CatalogStores } from './catalog.ts'
-import { ChangeQueue } from './change-queue.ts'
-import { Changes, CommitFailed } from './changes.ts'
+import { Catalog, type CatalogDraft, type CatalogStores } from './catalog.ts'
+import { CommitFailed } from './changes.ts'
 import { Damage } from './damage.ts'
 import {
   Meta,
@@ -18,26 +18,33 @@ import {
   type Store,
   unusable,
 } from './environment.ts'
+import { FOLD_LIMITS, type FoldLimits } from './folder.ts'
 import { Generations } from './generations.ts'
+import { HeadCapture } from './heads/head-capture.ts'
+import { Heads } from './heads/heads.ts'
 import { checkHistorian, type HistorianCheck } from './historian-check.ts'
+import { JournalFollower } from './journal/follower.ts'
+import { Journal } from './journal/journal.ts'
 import { DATABASES, FORMAT_VERSION, META } from './names.ts'
 import { type Ownership, takeOwnership } from './owner.ts'
 import { planDeletes, type Span } from './plan-deletes.ts'
-import { planWrites, type Write } from './plan-writes.ts'
 import { countPoints, readNeighbours, readPoint, readRange } from './point-reads.ts'
 import { rebuildSearch } from './rebuild-search.ts'
 import { type Search, type SearchPage, searchTags } from './search.ts'
 import { readAggregates, readIntegrals } from './signal-reads.ts'
-import { Snapshot, withSnapshot } from './snapshot.ts'
-import { type BlockAccess, TagBlocks } from './tag-blocks.ts'
+import { type Snapshot, withSnapshot } from './snapshot.ts'
+import { type BlockAccess, StoredBlocks, TagBlocks } from './tag-blocks.ts'
 import type { TagRecord } from './tag-record.ts'
 import { removeAllBlocks } from './tag-removal.ts'
+import { Writer } from './writer.ts'
 
 export interface HistorianStoreOptions {
   /** Name of the historian, for errors; the folder remembers the one that it was made for. */
   readonly historian: string
   /** Whether this process is to change it: one process at a time may. */
   readonly owner: boolean
+  /** When points move from the journal into blocks; FOLD_LIMITS when left out. */
+  readonly fold?: Partial<FoldLimits>
 }
 
 /** A tag's metadata as it is stored. */
@@ -54,23 +61,10 @@ export interface HistorianStores extends CatalogStores {
   readonly points: Store
   /** See summary-entry.ts. */
   readonly summaries: Store
+  /** See journal/journal.ts. */
+  readonly journal: Store
 }
 
-/** What a change works on. */
-interface Draft {
-  readonly changes: Changes
-  readonly catalog: CatalogDraft
-  /** Of the newest state, which stays the newest as long as the change is being worked out. */
-  readonly snapshot: Snapshot
-}
-
-/** A change of the queue: writes can share a commit, anything else has one of its own. */
-type Change =
-  | { readonly kind: 'write'; readonly write: Write }
-  | { readonly kind: 'other'; readonly plan: (draft: Draft) => Promise<void>; readonly signal: AbortSignal }
-
-/** Writes are committed together up to so many points, which bounds the memory and the time of a commit. */
-const POINTS_PER_COMMIT = 500_000
 /** Blocks whose checksum is remembered to be right, in one generation. */
 const VERIFIED_BLOCKS = 100_000
 
@@ -91,11 +85,20 @@ export class HistorianStore {
   readonly #ownership: Ownership | null
   readonly #catalog: Catalog
   readonly #access: BlockAccess
-  readonly #changes: Changes
-  readonly #queue: ChangeQueue<Change>
+  readonly #journal: Journal
+  readonly #heads = new Heads()
+  readonly #follower: JournalFollower
+  /** `null` when another process may change what is read here. */
+  readonly #writer: Writer | null
 
   /** Use {@link openHistorianStore}. */
-  constructor(historian: string, root: Root, stores: HistorianStores, ownership: Ownership | null) {
+  constructor(
+    historian: string,
+    root: Root,
+    stores: HistorianStores,
+    ownership: Ownership | null,
+    fold: FoldLimits,
+  ) {
     this.historian = historian
     this.#root = root
     this.#stores = stores
@@ -107,13 +110,32 @@ export class HistorianStore {
       view: new BlockView(),
       verified: new Generations(VERIFIED_BLOCKS),
     }
-    this.#changes = new Changes(stores.points, stores.summaries)
-    this.#queue = new ChangeQueue<Change>(shareCommit, (group) => this.#commit(group))
+    this.#journal = new Journal(stores.journal)
+    this.#follower = new JournalFollower(this.#journal, this.#heads)
+    this.#writer = ownership === null ? null : this.#makeWriter(fold)
+  }
+
+  #makeWriter(limits: FoldLimits): Writer {
+    const state = this.#follower.catchUp()
+    return new Writer({
+      root: this.#root,
+      points: this.#stores.points,
+      summaries: this.#stores.summaries,
+      catalog: this.#catalog,
+      journal: this.#journal,
+      heads: this.#heads,
+      access: this.#access,
+      limits,
+      state,
+      damage: () => this.#follower.damage,
+      tagNotFound: (tag) => this.#tagNotFound(tag),
+      changeError: (error) => this.#changeError(error),
+    })
   }
 
   /** Finishes all changes that were asked for and frees everything. Nothing is called afterwards. */
   async close(): Promise<void> {
-    await this.#queue.idle()
+    await this.#writer?.close()
     await this.#ownership?.release()
     await this.#root.close()
   }
@@ -122,6 +144,7 @@ export class HistorianStore {
   async checkHealth(signal: AbortSignal): Promise<void> {
     await this.#read(signal, () => {
       if (this.#stores.meta.get(META.format) === undefined) throw new Damage('the format is missing')
+      if (this.#follower.damage !== null) throw this.#follower.damage
     })
   }
 
@@ -152,13 +175,45 @@ export class HistorianStore {
   ): Promise<PointColumns> {
     return this.#read(signal, async (snapshot) => {
       const points = makeColumns(queries.length)
-      for (const [index, { tag, find, at }] of queries.entries()) {
-        const blocks = this.#blocks(tag, snapshot)
-        if (blocks === null || !readPoint(blocks, find, at, points, index)) points.times[index] = Number.NaN
+      const heads = this.#capture(queries, snapshot)
+      for (let i = 0; i < queries.length; i++) {
+        const { tag, find, at } = queries[i]!
+        const record = this.#catalog.find(tag)
+        if (record === null) points.times[i] = Number.NaN
+        else if (!this.#readNewest(record.id, find, at, points, i, snapshot)) {
+          const blocks = this.#blocksOf(record.id, snapshot, heads)
+          if (!readPoint(blocks, find, at, points, i)) points.times[i] = Number.NaN
+        }
         if (snapshot.isDue()) await snapshot.rest()
       }
       return points
     })
+  }
+
+  /** Answers from what is remembered of the tag's newest point, which most reads ask for; false when that is not the answer. */
+  #readNewest(
+    id: number,
+    find: FindPoint,
+    at: number,
+    target: PointColumns,
+    index: number,
+    snapshot: Snapshot,
+  ): boolean {
+    if ((find !== 'before' && find !== 'before-or-at') || snapshot.hasRested) return false
+    let head = this.#heads.get(id)
+    if (head === undefined || !head.knowsNewest) {
+      const blocks = new TagBlocks(new StoredBlocks(this.#access, snapshot, id), this.#heads.columns(id))
+      const hasAny = readPoint(blocks, 'before-or-at', Number.MAX_SAFE_INTEGER - 1, NEWEST, 0)
+      const time = hasAny ? NEWEST.times[0]! : Number.NEGATIVE_INFINITY
+      this.#heads.rememberNewest(id, time, NEWEST.values[0]!, NEWEST.statuses[0]!)
+      head = this.#heads.get(id)!
+    }
+    const time = head.newestTime
+    if (!(find === 'before' ? time < at : time <= at)) return false
+    target.times[index] = time === Number.NEGATIVE_INFINITY ? Number.NaN : time
+    target.values[index] = head.newestValue
+    target.statuses[index] = head.newestStatus
+    return true
   }
 
   /** The first `limit` points of each range in its order. */
@@ -229,8 +284,13 @@ export class HistorianStore {
   // ---- changes ----
 
   /** Stores points, all or none. TAG_NOT_FOUND for a missing tag unless tags are made. */
-  async write(write: Write, signal: AbortSignal): Promise<void> {
-    await this.#queue.add({ kind: 'write', write }, signal)
+  async write(write: WriteBatch, signal: AbortSignal): Promise<void> {
+    await this.#owned.write(write, signal)
+  }
+
+  /** Moves all points of the journal into blocks, which otherwise happens by and by. */
+  async fold(): Promise<void> {
+    await this.#owned.fold()
   }
 
   /** Makes and overwrites metadata; tells for each entry whether it was stored, or exists, or is missing. */
@@ -239,7 +299,7 @@ export class HistorianStore {
     mode: 'create' | 'update' | 'upsert',
     signal: AbortSignal,
   ): Promise<readonly ('stored' | 'exists' | 'missing')[]> {
-    return this.#change(signal, async ({ catalog, snapshot }) => {
+    return this.#owned.change(signal, NO_NEEDS, async ({ catalog, snapshot }) => {
       const outcomes: ('stored' | 'exists' | 'missing')[] = []
       for (const fields of entries) {
         const before = catalog.find(fields.name)
@@ -258,7 +318,8 @@ export class HistorianStore {
 
   /** Removes points and tells how many of each range; one in several ranges counts for the first. */
   deletePoints(ranges: readonly TagSpan[], dryRun: boolean, signal: AbortSignal): Promise<readonly number[]> {
-    return this.#change(signal, async ({ changes, snapshot }) => {
+    const needs = { tags: () => this.#idsOf(ranges.map(({ tag }) => tag)), damage: 'throw' as const }
+    return this.#owned.change(signal, needs, async ({ changes, snapshot, removeSpans }) => {
       const counts = ranges.map(() => 0)
       const byTag = Map.groupBy(
         ranges.map((range, index) => ({ ...range, index })),
@@ -267,7 +328,8 @@ export class HistorianStore {
       for (const [tag, spans] of byTag) {
         const record = this.#catalog.find(tag)
         if (record === null) continue
-        const blocks = new TagBlocks(this.#access, snapshot, record.id)
+        const blocks = new StoredBlocks(this.#access, snapshot, record.id)
+        if (!dryRun) removeSpans(spans.map(({ from, to }) => ({ tag: record.id, from, to })))
         const found = await planDeletes(dryRun ? null : changes, blocks, record.id, spans, snapshot)
         spans.forEach(({ index }, place) => {
           counts[index] = found[place]!
@@ -279,13 +341,16 @@ export class HistorianStore {
 
   /** Removes tags with their points and tells how many points each had. TAG_NOT_FOUND for a missing one. */
   deleteTags(names: readonly string[], dryRun: boolean, signal: AbortSignal): Promise<readonly number[]> {
-    return this.#change(signal, async ({ changes, catalog, snapshot }) => {
+    const needs = { tags: () => this.#idsOf(names), damage: 'leave-out' as const }
+    return this.#owned.change(signal, needs, async ({ changes, catalog, snapshot, removeSpans }) => {
       const records = names.map((name) => this.#existing(catalog, name))
       const counts: number[] = []
       for (const record of records) {
         const target = dryRun ? null : changes
         counts.push(await removeAllBlocks(target, this.#access, record.id, snapshot))
-        if (!dryRun) catalog.remove(record)
+        if (dryRun) continue
+        catalog.remove(record)
+        removeSpans([{ tag: record.id, from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }])
       }
       return counts
     })
@@ -297,7 +362,7 @@ export class HistorianStore {
     dryRun: boolean,
     signal: AbortSignal,
   ): Promise<void> {
-    return this.#change(signal, async ({ catalog }) => {
+    return this.#owned.change(signal, NO_NEEDS, async ({ catalog }) => {
       const found = renames.map(({ from, to }) => ({ record: this.#existing(catalog, from), to }))
       const leaving = new Set(renames.map(({ from }) => from))
       const taken = new Set<string>()
@@ -318,10 +383,23 @@ export class HistorianStore {
 
   // ---- how ----
 
-  /** The blocks of a tag; `null` when there is no such tag. */
-  #blocks(tag: string, snapshot: Snapshot): TagBlocks | null {
-    const record = this.#catalog.find(tag)
-    return record === null ? null : new TagBlocks(this.#access, snapshot, record.id)
+  /** Who changes the historian; a store that was opened to read is never asked to. */
+  get #owned(): Writer {
+    if (this.#writer === null) throw new TypeError('the historian was opened to read')
+    return this.#writer
+  }
+
+  #blocksOf(id: number, snapshot: Snapshot, heads: HeadCapture): TagBlocks {
+    return new TagBlocks(new StoredBlocks(this.#access, snapshot, id), heads.columns(id))
+  }
+
+  #capture(queries: readonly { readonly tag: string }[], snapshot: Snapshot): HeadCapture {
+    return new HeadCapture(this.#heads, snapshot, () => this.#idsOf(queries.map(({ tag }) => tag)))
+  }
+
+  /** Ids of those tags that exist. */
+  #idsOf(names: readonly string[]): number[] {
+    return [...new Set(names)].flatMap((name) => this.#catalog.find(name)?.id ?? [])
   }
 
   #existing(catalog: CatalogDraft, tag: string): TagRecord {
@@ -338,12 +416,19 @@ export class HistorianStore {
   async #read<T>(signal: AbortSignal, read: (snapshot: Snapshot) => T | Promise<T>): Promise<T> {
     try {
       return await withSnapshot(this.#root, signal, (snapshot) => {
-        this.#catalog.refresh()
+        if (this.#writer === null) this.#catchUp()
         return read(snapshot)
       })
     } catch (error) {
       throw this.#readError(error)
     }
+  }
+
+  /** Another process may have changed anything since the last read. */
+  #catchUp(): void {
+    this.#root.resetReadTxn()
+    this.#follower.catchUp()
+    this.#catalog.refresh()
   }
 
   #eachTag<Query extends { readonly tag: string }, Result>(
@@ -353,72 +438,14 @@ export class HistorianStore {
   ): Promise<readonly Result[]> {
     return this.#read(signal, async (snapshot) => {
       const results: Result[] = []
+      const heads = this.#capture(queries, snapshot)
       for (const query of queries) {
-        const blocks = this.#blocks(query.tag, snapshot) ?? new TagBlocks(this.#access, snapshot, NO_TAG)
+        const blocks = this.#blocksOf(this.#catalog.find(query.tag)?.id ?? NO_TAG, snapshot, heads)
         results.push(await read(blocks, query, snapshot))
         if (snapshot.isDue()) await snapshot.rest()
       }
       return results
     })
-  }
-
-  async #change<T>(signal: AbortSignal, plan: (draft: Draft) => Promise<T>): Promise<T> {
-    let result: T | undefined
-    await this.#queue.add(
-      {
-        kind: 'other',
-        plan: async (draft) => {
-          result = await plan(draft)
-        },
-        signal,
-      },
-      signal,
-    )
-    return result as T
-  }
-
-  /** Works out and commits a group of the queue; gives what each of it failed with. */
-  async #commit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
-    const outcomes = await this.#tryCommit(group)
-    if (group.length === 1 || !outcomes.some((outcome) => outcome instanceof Damage)) {
-      return outcomes.map((outcome) => (outcome === null ? null : this.#changeError(outcome)))
-    }
-    // One of them met damage, which must not fail the others.
-    const alone: (unknown | null)[] = []
-    for (const change of group) alone.push(...(await this.#commit([change])))
-    return alone
-  }
-
-  async #tryCommit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
-    const catalog = new CatalogDraft(this.#catalog)
-    const changes = this.#changes
-    const first = group[0]!
-    const snapshot = new Snapshot(this.#root, first.kind === 'other' ? first.signal : NEVER)
-    try {
-      this.#catalog.refresh()
-      const draft = { changes, catalog, snapshot }
-      const outcomes = await this.#plan(group, draft)
-      catalog.addTo(changes)
-      snapshot.done()
-      await changes.apply()
-      return outcomes
-    } catch (error) {
-      return group.map(() => error)
-    } finally {
-      snapshot.done()
-      changes.reset()
-      this.#catalog.forget(catalog.names)
-    }
-  }
-
-  async #plan(group: readonly Change[], draft: Draft): Promise<readonly (unknown | null)[]> {
-    const first = group[0]!
-    if (first.kind === 'other') {
-      await first.plan(draft)
-      return [null]
-    }
-    const writes = group.flatMap((change) => (change.kind === 'write' ? [change.write] : []))
-    return planWrites(writes, draft, this.#access, (tag) => this.#tagNotFound(tag))
   }
 
   #readError(error: unknown): unknown {
@@ -449,7 +476,7 @@ export class HistorianStore {
  */
 export async function openHistorianStore(
   folder: string,
-  { historian, owner }: HistorianStoreOptions,
+  { historian, owner, fold }: HistorianStoreOptions,
 ): Promise<HistorianStore> {
   const root = openEnvironment(folder)
   try {
@@ -464,14 +491,19 @@ export async function openHistorianStore(
       search: openDatabase(root, DATABASES.search),
       points: openDatabase(root, DATABASES.points),
       summaries: openDatabase(root, DATABASES.summaries),
+      journal: openDatabase(root, DATABASES.journal),
     }
     checkName(root, meta, folder, historian)
     const ownership = owner ? takeOwnership(root, meta, folder, folder) : null
     if (owner) {
+      // Earlier versions would not see the points of the journal.
+      if (meta.getNumber(META.format) < FORMAT_VERSION) {
+        root.transactionSync(() => meta.put(META.format, FORMAT_VERSION))
+      }
       await rebuildSearch(stores)
       await addSummaries(stores)
     }
-    return new HistorianStore(historian, root, stores, ownership)
+    return new HistorianStore(historian, root, stores, ownership, { ...FOLD_LIMITS, ...fold })
   } catch (error) {
     await root.close()
     throw error instanceof TidemarkError ? error : unusable(folder, reasonOf(error), error)
@@ -487,16 +519,6 @@ function checkName(root: Root, meta: Meta, folder: string, historian: string): v
   }
 }
 
-/** Whether a change may be committed together with those before it. */
-function shareCommit(group: readonly Change[], next: Change): boolean {
-  let points = 0
-  for (const change of [...group, next]) {
-    if (change.kind !== 'write') return false
-    for (const tag of change.write.tags) points += tag.points.times.length
-  }
-  return points <= POINTS_PER_COMMIT
-}
-
 /** Errors of lmdb itself tell what it found in its file. */
 function isLmdbError(error: unknown): boolean {
   return error instanceof Error && /MDB_/.test(error.message)
@@ -505,5 +527,8 @@ function isLmdbError(error: unknown): boolean {
 /** Id of no tag. */
 const NO_TAG = 0
 
-/** Writes that share a commit go on whatever becomes of one caller. */
-const NEVER = new AbortController().signal
+/** Of a change that is not about points. */
+const NO_NEEDS = { tags: () => [], damage: 'throw' as const }
+
+/** Scratch for one point. */
+const NEWEST = makeColumns(1)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../test/durability/folder.ts'
 import { makeKey, makeKeyRecord } from '../config/keys.ts'
+import { writeBatch } from '../historian/write-batch.ts'
 import { makeColumns } from '../series/columns.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { openHistorianStore } from './historian-store.ts'
@@ -33,7 +34,13 @@ test('a backup beside a busy service is one consistent state of each historian, 
     while (!stop) {
       const points = makeColumns(300)
       for (let i = 0; i < 300; i++) points.times[i] = sequence * 300 + i
-      await store.write({ tags: ['a', 'b'].map((tag) => ({ tag, points })), createTags: true }, signal)
+      await store.write(
+        writeBatch(
+          ['a', 'b'].map((tag) => ({ tag, points })),
+          true,
+        ),
+        signal,
+      )
       sequence++
     }
   })()
@@ -41,6 +48,7 @@ test('a backup beside a busy service is one consistent state of each historian, 
   await backupDataDirectory(path, target, signal)
   stop = true
   await writing
+  await store.fold()
   const check = await checkDataDirectory(path, signal)
   assert.ok(check.isSound, JSON.stringify(check))
   assert.equal(check.keys, 1)

@@ -4,7 +4,7 @@
  */
 
 /** Format of data directories and historians that this version writes; it reads all up to it. */
-export const FORMAT_VERSION = 1
+export const FORMAT_VERSION = 2
 
 /** Folder of the environment with keys and aliases. */
 export const SYSTEM_FOLDER = 'system'
@@ -26,6 +26,7 @@ export const DATABASES = {
   search: 'search',
   points: 'points',
   summaries: 'summaries',
+  journal: 'journal',
 } as const
 
 /** Entries of `meta`, as JSON. */

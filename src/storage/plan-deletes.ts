@@ -2,7 +2,7 @@ import { TAIL } from './block-key.ts'
 import type { Changes } from './changes.ts'
 import { ChunkList, without } from './chunk-list.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { TagBlocks } from './tag-blocks.ts'
+import type { StoredBlocks } from './tag-blocks.ts'
 
 /** [from, to) of a tag's time. */
 export interface Span {
@@ -17,7 +17,7 @@ export interface Span {
  */
 export async function planDeletes(
   changes: Changes | null,
-  blocks: TagBlocks,
+  blocks: StoredBlocks,
   tag: number,
   spans: readonly Span[],
   snapshot: Snapshot,
@@ -51,7 +51,7 @@ export async function planDeletes(
 /** Stores the block in view again without the points that are cut out. */
 function planCuts(
   changes: Changes,
-  blocks: TagBlocks,
+  blocks: StoredBlocks,
   tag: number,
   cuts: readonly { readonly start: number; readonly end: number }[],
   removed: number,

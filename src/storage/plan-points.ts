@@ -4,7 +4,7 @@ import { TAIL } from './block-key.ts'
 import type { Changes } from './changes.ts'
 import { ChunkList } from './chunk-list.ts'
 import { mergePoints } from './sort-points.ts'
-import type { TagBlocks } from './tag-blocks.ts'
+import type { StoredBlocks } from './tag-blocks.ts'
 
 /**
  * A tag's newest points are kept in a small block of their own, its tail, so that adding a point rewrites little: several tails
@@ -23,19 +23,8 @@ function tailLimit(tag: number): number {
 /**
  * Works out what storing points changes in the blocks of a tag.
  * @param points  ascending, distinct, at least one; they replace stored ones with the same timestamp
- * @param isNew   whether the tag was made just now and so has no blocks
  */
-export function planPoints(
-  changes: Changes,
-  blocks: TagBlocks,
-  tag: number,
-  isNew: boolean,
-  points: PointColumns,
-): void {
-  if (isNew) {
-    planNewest(changes, tag, points)
-    return
-  }
+export function planPoints(changes: Changes, blocks: StoredBlocks, tag: number, points: PointColumns): void {
   const first = points.times[0]!
   const { view } = blocks
   if (blocks.seekTail()) {
@@ -78,7 +67,7 @@ function planNewest(changes: Changes, tag: number, points: PointColumns): void {
 }
 
 /** Adds points that are newer than all in the blocks of a tag without a tail. */
-function planNewer(changes: Changes, blocks: TagBlocks, tag: number, points: PointColumns): void {
+function planNewer(changes: Changes, blocks: StoredBlocks, tag: number, points: PointColumns): void {
   const { view } = blocks
   const added = points.times.length
   if (added >= STEP_POINTS || !blocks.seekBlockBefore(Number.MAX_SAFE_INTEGER)) {
@@ -106,7 +95,7 @@ function hasRoom(bytes: number): boolean {
 }
 
 /** Merges points into the blocks that they fall into; the tail is none of them. */
-function planIntoBlocks(changes: Changes, blocks: TagBlocks, tag: number, points: PointColumns): void {
+function planIntoBlocks(changes: Changes, blocks: StoredBlocks, tag: number, points: PointColumns): void {
   const { view } = blocks
   const { times } = points
   for (let start = 0; start < times.length; ) {
@@ -131,7 +120,7 @@ function planIntoBlocks(changes: Changes, blocks: TagBlocks, tag: number, points
 /** First time of the block that points from index `start` on are merged into; `null` when they make blocks of their own. */
 function baseOf(
   changes: Changes,
-  blocks: TagBlocks,
+  blocks: StoredBlocks,
   tag: number,
   times: Float64Array,
   start: number,

@@ -11,11 +11,18 @@ export class Snapshot {
   readonly #root: Root
   readonly #pacer = new Pacer()
   options: ReadOptions | undefined = undefined
+  /** Called once, before others are let in for the first time: what is in memory belongs to this state only until then. */
+  beforeRest: (() => void) | null = null
 
   constructor(root: Root, signal: AbortSignal) {
     signal.throwIfAborted()
     this.#root = root
     this.signal = signal
+  }
+
+  /** Whether others were let in since the beginning. */
+  get hasRested(): boolean {
+    return this.options !== undefined
   }
 
   /** Whether it is time for `rest`. */
@@ -25,7 +32,10 @@ export class Snapshot {
 
   /** Lets others in. Whatever was a view of stored bytes before is not valid afterwards. Throws when aborted. */
   async rest(): Promise<void> {
-    this.options ??= { transaction: this.#root.useReadTransaction() }
+    if (this.options === undefined) {
+      this.options = { transaction: this.#root.useReadTransaction() }
+      this.beforeRest?.()
+    }
     await this.#pacer.rest(this.signal)
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../test/durability/folder.ts'
+import { writeBatch } from '../historian/write-batch.ts'
 import { WindowAggregator } from '../series/aggregate.ts'
 import { makeColumns } from '../series/columns.ts'
 import { SignalIntegrator, timeAverages } from '../series/integrate.ts'
@@ -31,7 +32,7 @@ test('aggregates and integrals from summaries are those of the points, whatever 
     points.statuses[i] = (i > 35_000 && i % 11 === 0) || (i > 45_000 && i < 48_000) ? 1 : 0
   }
   // Overwrites and a tail on top leave blocks of every kind.
-  await store.write({ tags: [{ tag: 'a', points }], createTags: true }, signal)
+  await store.write(writeBatch([{ tag: 'a', points }], true), signal)
   for (const [from, size] of [
     [5_000, 3],
     [30_000, 700],
@@ -44,7 +45,7 @@ test('aggregates and integrals from summaries are those of the points, whatever 
       over.values[i] = i
       points.statuses[from + i] = 0
     }
-    await store.write({ tags: [{ tag: 'a', points: over }], createTags: false }, signal)
+    await store.write(writeBatch([{ tag: 'a', points: over }], false), signal)
   }
   const last = points.times[count - 1]!
   for (const stepped of [false, true]) {

@@ -1,6 +1,8 @@
-import type { PointColumns } from '../series/columns.ts'
+import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../series/columns.ts'
+import type { BlockView } from './block.ts'
 import { forEachPage } from './point-reads.ts'
 import type { Snapshot } from './snapshot.ts'
+import { mergePoints } from './sort-points.ts'
 import { isUsable, type Stretch } from './stretch.ts'
 import type { TagBlocks } from './tag-blocks.ts'
 
@@ -25,37 +27,95 @@ export async function forEachStretch(
   snapshot: Snapshot,
   sink: StretchSink,
 ): Promise<void> {
-  if (!blocks.hasSummaries) {
+  const { stored, view } = blocks
+  if (!stored.hasSummaries) {
     await forEachPage(blocks, from, to, snapshot, (points) => sink.takePoints(points))
     return
   }
-  const { view } = blocks
-  if (from >= to || !blocks.seekCovering(from) || view.firstTime >= to) return
-  takeBlock(blocks, from, to, sink)
-  if (blocks.isTail) return
-  let next = view.lastTime + 1
+  const memory = new MemoryWalk(blocks, from, to, sink)
+  let next = from
+  if (from < to && stored.seekBefore(from)) {
+    memory.takeBlock()
+    if (stored.isTail) {
+      memory.takeUntil(to)
+      return
+    }
+    next = view.lastTime + 1
+  }
   while (next < to) {
     const found: { readonly time: number; readonly stretch: Stretch | null }[] = []
-    blocks.eachSummary(next, to, (time, stretch) => {
+    stored.eachSummary(next, to, (time, stretch) => {
       found.push({ time, stretch })
       return found.length < SUMMARIES
     })
     for (const { time, stretch } of found) {
+      memory.takeUntil(time)
       const isWhole = stretch !== null && stretch.lastTime < to && isUsable(stretch)
-      if (!isWhole || !sink.takeStretch(stretch)) {
-        blocks.seekBlockBefore(time)
-        takeBlock(blocks, from, to, sink)
+      if (!isWhole || memory.isWithin(stretch) || !sink.takeStretch(stretch)) {
+        stored.seekBlockBefore(time)
+        memory.takeBlock()
       }
       next = time + 1
       if (snapshot.isDue()) await snapshot.rest()
     }
     if (found.length < SUMMARIES) break
   }
-  if (blocks.seekTail() && view.firstTime < to) takeBlock(blocks, from, to, sink)
+  if (stored.seekTail() && view.firstTime < to) {
+    memory.takeUntil(view.firstTime)
+    memory.takeBlock()
+  }
+  memory.takeUntil(to)
 }
 
-/** Gives those points of the block in view that fall into [from, to). */
-function takeBlock({ view }: TagBlocks, from: number, to: number, sink: StretchSink): void {
+/** Walks over the points in memory beside the stored blocks, which come in time order. */
+class MemoryWalk {
+  readonly #blocks: TagBlocks
+  readonly #from: number
+  readonly #to: number
+  readonly #sink: StretchSink
+  /** Index of the next point in memory, and that of the last one in the range plus 1. */
+  #next: number
+  readonly #end: number
+
+  constructor(blocks: TagBlocks, from: number, to: number, sink: StretchSink) {
+    this.#blocks = blocks
+    this.#from = from
+    this.#to = to
+    this.#sink = sink
+    const { head } = blocks
+    this.#next = head === null ? 0 : lowerBound(head.times, from)
+    this.#end = head === null ? 0 : lowerBound(head.times, to)
+  }
+
+  /** Whether points in memory lie within a stretch, or replace some of it; the next one is not before it. */
+  isWithin({ lastTime }: Stretch): boolean {
+    return this.#next < this.#end && this.#blocks.head!.times[this.#next]! <= lastTime
+  }
+
+  /** Gives the points in memory before `until`. */
+  takeUntil(until: number): void {
+    const { head } = this.#blocks
+    if (this.#next >= this.#end || !(head!.times[this.#next]! < until)) return
+    const end = Math.min(this.#end, lowerBound(head!.times, until))
+    this.#sink.takePoints(sliceColumns(head!, this.#next, end))
+    this.#next = end
+  }
+
+  /** Gives those points of the stored block in view, and of memory within it, that fall into the range. */
+  takeBlock(): void {
+    const { head, view } = this.#blocks
+    if (this.#next < this.#end && head!.times[this.#next]! <= view.lastTime) {
+      const end = Math.min(this.#end, upperBound(head!.times, view.lastTime))
+      const start = view.lowerBound(this.#from)
+      const stored = view.columns(start, Math.max(start, view.lowerBound(this.#to)))
+      this.#sink.takePoints(mergePoints(stored, sliceColumns(head!, this.#next, end)))
+      this.#next = end
+    } else takeBlock(view, this.#from, this.#to, this.#sink)
+  }
+}
+
+/** Gives those points of a block that fall into [from, to). */
+function takeBlock(view: BlockView, from: number, to: number, sink: StretchSink): void {
   for (let chunk = 0; chunk < view.chunkCount; chunk++) {
     const stretch = view.chunkStretch(chunk)
     if (stretch.lastTime < from) continue

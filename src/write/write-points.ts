@@ -3,7 +3,8 @@ import type { Result } from '../errors/outcome.ts'
 import { issueOf, type TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { Breather } from '../historian/breather.ts'
-import type { CallContext, Historian, TagPoints } from '../historian/contract.ts'
+import type { CallContext, Historian } from '../historian/contract.ts'
+import { type TagPoints, writeBatch } from '../historian/write-batch.ts'
 import { applyAll, WRITE_CODES } from './apply.ts'
 import { answer, readBody, readClock, readFlag, readObject, type WriteCall } from './call.ts'
 import { checkFailed, doneAnswer, failedAnswer, issuesAnswer } from './check.ts'
@@ -51,7 +52,10 @@ async function write(body: unknown, call: WriteCall, context: CallContext): Prom
   if (wrong !== null) return wrong
 
   const steps = Array.from(groupByHistorian(read), ([historian, parts]) => {
-    const batch = { tags: parts.map((part) => part.points), createTags }
+    const batch = writeBatch(
+      parts.map((part) => part.points),
+      createTags,
+    )
     return { historian, run: (stepContext: CallContext) => historian.write(batch, stepContext) }
   })
   const applied = await applyAll(steps, WRITE_CODES, context)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TagRange } from '../../src/historian/contract.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { concatColumns, makeColumns, type PointColumns } from '../../src/series/columns.ts'
 import { assertPoints, at, EVER, points, ramp } from './points.ts'
 import type { Bench, Promised } from './subject.ts'
@@ -7,7 +8,7 @@ import type { Bench, Promised } from './subject.ts'
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code
 
 async function write({ historian, context }: Bench, tag: string, batch: PointColumns): Promise<void> {
-  await historian.write({ tags: [{ tag, points: batch }], createTags: true }, context)
+  await historian.write(writeBatch([{ tag, points: batch }], true), context)
 }
 
 async function readAll({ historian, context }: Bench, tag: string): Promise<PointColumns> {
@@ -27,13 +28,10 @@ export function declareChangePromises(promised: Promised): void {
       { tag: one, points: points([2, 2]) },
       { tag: two, points: points([2, 2]) },
     ]
-    await assert.rejects(
-      historian.write({ tags: batch, createTags: false }, context),
-      hasCode('TAG_NOT_FOUND'),
-    )
+    await assert.rejects(historian.write(writeBatch(batch, false), context), hasCode('TAG_NOT_FOUND'))
     assertPoints(await readAll(bench, one), points([1, 1]))
     assert.deepEqual(await historian.findTags([two], context), [null])
-    await historian.write({ tags: batch, createTags: true }, context)
+    await historian.write(writeBatch(batch, true), context)
     assertPoints(await readAll(bench, one), points([1, 1], [2, 2]))
     assertPoints(await readAll(bench, two), points([2, 2]))
   })
@@ -116,7 +114,10 @@ export function declareChangePromises(promised: Promised): void {
         const batch = ramp(50, 0, 1)
         batch.values.fill(version)
         await historian.write(
-          { tags: tags.map((tag) => ({ tag, points: batch })), createTags: true },
+          writeBatch(
+            tags.map((tag) => ({ tag, points: batch })),
+            true,
+          ),
           context,
         )
         acknowledged = version
@@ -151,7 +152,7 @@ export function declareChangePromises(promised: Promised): void {
             { tag: shared, points: points([time, writer]) },
             { tag: own, points: points([time, i]) },
           ]
-          await historian.write({ tags: batch, createTags: true }, context)
+          await historian.write(writeBatch(batch, true), context)
         }
       }),
     )
@@ -169,7 +170,7 @@ export function declareChangePromises(promised: Promised): void {
       Array.from({ length: 20 }, (_, index) => {
         const target = index % 3 === 0 ? bench.tag() : tag
         return historian.write(
-          { tags: [{ tag: target, points: points([index, index]) }], createTags: index === 1 },
+          writeBatch([{ tag: target, points: points([index, index]) }], index === 1),
           context,
         )
       }),

@@ -18,6 +18,7 @@ import type {
   TagRename,
   WriteBatch,
 } from '../../src/historian/contract.ts'
+import { pointsOfTag } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns, STATUS_BAD } from '../../src/series/columns.ts'
 import { compareNames } from '../../src/series/tag-names.ts'
 
@@ -137,8 +138,9 @@ export class MemoryHistorian implements Historian {
 
   async write(batch: WriteBatch, { signal }: CallContext): Promise<void> {
     this.#checkWritable('write', signal)
-    if (!batch.createTags) for (const { tag } of batch.tags) this.#existing(tag)
-    for (const { tag, points } of batch.tags) {
+    if (!batch.createTags) for (const tag of batch.tags) this.#existing(tag)
+    for (const [index, tag] of batch.tags.entries()) {
+      const points = pointsOfTag(batch, index)
       let stored = this.#tags.get(tag)
       if (stored === undefined) {
         stored = { metadata: NO_METADATA, points: new Map() }

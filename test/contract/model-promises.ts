@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Historian } from '../../src/historian/contract.ts'
 import { parseTagPattern } from '../../src/historian/tag-pattern.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
 import { MemoryHistorian } from './memory-historian.ts'
 import { assertPoints, at, points, type Row } from './points.ts'
@@ -72,7 +73,10 @@ const write = fc
     return (world) =>
       both(world, (historian) =>
         historian.write(
-          { tags: tags.map(([tag, batch_]) => ({ tag: world.prefix + tag, points: batch_ })), createTags },
+          writeBatch(
+            tags.map(([tag, batch_]) => ({ tag: world.prefix + tag, points: batch_ })),
+            createTags,
+          ),
           context,
         ),
       )
@@ -84,10 +88,7 @@ const writeTogether = fc.tuple(...NAMES.map(() => batch)).map((batches): Command
     both(world, (historian) =>
       Promise.all(
         batches.map((batch_, index) =>
-          historian.write(
-            { tags: [{ tag: world.prefix + NAMES[index]!, points: batch_ }], createTags: true },
-            context,
-          ),
+          historian.write(writeBatch([{ tag: world.prefix + NAMES[index]!, points: batch_ }], true), context),
         ),
       ),
     )

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Historian, SignalShape } from '../../src/historian/contract.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { WindowAggregator } from '../../src/series/aggregate.ts'
 import { concatColumns, type PointColumns, STATUS_BAD } from '../../src/series/columns.ts'
 import { SignalIntegrator, timeAverages } from '../../src/series/integrate.ts'
@@ -15,7 +16,7 @@ async function plant(bench: Bench): Promise<{ readonly tag: string; readonly raw
     if (i % 97 < 3 || (i > 5_000 && i < 5_040)) wave.statuses[i] = STATUS_BAD
   }
   const tag = bench.tag()
-  await bench.historian.write({ tags: [{ tag, points: wave }], createTags: true }, bench.context)
+  await bench.historian.write(writeBatch([{ tag, points: wave }], true), bench.context)
   return { tag, raw: wave }
 }
 

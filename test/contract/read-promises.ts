@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { FindPoint } from '../../src/historian/contract.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import {
   concatColumns,
   makeColumns,
@@ -17,7 +18,7 @@ const BAD = 1
 async function stored({ historian, context, tag }: Bench, ...batches: PointColumns[]): Promise<string> {
   const name = tag()
   for (const batch of batches) {
-    await historian.write({ tags: [{ tag: name, points: batch }], createTags: true }, context)
+    await historian.write(writeBatch([{ tag: name, points: batch }], true), context)
   }
   return name
 }
@@ -54,7 +55,7 @@ export function declareReadPromises(promised: Promised): void {
       { tag, points: points([10, 1], [20, 1]) },
       { tag, points: points([20, 2], [30, 2]) },
     ]
-    await historian.write({ tags: twice, createTags: true }, context)
+    await historian.write(writeBatch(twice, true), context)
     assertPoints(await readAll(bench, tag), points([10, 1], [20, 2], [30, 2]))
   })
 
@@ -150,7 +151,7 @@ export function declareReadPromises(promised: Promised): void {
   promised('a tag that does not exist, or has no points, gives none', async (bench) => {
     const { historian, context } = bench
     const empty = bench.tag()
-    await historian.write({ tags: [{ tag: empty, points: points() }], createTags: true }, context)
+    await historian.write(writeBatch([{ tag: empty, points: points() }], true), context)
     for (const tag of [empty, bench.tag()]) {
       assertPoints(await readAll(bench, tag), points())
       const found = await historian.readPoints([{ tag, find: 'before', at: at(0) }], context)
@@ -272,7 +273,7 @@ export function declareReadPromises(promised: Promised): void {
       () => historian.readRanges([{ tag, ...EVER, order: 'asc', limit: 1 }], context),
       () => historian.readNeighbours([tag], Float64Array.of(1), context),
       () => historian.estimatePoints([{ tag, ...EVER }], 1, context),
-      () => historian.write({ tags: [{ tag, points: points([1, 1]) }], createTags: true }, context),
+      () => historian.write(writeBatch([{ tag, points: points([1, 1]) }], true), context),
     ]
     for (const call of calls) await assert.rejects(call, (error) => error === reason)
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TagMetadata } from '../../src/historian/contract.ts'
 import { parseTagPattern } from '../../src/historian/tag-pattern.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { compareNames } from '../../src/series/tag-names.ts'
 import { assertPoints, EVER, points } from './points.ts'
 import type { Bench, Promised } from './subject.ts'
@@ -68,7 +69,7 @@ export function declareTagPromises(promised: Promised): void {
   promised('names are data, whatever they hold', async (bench) => {
     const { historian, context } = bench
     const tags = HOSTILE_NAMES.map((tag, index) => ({ tag, points: points([index, index]) }))
-    await historian.write({ tags, createTags: true }, context)
+    await historian.write(writeBatch(tags, true), context)
     const entries = HOSTILE_NAMES.map((name) => ({
       name,
       metadata: { ...NONE, description: `about ${name}` },
@@ -98,7 +99,7 @@ export function declareTagPromises(promised: Promised): void {
   promised('metadata of a missing tag is null, and of a tag made by a write is empty', async (bench) => {
     const { historian, context } = bench
     const tag = bench.tag()
-    await historian.write({ tags: [{ tag, points: points() }], createTags: true }, context)
+    await historian.write(writeBatch([{ tag, points: points() }], true), context)
     assert.deepEqual(await historian.findTags([bench.tag(), tag], context), [null, NONE])
   })
 
@@ -126,7 +127,7 @@ export function declareTagPromises(promised: Promised): void {
   promised('metadata survives the round trip, and changing it leaves the points alone', async (bench) => {
     const { historian, context } = bench
     const tag = bench.tag()
-    await historian.write({ tags: [{ tag, points: points([1, 1]) }], createTags: true }, context)
+    await historian.write(writeBatch([{ tag, points: points([1, 1]) }], true), context)
     const all: TagMetadata[] = [
       { description: '', units: '', stepped: true },
       { description: '\u{1F525} line\nbreak "quoted"', units: 'm³/h', stepped: false },
@@ -204,7 +205,10 @@ export function declareTagPromises(promised: Promised): void {
       'page/ÆØÅ',
     ]
     await historian.write(
-      { tags: names.map((tag) => ({ tag, points: points() })), createTags: true },
+      writeBatch(
+        names.map((tag) => ({ tag, points: points() })),
+        true,
+      ),
       context,
     )
     const sorted = names.toSorted(compareNames)
@@ -229,7 +233,7 @@ export function declareTagPromises(promised: Promised): void {
   promised('hostile patterns are answered', async (bench) => {
     const { historian, context } = bench
     const name = 'a'.repeat(500)
-    await historian.write({ tags: [{ tag: name, points: points() }], createTags: true }, context)
+    await historian.write(writeBatch([{ tag: name, points: points() }], true), context)
     for (const pattern of [
       `${'*a'.repeat(200)}*b`,
       `${'a*'.repeat(400)}b`,

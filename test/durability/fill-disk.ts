@@ -1,3 +1,4 @@
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
 import { openHistorianStore } from '../../src/storage/historian-store.ts'
 
@@ -12,7 +13,7 @@ const write = (tag: string, from: number, count: number) => {
     // Hard to pack, so that the disk is full soon.
     points.values[i] = Math.sqrt(from + i)
   }
-  return store.write({ tags: [{ tag, points }], createTags: true }, signal)
+  return store.write(writeBatch([{ tag, points }], true), signal)
 }
 
 let written = 0

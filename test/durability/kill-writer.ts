@@ -1,4 +1,6 @@
 import { embedded } from '../../src/drivers/embedded/driver.ts'
+import { NO_METER } from '../../src/historian/remote/meter.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { openDataDirectory } from '../../src/storage/data-directory.ts'
 import { pointsOfRequest, TAGS_OF_WRITER, WRITERS } from './kill-plan.ts'
 
@@ -11,7 +13,7 @@ const context = { signal: new AbortController().signal }
 const directory = await openDataDirectory(path!, { owner: true })
 const historian = await embedded.open(
   { writable: true },
-  { name: 'local', directory: directory.historianDirectory('local'), log },
+  { name: 'local', directory: directory.historianDirectory('local'), log, meter: NO_METER },
 )
 
 async function writeOn(writer: number, before: number): Promise<never> {
@@ -20,7 +22,7 @@ async function writeOn(writer: number, before: number): Promise<never> {
       tag: `${tag}-${writer}`,
       points: pointsOfRequest(index, sequence),
     }))
-    await historian.write({ tags, createTags: true }, context)
+    await historian.write(writeBatch(tags, true), context)
     process.send!([writer, sequence])
   }
 }

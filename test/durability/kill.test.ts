@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { embedded } from '../../src/drivers/embedded/driver.ts'
+import { NO_METER } from '../../src/historian/remote/meter.ts'
 import { openDataDirectory } from '../../src/storage/data-directory.ts'
 import { checkDataDirectory } from '../../src/storage/maintenance.ts'
 import { EVER } from '../contract/points.ts'
@@ -50,7 +51,7 @@ test('a kill at any moment loses nothing acknowledged and leaves nothing in part
     const directory = await openDataDirectory(path, { owner: true })
     const historian = await embedded.open(
       { writable: true },
-      { name: 'local', directory: directory.historianDirectory('local'), log },
+      { name: 'local', directory: directory.historianDirectory('local'), log, meter: NO_METER },
     )
     for (let writer = 0; writer < WRITERS; writer++) {
       const read = await historian.readRanges(

@@ -9,6 +9,7 @@ import { printTag } from '../../src/grammar/print.ts'
 import { Breather } from '../../src/historian/breather.ts'
 import type { Historian } from '../../src/historian/contract.ts'
 import { HistorianRegistry } from '../../src/historian/registry.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
 import { answerPieces } from '../../src/multi/answer.ts'
 import type { MultiCall } from '../../src/multi/call.ts'
 import { executeRequest } from '../../src/multi/execute.ts'
@@ -260,7 +261,7 @@ async function historiansOf(file: GoldenFile): Promise<readonly Historian[]> {
       columns.values[i] = value
       columns.statuses[i] = bad ? STATUS_BAD : STATUS_OK
     })
-    await historian.write({ tags: [{ tag, points: columns }], createTags: false }, context)
+    await historian.write(writeBatch([{ tag, points: columns }], false), context)
   }
   return [...historians.values()]
 }

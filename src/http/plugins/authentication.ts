@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { digestOf, isUsable, type KeyScope } from '../../config/keys.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
@@ -28,17 +29,34 @@ declare module 'fastify' {
  */
 export function addAuthentication(app: FastifyInstance, services: Services): void {
   app.decorateRequest('caller', null)
+  const digests = new Digests()
   app.addHook('onRequest', async (request) => {
     const access = neededAccess(request, services)
     const key = presentedKey(request)
-    if (key !== null) request.caller = await identify(key, services)
+    if (key !== null) request.caller = await identify(digests.of(key, request.raw.socket), services)
     if (access === 'open') return
     if (key === null) throw new TidemarkError('KEY_MISSING')
     if (request.caller === null) throw new TidemarkError('KEY_INVALID')
     if (access === 'write' && request.caller.scope !== 'write') {
-      throw new TidemarkError('KEY_READ_ONLY', { operation: request.routeOptions.url ?? 'this' })
+      throw new TidemarkError('KEY_READ_ONLY', { operation: request.endpoint.url ?? 'this' })
     }
   })
+}
+
+/**
+ * Digests of keys, the last one of each connection remembered: a client sends the same key with each request, and hashing it
+ * takes longer than looking it up. What the key opens is looked up every time. Nothing outlives the connection.
+ */
+class Digests {
+  readonly #last = new WeakMap<Socket, { readonly key: string; readonly digest: Uint8Array }>()
+
+  of(key: string, socket: Socket): Uint8Array {
+    const last = this.#last.get(socket)
+    if (last?.key === key) return last.digest
+    const digest = digestOf(key)
+    this.#last.set(socket, { key, digest })
+    return digest
+  }
 }
 
 /** The caller of a request that could not have come here without a key. */
@@ -49,7 +67,7 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 function neededAccess(request: FastifyRequest, services: Services): Exclude<Access, 'metrics'> {
-  const access = request.is404 ? 'read' : (request.routeOptions.config.access ?? 'open')
+  const access = request.is404 ? 'read' : (request.endpoint.access ?? 'open')
   if (access !== 'metrics') return access
   return services.settings.server.metricsNeedKey ? 'read' : 'open'
 }
@@ -63,8 +81,11 @@ function presentedKey(request: FastifyRequest): string | null {
 }
 
 /** Null for a key that is unknown, expired or revoked: a client is not told which. */
-async function identify(key: string, { keys, clock, historians }: Services): Promise<Caller | null> {
-  const record = await keys.find(digestOf(key))
+async function identify(
+  digest: Uint8Array,
+  { keys, clock, historians }: Services,
+): Promise<Caller | null> {
+  const record = await keys.find(digest)
   if (record === null || !isUsable(record, clock())) return null
   return { keyName: record.name, scope: record.scope, historians: historians.viewFor(record.historians) }
 }

@@ -10,6 +10,7 @@ import {
   zstdCompress,
 } from 'node:zlib'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { JSON_TYPE } from '../error-answer.ts'
 
 /** A smaller body fits into one packet anyway. */
 const MIN_BYTES = 1_400
@@ -39,18 +40,21 @@ const deflateWhole = promisify<string | Buffer, object, Buffer>(deflate)
 
 /** Compresses what is worth it for clients that accept it; streams are compressed as they flow. */
 export function addCompression(app: FastifyInstance): void {
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (!isCompressible(reply) || request.method === 'HEAD') return payload
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!isCompressible(reply) || request.method === 'HEAD') return done(null, payload)
     addVary(reply)
-    if (!(typeof payload === 'string' || Buffer.isBuffer(payload) || isStream(payload))) return payload
-    if (!isStream(payload) && Buffer.byteLength(payload) < MIN_BYTES) return payload
     const encoding = chooseEncoding(request.headers['accept-encoding'])
-    if (encoding === null) return payload
+    if (encoding === null) return done(null, payload)
+    if (!(typeof payload === 'string' || Buffer.isBuffer(payload) || isStream(payload))) return done(null, payload)
+    if (!isStream(payload) && Buffer.byteLength(payload) < MIN_BYTES) return done(null, payload)
     reply.header('content-encoding', encoding.name)
     reply.removeHeader('content-length')
-    if (!isStream(payload)) return encoding.whole(payload)
+    if (!isStream(payload)) encoding.whole(payload).then((whole) => done(null, whole), done)
     // Whichever side ends first takes the other with it; Fastify sees an error on the stream it sends.
-    return pipeline(payload, encoding.stream(), () => {})
+    else done(
+      null,
+      pipeline(payload, encoding.stream(), () => {}),
+    )
   })
 }
 
@@ -81,7 +85,7 @@ function isCompressible(reply: FastifyReply): boolean {
   const { statusCode } = reply
   if (statusCode === 204 || statusCode === 304 || reply.hasHeader('content-encoding')) return false
   const type = String(reply.getHeader('content-type') ?? '')
-  return /^(?:application\/(?:json|javascript|openmetrics-text)|text\/|image\/svg)/.test(type)
+  return type === JSON_TYPE || /^(?:application\/(?:json|javascript|openmetrics-text)|text\/|image\/svg)/.test(type)
 }
 
 function addVary(reply: FastifyReply): void {

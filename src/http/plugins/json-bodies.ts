@@ -38,42 +38,42 @@ export function delayContinue(app: FastifyInstance, server: Server): void {
  */
 export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes: number): void {
   app.decorateRequest('work', null)
-  app.addHook('onRequest', async (request, reply) => {
-    const { isCall, takesJson } = request.routeOptions.config
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { isCall, takesJson } = request.endpoint
     if (takesJson === true) checkType(request)
-    if (isCall !== true) return
-    const share = work.begin()
-    request.work = share
-    let left = false
-    const leave = () => {
-      if (!left) share.leave()
-      left = true
+    // Its share is left when its connection has the answer or is gone (plugins/requests.ts), which may be already.
+    if (isCall === true) {
+      request.gone.throwIfAborted()
+      request.work = work.begin()
     }
-    reply.raw.once('finish', leave)
-    reply.raw.once('close', leave)
-    request.gone.addEventListener('abort', leave, { once: true })
+    done()
   })
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', async (request: FastifyRequest) => {
-    if (request.routeOptions.config.takesJson !== true) return undefined
-    return parseJson(await readBody(request, limitBytes))
+  app.addContentTypeParser('*', (request: FastifyRequest, _payload, done) => {
+    if (request.endpoint.takesJson !== true) return done(null, undefined)
+    const body = arrivedBody(request, limitBytes)
+    if (body !== null) return done(null, parseJson(body))
+    readBody(request, limitBytes)
+      .then(parseJson)
+      .then((parsed) => done(null, parsed), done)
   })
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     // Fastify skips the parser where no body is announced at all.
-    if (request.routeOptions.config.takesJson === true && request.body === undefined)
-      throw invalidJson('it is empty')
+    if (request.endpoint.takesJson === true && request.body === undefined) throw invalidJson('it is empty')
+    done()
   })
 }
 
 function checkType(request: FastifyRequest): void {
-  const type = request.headers['content-type']
+  const { 'content-type': type, 'content-encoding': given } = request.headers
+  // What nearly all clients send.
+  if (type === 'application/json' && given === undefined) return
   if (type === undefined || !isJsonType(type)) {
     throw new TidemarkError('MEDIA_TYPE', { input: type === undefined ? '(none)' : showInput(type) })
   }
-  const encoding = request.headers['content-encoding']
-  if (!Object.hasOwn(DECODERS, normalized(encoding))) {
-    throw new TidemarkError('CONTENT_ENCODING', { input: showInput(encoding) })
+  if (!Object.hasOwn(DECODERS, normalized(given))) {
+    throw new TidemarkError('CONTENT_ENCODING', { input: showInput(given) })
   }
 }
 
@@ -97,6 +97,19 @@ const DECODERS: Readonly<Record<string, (() => Transform) | null>> = {
 function normalized(encoding: string | undefined): string {
   const name = (encoding ?? '').trim().toLowerCase()
   return name === '' ? 'identity' : name === 'x-gzip' ? 'gzip' : name
+}
+
+/**
+ * The body of a request that came whole with its head, as small ones do, and not compressed; null for any other.
+ * @throws BODY_TOO_LARGE, OVERLOADED
+ */
+function arrivedBody(request: FastifyRequest, limitBytes: number): Buffer | null {
+  const { raw } = request
+  if (!raw.complete || normalized(request.headers['content-encoding']) !== 'identity') return null
+  if (raw.readableLength > limitBytes) return null
+  request.work?.holdBytes(raw.readableLength)
+  // Not flowing yet, a stream gives all that it has in one piece.
+  return (raw.read() as Buffer | null) ?? Buffer.alloc(0)
 }
 
 /** The whole body, decompressed. Rejects with BODY_TOO_LARGE, OVERLOADED, INVALID_REQUEST or CANCELLED. */

@@ -51,8 +51,8 @@ export class Paths {
 
 /** Answers requests that no route takes, before their body is looked at: 404, or 405 with what is allowed. */
 export function addUnknownPaths(app: FastifyInstance, paths: Paths): void {
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
     const path = shownPath(request.url)
     const methods = paths.methodsAt(request)
     if (methods === null) throw new TidemarkError('PATH_NOT_FOUND', { path })

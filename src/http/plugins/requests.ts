@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { Connections } from '../connections.ts'
 import { shownPath } from '../door.ts'
@@ -10,6 +11,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Aborted when the client goes away, or when a shutdown waits no longer. */
     gone: AbortSignal
+    /** What the route of the request says of itself; looked up once, since Fastify makes its options anew for each look. */
+    endpoint: FastifyContextConfig & { readonly url?: string }
   }
 }
 
@@ -20,16 +23,27 @@ export function requestIdOf(request: IncomingMessage): string {
 }
 
 /** Every request gets its id, its signal, and at its end one log line and its place in the metrics. */
-export function addRequests(app: FastifyInstance, connections: Connections, metrics: Metrics): void {
+export function addRequests(
+  app: FastifyInstance,
+  connections: Connections,
+  metrics: Metrics,
+  log: Logger,
+): void {
   app.decorateRequest('gone', null as unknown as AbortSignal)
-  app.addHook('onRequest', async (request, reply) => {
+  app.decorateRequest('endpoint', null as unknown as FastifyContextConfig)
+  app.addHook('onRequest', (request, reply, done) => {
     const began = performance.now()
+    request.endpoint = request.routeOptions.config
     const call = connections.open(request.raw, reply.raw, (finished) => {
+      request.work?.leave()
       const status = finished ? reply.statusCode : 499
       const seconds = (performance.now() - began) / 1_000
       const route = routeOf(request)
       metrics.requestEnded(route, request.method, status, seconds)
+      const level = route?.includes('/health/') === true ? 'debug' : 'info'
+      if (!log.isLevelEnabled(level)) return
       const fields = {
+        requestId: request.id,
         method: request.method,
         path: route ?? shownPath(request.url),
         status,
@@ -37,18 +51,17 @@ export function addRequests(app: FastifyInstance, connections: Connections, metr
         client: request.ip,
         ...(request.caller && { key: request.caller.keyName }),
       }
-      if (route?.includes('/health/')) request.log.debug(fields, 'answered')
-      else request.log.info(fields, finished ? 'answered' : 'client went away')
+      log[level](fields, finished || level === 'debug' ? 'answered' : 'client went away')
     })
     request.gone = call.signal
     reply.header('x-request-id', request.id)
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw new TidemarkError('INVALID_REQUEST', { message: 'The request has no Host header' })
-    }
+      done(new TidemarkError('INVALID_REQUEST', { message: 'The request has no Host header' }))
+    } else done()
   })
 }
 
 /** The path of the endpoint as it is registered, null for an unknown one. */
 export function routeOf(request: FastifyRequest): string | null {
-  return request.is404 ? null : (request.routeOptions.url ?? null)
+  return request.endpoint.url ?? null
 }

@@ -18,12 +18,12 @@ export function addShutdown(
 ): void {
   app.addHook('preClose', async () => connections.close(services.settings.server.shutdownSeconds))
 
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     // Fastify says `close` after any body error and on every request that comes during a shutdown. Said too early it
     // would cut off the answers to requests that were pipelined behind this one, or a body that is still coming.
     if (connections.closing && connections.isLast(request.raw)) reply.header('connection', 'close')
     else if (reply.hasHeader('connection')) reply.removeHeader('connection')
-    return payload
+    done(null, payload)
   })
 
   // Runs when the server has no connection left: Fastify closes it before it runs these.

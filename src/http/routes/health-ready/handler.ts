@@ -1,6 +1,7 @@
 import { issueOf, TidemarkError } from '../../../errors/tidemark-error.ts'
 import type { Historian } from '../../../historian/contract.ts'
 import { withDeadline } from '../../../historian/deadline.ts'
+import { isForAnotherInstance } from '../../../historian/remote/hops.ts'
 import { statusOfKind } from '../../error-status.ts'
 import type { Route } from '../../route.ts'
 import { operation } from './schema.ts'
@@ -56,6 +57,8 @@ class HealthChecks {
   readonly #checks = new Map<string, { readonly began: number; readonly reason: Promise<Reason> }>()
 
   of(historian: Historian): Promise<Reason> {
+    // What an instance is told that is one of our historians itself is its own circle, and nothing that others should hear.
+    if (isForAnotherInstance()) return check(historian)
     const last = this.#checks.get(historian.name)
     if (last !== undefined && performance.now() - last.began < FRESH_MS) return last.reason
     const reason = check(historian)

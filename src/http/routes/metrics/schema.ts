@@ -5,6 +5,6 @@ export const operation: Operation = {
   group: 'Service',
   summary: 'Metrics for Prometheus',
   description:
-    'Counts, durations and loads by route and kind of historian; never keys, tags or historian names. Needs a key when `server.metricsNeedKey` is set.',
+    'Counts, durations and loads by route and kind of historian; never keys or tags. What connected historians were sent is counted for each of them when a key is sent that sees it, and otherwise together by kind. Needs a key when `server.metricsNeedKey` is set.',
   answers: { 200: { description: 'The Prometheus text format.', mediaType: 'text/plain' } },
 }

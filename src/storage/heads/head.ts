@@ -1,0 +1,180 @@
+import {
+  lowerBound,
+  makeColumns,
+  type PointColumns,
+  STATUS_BAD,
+  STATUS_OK,
+  upperBound,
+} from '../../series/columns.ts'
+import { mergePoints, sortPoints } from '../sort-points.ts'
+
+const LEAST_CAPACITY = 16
+
+/**
+ * Points of one tag in memory, that grow as points arrive. Points that are newer than all before are added at the end; others wait
+ * and are merged when somebody looks. What was given out is never changed: it can be read on while points arrive.
+ */
+export class Head {
+  /** Points that arrived, of which several may have the same time. */
+  arrived = 0
+  /** Index of the first point that is still here. */
+  #first = 0
+  #length = 0
+  #last = Number.NEGATIVE_INFINITY
+  /** Times, and from the middle on values. */
+  #doubles = new Float64Array(2 * LEAST_CAPACITY)
+  #capacity = LEAST_CAPACITY
+  /** `null` as long as all points are OK. */
+  #statuses: Uint8Array | null = null
+  #late: PointColumns[] = []
+  #columns: PointColumns | null = null
+
+  /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
+  add({ times, values, statuses }: PointColumns, start: number, end: number): void {
+    this.arrived += end - start
+    this.#columns = null
+    if (this.#length + end - start > this.#capacity) this.#reserve(this.#length + end - start)
+    let last = this.#last
+    let length = this.#length
+    const doubles = this.#doubles
+    const capacity = this.#capacity
+    for (let i = start; i < end; i++) {
+      const time = times[i]!
+      if (!(time > last)) {
+        this.#last = last
+        this.#length = length
+        i = this.#addLate(times, values, statuses, i, end) - 1
+        continue
+      }
+      doubles[length] = time
+      doubles[capacity + length] = values[i]!
+      const status = statuses[i]!
+      if (status !== STATUS_OK) this.#makeStatuses()[length] = status
+      last = time
+      length++
+    }
+    this.#last = last
+    this.#length = length
+  }
+
+  /** Points that are not newer than the last one, from index `start` on; gives where they end. */
+  #addLate(
+    times: Float64Array,
+    values: Float64Array,
+    statuses: Uint8Array,
+    start: number,
+    end: number,
+  ): number {
+    let stop = start + 1
+    while (stop < end && !(times[stop]! > this.#last)) stop++
+    this.#late.push({
+      times: times.slice(start, stop),
+      values: values.slice(start, stop),
+      statuses: statuses.slice(start, stop),
+    })
+    return stop
+  }
+
+  /** The points in time order, one per time. Not to be changed; stays as it is when more arrive. */
+  columns(): PointColumns {
+    if (this.#columns === null) {
+      if (this.#late.length > 0) this.#mergeLate()
+      this.#columns = this.#inOrder()
+    }
+    return this.#columns
+  }
+
+  /** Takes points up to a time (included) away, when no others will come. */
+  dropUntil(time: number): void {
+    this.#first += upperBound(this.columns().times, time)
+    this.#columns = null
+  }
+
+  /** The points that came in order. */
+  #inOrder(): PointColumns {
+    const first = this.#first
+    const length = this.#length
+    return {
+      times: this.#doubles.subarray(first, length),
+      values: this.#doubles.subarray(this.#capacity + first, this.#capacity + length),
+      statuses: this.#statuses === null ? allOk(length - first) : this.#statuses.subarray(first, length),
+    }
+  }
+
+  /** Takes points of [from, to) away. */
+  remove(from: number, to: number): void {
+    const { times, values, statuses } = this.columns()
+    const start = lowerBound(times, from)
+    const end = lowerBound(times, to)
+    if (start === end) return
+    const kept = makeColumns(times.length - (end - start))
+    kept.times.set(times.subarray(0, start))
+    kept.times.set(times.subarray(end), start)
+    kept.values.set(values.subarray(0, start))
+    kept.values.set(values.subarray(end), start)
+    kept.statuses.set(statuses.subarray(0, start))
+    kept.statuses.set(statuses.subarray(end), start)
+    this.#take(kept)
+  }
+
+  /** Points that are late replace those that were in their place when they came. */
+  #mergeLate(): void {
+    const late = this.#late.length === 1 ? this.#late[0]! : joined(this.#late)
+    this.#take(mergePoints(this.#inOrder(), sortPoints(late)))
+  }
+
+  /** Goes on with these points, copied. */
+  #take({ times, values, statuses }: PointColumns): void {
+    const length = times.length
+    this.#capacity = Math.max(LEAST_CAPACITY, Math.ceil(length * 1.25))
+    this.#doubles = new Float64Array(2 * this.#capacity)
+    this.#doubles.set(times)
+    this.#doubles.set(values, this.#capacity)
+    this.#statuses = null
+    this.#first = 0
+    this.#length = length
+    if (statuses.includes(STATUS_BAD)) this.#makeStatuses().set(statuses)
+    this.#last = length === 0 ? Number.NEGATIVE_INFINITY : times[length - 1]!
+    this.#late = []
+    this.#columns = null
+  }
+
+  #reserve(needed: number): void {
+    const capacity = Math.max(needed, Math.ceil(this.#capacity * 1.5))
+    const doubles = new Float64Array(2 * capacity)
+    doubles.set(this.#doubles.subarray(0, this.#length))
+    doubles.set(this.#doubles.subarray(this.#capacity, this.#capacity + this.#length), capacity)
+    this.#doubles = doubles
+    this.#capacity = capacity
+    if (this.#statuses === null) return
+    const statuses = new Uint8Array(capacity)
+    statuses.set(this.#statuses.subarray(0, this.#length))
+    this.#statuses = statuses
+  }
+
+  #makeStatuses(): Uint8Array {
+    this.#statuses ??= new Uint8Array(this.#capacity)
+    return this.#statuses
+  }
+}
+
+/** Columns one after the other. Like concatColumns, for many small ones. */
+function joined(parts: readonly PointColumns[]): PointColumns {
+  const whole = makeColumns(parts.reduce((length, { times }) => length + times.length, 0))
+  let at = 0
+  for (const { times, values, statuses } of parts) {
+    whole.times.set(times, at)
+    whole.values.set(values, at)
+    whole.statuses.set(statuses, at)
+    at += times.length
+  }
+  return whole
+}
+
+let ok = new Uint8Array(1024)
+
+/** So many statuses that are all OK; shared, not to be changed. */
+function allOk(length: number): Uint8Array {
+  if (length > ok.length) ok = new Uint8Array(length * 2)
+  return ok.subarray(0, length)
+}

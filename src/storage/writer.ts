@@ -1,0 +1,293 @@
+import type { WriteBatch } from '../historian/contract.ts'
+import { type Catalog, CatalogDraft } from './catalog.ts'
+import { ChangeQueue } from './change-queue.ts'
+import { Changes } from './changes.ts'
+import { Damage } from './damage.ts'
+import type { Root, Store } from './environment.ts'
+import { Folder, type FoldLimits, type FoldStep } from './folder.ts'
+import type { Heads } from './heads/heads.ts'
+import type { Journal, JournalState } from './journal/journal.ts'
+import { encodePoints, encodeRemoval, type JournalPoints, type JournalRecord } from './journal/record.ts'
+import { planRecords } from './plan-records.ts'
+import { Snapshot } from './snapshot.ts'
+import type { BlockAccess } from './tag-blocks.ts'
+
+/** What a change works on. */
+export interface Draft {
+  readonly changes: Changes
+  readonly catalog: CatalogDraft
+  /** Of the newest state, which stays the newest as long as the change is being worked out. */
+  readonly snapshot: Snapshot
+  /** Adds a journal record that takes spans of points away, in memory too when the change is committed. */
+  removeSpans(spans: readonly { readonly tag: number; readonly from: number; readonly to: number }[]): void
+}
+
+/** A change of the queue: writes can share a commit, anything else has one of its own. */
+type Change =
+  | { readonly kind: 'write'; readonly write: WriteBatch }
+  | { readonly kind: 'fold' }
+  | {
+      readonly kind: 'other'
+      readonly needs: Needs
+      plan(draft: Draft): Promise<void>
+      readonly signal: AbortSignal
+    }
+
+/** Which points must stand in blocks before a change is worked out. */
+export interface Needs {
+  /** Ids of tags; all of their points. */
+  tags(): readonly number[]
+  /** What becomes of the change when the blocks of one are damaged: it fails, or does without. */
+  readonly damage: 'throw' | 'leave-out'
+}
+
+/** What the writer works with; all but the errors belongs to the historian. */
+export interface WriterParts {
+  readonly root: Root
+  readonly points: Store
+  readonly summaries: Store
+  readonly catalog: Catalog
+  readonly journal: Journal
+  readonly heads: Heads
+  readonly access: BlockAccess
+  readonly limits: FoldLimits
+  /** Where the journal stands, as far as `heads` has it. */
+  readonly state: JournalState
+  /** What was found wrong with the journal: nothing is changed then, so that nothing of it is lost. */
+  damage(): Damage | null
+  /** The error of a change with a tag that does not exist. */
+  tagNotFound(tag: string): Error
+  /** The error that a caller gets for one that was met. */
+  changeError(error: unknown): unknown
+}
+
+/** Writes are committed together up to so many points, which bounds the memory and the time of a commit. */
+const POINTS_PER_COMMIT = 500_000
+/** Points that are folded in one step when nothing else is to be done. */
+const IDLE_STEP_POINTS = 50_000
+
+/**
+ * The one that changes a historian: one change after the other, each worked out on the newest state, committed in one lmdb
+ * transaction and answered when the commit is durable. Writes that wait for the same commit share it, and cost one journal record
+ * each; what is in the journal is folded into blocks meanwhile, a step with every commit.
+ */
+export class Writer {
+  readonly #parts: WriterParts
+  readonly #changes: Changes
+  readonly #queue: ChangeQueue<Change>
+  readonly #folder: Folder
+  #state: JournalState
+  #isFoldQueued = false
+  #isClosing = false
+  #ageTimer: NodeJS.Timeout | null = null
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts
+    this.#state = parts.state
+    this.#changes = new Changes(parts.points, parts.summaries)
+    this.#folder = new Folder(parts.heads, parts.journal, parts.access, parts.limits)
+    this.#folder.resume()
+    this.#queue = new ChangeQueue<Change>(shareCommit, (group) => this.#commit(group))
+    this.#foldLater()
+  }
+
+  /** Finishes what was asked for. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    if (this.#ageTimer !== null) clearTimeout(this.#ageTimer)
+    await this.#queue.idle()
+  }
+
+  /** Stores points, all or none. */
+  write(write: WriteBatch, signal: AbortSignal): Promise<void> {
+    return this.#queue.add({ kind: 'write', write }, signal)
+  }
+
+  /** Makes any other change, alone. */
+  async change<T>(signal: AbortSignal, needs: Needs, plan: (draft: Draft) => Promise<T>): Promise<T> {
+    let result: T | undefined
+    const change = {
+      kind: 'other' as const,
+      needs,
+      plan: async (draft: Draft) => {
+        result = await plan(draft)
+      },
+      signal,
+    }
+    await this.#queue.add(change, signal)
+    return result as T
+  }
+
+  /** Folds all points that are in memory now into blocks. */
+  async fold(): Promise<void> {
+    this.#folder.want()
+    while (this.#folder.isDue(this.#state)) await this.#queue.add({ kind: 'fold' }, NEVER)
+  }
+
+  /** Works out and commits a group of the queue; gives what each of it failed with. */
+  async #commit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
+    const first = group[0]!
+    const damage = this.#parts.damage()
+    if (damage !== null) return group.map(() => this.#parts.changeError(damage))
+    if (first.kind === 'other') {
+      try {
+        await this.#foldTags(first.needs)
+      } catch (error) {
+        return [this.#parts.changeError(error)]
+      }
+    }
+    const outcomes = await this.#tryCommit(group)
+    if (group.length === 1 || !outcomes.some((outcome) => outcome instanceof Damage)) {
+      return outcomes.map((outcome) => (outcome === null ? null : this.#parts.changeError(outcome)))
+    }
+    // One of them met damage, which must not fail the others.
+    const alone: (unknown | null)[] = []
+    for (const change of group) alone.push(...(await this.#commit([change])))
+    return alone
+  }
+
+  async #tryCommit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
+    const { root, catalog, heads } = this.#parts
+    const changes = this.#changes
+    const first = group[0]!
+    const snapshot = new Snapshot(root, first.kind === 'other' ? first.signal : NEVER)
+    const draft = new CatalogDraft(catalog)
+    try {
+      catalog.refresh()
+      const records: JournalRecord[] = []
+      const outcomes = await this.#plan(group, draft, snapshot, records)
+      let state = this.#append(records)
+      const step = this.#planFold(first, records, state, snapshot)
+      state = step?.state ?? state
+      draft.addTo(changes)
+      snapshot.done()
+      await changes.apply()
+      // What is in memory must never be ahead of the state that a read sees of lmdb.
+      root.resetReadTxn()
+      this.#state = state
+      for (const record of records) heads.apply(record)
+      step?.done()
+      return outcomes
+    } catch (error) {
+      return group.map(() => error)
+    } finally {
+      snapshot.done()
+      changes.reset()
+      if (!draft.isEmpty) catalog.forget(draft.names)
+      this.#foldLater()
+    }
+  }
+
+  async #plan(
+    group: readonly Change[],
+    catalog: CatalogDraft,
+    snapshot: Snapshot,
+    records: JournalRecord[],
+  ): Promise<readonly (unknown | null)[]> {
+    const first = group[0]!
+    if (first.kind === 'fold') return [null]
+    if (first.kind === 'other') {
+      const removeSpans: Draft['removeSpans'] = (spans) => {
+        if (spans.length > 0) records.push({ kind: 'removal', spans })
+      }
+      await first.plan({ changes: this.#changes, catalog, snapshot, removeSpans })
+      return [null]
+    }
+    const writes = group.flatMap((change) => (change.kind === 'write' ? [change.write] : []))
+    const { damaged } = this.#folder
+    const refused = damaged.size === 0 ? null : (id: number) => damaged.get(id) ?? null
+    const planned = await planRecords(writes, { catalog, snapshot }, this.#parts.tagNotFound, refused)
+    for (const { record } of planned) {
+      if (record !== null && record.points.times.length > 0) records.push({ kind: 'points', ...record })
+    }
+    return planned.map(({ error }) => error)
+  }
+
+  #append(records: readonly JournalRecord[]): JournalState {
+    const { journal } = this.#parts
+    const changes = this.#changes
+    let state = this.#state
+    for (const record of records) {
+      const bytes =
+        record.kind === 'points' ? encodePoints(changes.arena, record) : encodeRemoval(changes.arena, record)
+      state = journal.append(changes, state, bytes)
+    }
+    if (records.length > 0) journal.putState(changes, state)
+    return state
+  }
+
+  /** Folds its share with every commit of writes, so that folding keeps up with them whatever their rate. */
+  #planFold(
+    first: Change,
+    records: readonly JournalRecord[],
+    state: JournalState,
+    snapshot: Snapshot,
+  ): FoldStep | null {
+    if (first.kind === 'other') return null
+    const folder = this.#folder
+    if (first.kind === 'fold') return folder.plan(this.#changes, state, snapshot, IDLE_STEP_POINTS)
+    if (!folder.isFolding(state)) return null
+    let points = 0
+    for (const record of records) points += (record as JournalPoints).points.times.length
+    return folder.plan(this.#changes, state, snapshot, points * (folder.isLate ? 4 : 1.5))
+  }
+
+  /** Has the folder go on when nothing else waits, and looks after points that grow old. */
+  #foldLater(): void {
+    if (this.#isClosing || this.#parts.damage() !== null) return
+    if (this.#parts.heads.activePoints > 0 && this.#ageTimer === null) {
+      this.#ageTimer = setTimeout(() => {
+        this.#ageTimer = null
+        this.#folder.want()
+        this.#foldLater()
+      }, this.#parts.limits.ageMs)
+      this.#ageTimer.unref()
+    }
+    if (this.#isFoldQueued || !this.#folder.isDue(this.#state)) return
+    this.#isFoldQueued = true
+    // Behind whatever waits now; what fails is tried again with the next commit.
+    setImmediate(() => {
+      if (this.#isClosing) return
+      this.#queue.add({ kind: 'fold' }, NEVER).then(
+        () => {
+          this.#isFoldQueued = false
+          this.#foldLater()
+        },
+        () => {
+          this.#isFoldQueued = false
+        },
+      )
+    })
+  }
+
+  /** Has all points of some tags stand in blocks, in a commit of its own. */
+  async #foldTags({ tags, damage }: Needs): Promise<void> {
+    const { root, heads } = this.#parts
+    const inMemory = tags().filter((tag) => heads.columns(tag) !== null)
+    if (inMemory.length === 0) return
+    const snapshot = new Snapshot(root, NEVER)
+    try {
+      const done = this.#folder.planWhole(this.#changes, snapshot, inMemory, damage)
+      snapshot.done()
+      await this.#changes.apply()
+      root.resetReadTxn()
+      done()
+    } finally {
+      snapshot.done()
+      this.#changes.reset()
+    }
+  }
+}
+
+/** Whether a change may be committed together with those before it. */
+function shareCommit(group: readonly Change[], next: Change): boolean {
+  let points = 0
+  for (const change of [...group, next]) {
+    if (change.kind !== 'write') return false
+    points += change.write.points.times.length
+  }
+  return points <= POINTS_PER_COMMIT
+}
+
+/** Writes that share a commit go on whatever becomes of one caller. */
+const NEVER = new AbortController().signal
