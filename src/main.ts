@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
 import type { AliasStore } from './aliases/store.ts'
 import { presentInstant } from './cli/clock.ts'
 import { runCommandLine } from './cli/program.ts'
 import type { CheckReport, InPlace, Service, Tools } from './cli/tools.ts'
+import type { PrimaryProcess, WorkerService } from './cluster/worker.ts'
 import { DEMO_HISTORIAN } from './config/historian-names.ts'
 import type { KeyStore } from './config/keys.ts'
 import type { HistorianTypes } from './config/load.ts'
@@ -12,6 +14,7 @@ import type { Historian } from './historian/contract.ts'
 import type { DriverDefinition, DriverLog } from './historian/driver.ts'
 import type { AliasesFor } from './historian/registry.ts'
 import { QueryMeter } from './historian/remote/meter.ts'
+import type { Services } from './http/services.ts'
 
 /*
  * Puts the program together, and alone names drivers, storage and the HTTP service. All of them are imported when a
@@ -20,7 +23,11 @@ import { QueryMeter } from './historian/remote/meter.ts'
 
 /** The kinds of historians there are; a new driver is one line here. */
 async function loadDrivers(): Promise<ReadonlyMap<string, DriverDefinition>> {
-  const drivers = [(await import('./drivers/embedded/driver.ts')).embedded]
+  const drivers = [
+    (await import('./drivers/embedded/driver.ts')).embedded,
+    (await import('./drivers/postgres/driver.ts')).postgres,
+    (await import('./drivers/tidemark/driver.ts')).tidemark,
+  ]
   return new Map(drivers.map((driver) => [driver.type, driver as unknown as DriverDefinition]))
 }
 
@@ -61,6 +68,11 @@ const tools: Tools = {
 
 /** Runs a command line and sets the exit code of the process. */
 export async function main(args: readonly string[]): Promise<void> {
+  const { isWorker, runWorker } = await import('./cluster/worker.ts')
+  if (isWorker()) {
+    await runWorker(startWorker)
+    return
+  }
   process.exitCode = await runCommandLine(args, tools, process)
 }
 
@@ -107,14 +119,11 @@ async function aliasesFor(store: AliasStore, settings: Settings): Promise<Aliase
 }
 
 async function startService(settings: Settings): Promise<Service> {
-  const { destination } = (await import('pino')).default
-  const { HistorianRegistry } = await import('./historian/registry.ts')
-  const { createLog } = await import('./http/log.ts')
-  const { startDemo } = await import('./demo/start.ts')
-  const { createServer } = await import('./http/server.ts')
+  if (settings.server.workers > 1) return startManyProcesses(settings)
   const { openDataDirectory } = await import('./storage/data-directory.ts')
+  const { startDemo } = await import('./demo/start.ts')
 
-  const log = createLog(settings.log.level, destination({ fd: 2, sync: true }))
+  const log = await serviceLog(settings)
   const data = await openDataDirectory(settings.dataDir, { owner: true, create: true })
   const undo: (() => Promise<void>)[] = [() => data.close()]
   try {
@@ -128,17 +137,8 @@ async function startService(settings: Settings): Promise<Service> {
     const demo = plant === undefined ? null : await startDemo(plant, data.keys, presentInstant, log)
     if (demo !== null) undo.push(() => demo.stop())
 
-    const app = createServer({
-      settings,
-      historians: new HistorianRegistry(historians),
-      keys: demo?.keys ?? data.keys,
-      aliases: data.aliases,
-      version,
-      clock: presentInstant,
-      log,
-      meters,
-    })
-    await app.listen({ host: settings.server.host, port: settings.server.port })
+    const keys = demo?.keys ?? data.keys
+    const app = await listen({ settings, historians, keys, aliases: data.aliases, log, meters })
     // Only now: the first keys are shown once, and a start that fails after making them would lose them.
     const firstKeys = await makeFirstKeys(data.keys).catch(async (error: unknown) => {
       await app.close()
@@ -146,11 +146,7 @@ async function startService(settings: Settings): Promise<Service> {
     })
     return {
       url: urlOf(app.server.address() as AddressInfo, settings),
-      historians: historians.map(({ name, type, capabilities }) => ({
-        name,
-        type,
-        writable: capabilities.write,
-      })),
+      historians: historians.map(describe),
       firstKeys,
       demo,
       stop: async () => {
@@ -165,11 +161,111 @@ async function startService(settings: Settings): Promise<Service> {
   }
 }
 
+/**
+ * Several processes answer at one port. This one owns the data directory and makes all changes of the historians in it; it
+ * answers no HTTP itself.
+ */
+async function startManyProcesses(settings: Settings): Promise<Service> {
+  if (settings.demo) {
+    const { CommandError } = await import('./cli/exit.ts')
+    throw new CommandError('The demo plant is served by one process: leave --workers or --demo out.', 2)
+  }
+  const { openDataDirectory } = await import('./storage/data-directory.ts')
+  const { startWorkers } = await import('./cluster/primary.ts')
+
+  const log = await serviceLog(settings)
+  const data = await openDataDirectory(settings.dataDir, { owner: true, create: true })
+  const undo: (() => Promise<void>)[] = [() => data.close()]
+  try {
+    const drivers = await loadDrivers()
+    const local = new Map([...settings.historians].filter(([, { type }]) => drivers.get(type)!.isLocal))
+    const historians = await openHistorians(local, (name) => data.historianDirectory(name), log, new Map())
+    undo.push(() => closeAll(historians))
+    const owned = new Map(historians.map((historian) => [historian.name, historian]))
+    const workers = await startWorkers(settings.server.workers, settings, owned, log)
+    undo.push(() => workers.stop())
+    const firstKeys = await makeFirstKeys(data.keys)
+    return {
+      url: urlOf(workers.address, settings),
+      historians: workers.historians,
+      firstKeys,
+      demo: null,
+      stop: async () => {
+        await workers.stop()
+        await closeAll(historians)
+        await data.close()
+      },
+    }
+  } catch (error) {
+    for (const step of undo.reverse()) await step().catch(() => {})
+    throw await listenError(error, settings)
+  }
+}
+
+/** One of the processes that `startManyProcesses` starts. */
+async function startWorker(settings: Settings, primary: PrimaryProcess): Promise<WorkerService> {
+  const { openDataDirectory } = await import('./storage/data-directory.ts')
+  const log = await serviceLog(settings)
+  const data = await openDataDirectory(settings.dataDir, { owner: false })
+  const meters = new Map<string, QueryMeter>()
+  const directoryOf = (name: string) => data.historianDirectory(name)
+  const historians = await openHistorians(settings.historians, directoryOf, log, meters, primary)
+  const app = await listen({
+    settings,
+    historians,
+    keys: data.keys,
+    aliases: data.aliases,
+    log,
+    meters,
+    otherMetrics: () => primary.otherMetrics(),
+  })
+  return {
+    address: app.server.address() as AddressInfo,
+    historians: historians.map(describe),
+    metrics: () => app.metrics.list(),
+    stop: async () => {
+      await app.close()
+      await data.close()
+    },
+  }
+}
+
+async function serviceLog(settings: Settings): Promise<Logger> {
+  const { destination } = (await import('pino')).default
+  const { createLog } = await import('./http/log.ts')
+  return createLog(settings.log.level, destination({ fd: 2, sync: true }))
+}
+
+interface ListenParts
+  extends Pick<Services, 'settings' | 'keys' | 'aliases' | 'log' | 'meters' | 'otherMetrics'> {
+  readonly historians: readonly Historian[]
+}
+
+/** Answers HTTP from now on; closing it closes the historians, too. */
+async function listen({ historians, ...parts }: ListenParts) {
+  const { HistorianRegistry } = await import('./historian/registry.ts')
+  const { createServer } = await import('./http/server.ts')
+  const app = createServer({
+    ...parts,
+    historians: new HistorianRegistry(historians),
+    version,
+    clock: presentInstant,
+  })
+  const { host, port } = parts.settings.server
+  await app.listen({ host, port })
+  return app
+}
+
+function describe({ name, type, capabilities }: Historian) {
+  return { name, type, writable: capabilities.write }
+}
+
 async function openHistorians(
   settings: Settings['historians'],
   directoryOf: (name: string) => string,
   log: DriverLog,
   meters: Map<string, QueryMeter>,
+  primary: PrimaryProcess | null = null,
 ): Promise<Historian[]> {
   const drivers = await loadDrivers()
   const opened: Historian[] = []
@@ -178,7 +274,9 @@ async function openHistorians(
       const meter = new QueryMeter()
       meters.set(name, meter)
       // The type is known: src/config has checked it.
-      opened.push(await drivers.get(type)!.open(options, { name, directory: directoryOf(name), log, meter }))
+      const driver = drivers.get(type)!
+      const owner = primary !== null && driver.isLocal ? { owner: primary.ownerOf(name) } : {}
+      opened.push(await driver.open(options, { name, directory: directoryOf(name), log, meter, ...owner }))
     }
   } catch (error) {
     await closeAll(opened)

@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   multi: ['errors', 'time', 'series', 'grammar', 'historian', 'calc'],
   http: ['errors', 'time', 'series', 'grammar', 'historian', 'calc', 'aliases', 'multi', 'write', 'config'],
   demo: ['errors', 'time', 'series', 'historian', 'write', 'config'],
+  cluster: ['errors', 'historian', 'config'],
   cli: ['errors', 'time', 'series', 'grammar', 'historian', 'calc', 'multi', 'write', 'config', 'demo'],
 }
 

@@ -14,6 +14,7 @@ import type { Service } from './tools.ts'
 interface Options extends SettingsOptions {
   readonly host?: string
   readonly port?: string
+  readonly workers?: string
   readonly basePath?: string
   readonly demo?: boolean
   readonly logLevel?: string
@@ -29,6 +30,9 @@ export function addServeCommand(program: Command, context: CommandContext): void
     )
     .addOption(option('--host <host>', 'address to listen at (default: 127.0.0.1)'))
     .addOption(option('--port <port>', 'port to listen at, 0 for a free one (default: 8080)'))
+    .addOption(
+      option('--workers <n>', 'processes that answer at the port, to use more processors (default: 1)'),
+    )
     .addOption(option('--base-path <path>', 'path before all others, such as /tidemark'))
     .addOption(option('--demo', 'add a historian demo with a small plant, live'))
     .addOption(
@@ -49,6 +53,7 @@ Examples:
 const FLAGS = [
   { name: 'host', path: 'server.host', flag: '--host' },
   { name: 'port', path: 'server.port', flag: '--port' },
+  { name: 'workers', path: 'server.workers', flag: '--workers' },
   { name: 'basePath', path: 'server.basePath', flag: '--base-path' },
   { name: 'logLevel', path: 'log.level', flag: '--log-level' },
 ] as const
@@ -90,6 +95,7 @@ function sayStarted(
   say(terminal, `Tidemark ${version} answers at ${service.url}`)
   say(terminal, `  settings    ${file ?? 'all defaults (no configuration file)'}`)
   say(terminal, `  data        ${settings.dataDir}`)
+  if (settings.server.workers > 1) say(terminal, `  workers     ${settings.server.workers}`)
   say(terminal, `  historians  ${service.historians.map(describe).join(', ')}`)
   say(terminal, `  reference   ${service.url}/docs`)
   if (service.firstKeys !== null) {

@@ -9,6 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export const ENVIRONMENT_SETTINGS = {
   TIDEMARK_HOST: 'server.host',
   TIDEMARK_PORT: 'server.port',
+  TIDEMARK_WORKERS: 'server.workers',
   TIDEMARK_BASE_PATH: 'server.basePath',
   TIDEMARK_BODY_LIMIT_BYTES: 'server.bodyLimitBytes',
   TIDEMARK_MAX_CONCURRENT_CALLS: 'server.maxConcurrentCalls',

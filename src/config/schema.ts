@@ -34,6 +34,7 @@ const BASE_PATH =
 const server = z.strictObject({
   host: text('a host name or an IP address').default('127.0.0.1'),
   port: whole(0, 65_535).default(DEFAULT_PORT),
+  workers: whole(1, 256).default(1),
   basePath: z
     .string(BASE_PATH)
     .transform((path) => path.replace(/\/$/, ''))

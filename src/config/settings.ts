@@ -18,6 +18,8 @@ export interface ServerSettings {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
+  /** Processes that answer at the port; with more than 1, one more process makes the changes. */
+  readonly workers: number
   /** '' or a path that begins with '/' and does not end with it. */
   readonly basePath: string
   readonly bodyLimitBytes: number

@@ -38,6 +38,13 @@ export class TidemarkError extends Error {
     this.place = options.place ?? {}
   }
 
+  /** An error that another process met, with the sentence that it has there. */
+  static restore({ code, message, place }: Pick<TidemarkError, 'code' | 'message' | 'place'>): TidemarkError {
+    const error = new TidemarkError(code, {}, { place })
+    error.message = message
+    return error
+  }
+
   get kind(): ErrorKind {
     return ERRORS[this.code].kind
   }

@@ -10,6 +10,20 @@ export interface DriverEnvironment {
   readonly log: DriverLog
   /** Told of every query that is sent to the historian's server; remote/meter.ts has one for tests. */
   readonly meter: DriverMeter
+  /**
+   * Who makes changes when another process owns the historian's directory; left out when this one does. Only for drivers
+   * that are `isLocal`.
+   */
+  readonly owner?: HistorianOwner
+}
+
+/** The process that alone changes a historian's data, seen from one that reads them. */
+export interface HistorianOwner {
+  /**
+   * Has the owner call a change of the contract by its name with these arguments; the context is the signal's. Settles as the
+   * method does there, also after the signal was aborted: what became of the change is then known.
+   */
+  change(method: string, args: readonly unknown[], signal: AbortSignal): Promise<unknown>
 }
 
 /**
@@ -35,6 +49,8 @@ export interface DriverDefinition<Config = unknown> {
   /** Value of `type` in the configuration; also the historian's `type`. */
   readonly type: string
   readonly configSchema: ZodType<Config>
+  /** Whether its data stand in the data directory, where one process at a time changes them and others may read. */
+  readonly isLocal?: boolean
   /**
    * Rejects with a TidemarkError when the historian cannot be used as configured, which stops the service. A server that
    * cannot be reached now is no such reason: the historian is opened, its calls fail with HISTORIAN_UNAVAILABLE, and it

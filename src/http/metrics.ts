@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { Counter, Gauge, type Metric, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, Gauge, type Metric, Registry } from 'prom-client'
 import { Tally, TallyOfTimes } from './tally.ts'
 import type { WorkInHand } from './work.ts'
 
@@ -42,9 +42,11 @@ export class Metrics {
     'Points that historians gave (read) and took (written).',
     ['type', 'direction'] as const,
   )
-  readonly #multiLabels = new Tally('tidemark_multi_labels_total', 'Labels of multi calls, by how they ended.', [
-    'outcome',
-  ] as const)
+  readonly #multiLabels = new Tally(
+    'tidemark_multi_labels_total',
+    'Labels of multi calls, by how they ended.',
+    ['outcome'] as const,
+  )
 
   constructor(version: string, work: WorkInHand) {
     const registers = [this.#registry]
@@ -61,10 +63,11 @@ export class Metrics {
       // Of a metric the registry asks only its name and `get`.
       this.#registry.registerMetric(tally as unknown as Metric)
     }
-    const gauge = (name: string, help: string, value: () => number) =>
+    const gauge = (name: string, help: string, value: () => number, aggregator: 'sum' | 'min' = 'sum') =>
       new Gauge({
         name,
         help,
+        aggregator,
         registers,
         collect() {
           this.set(value())
@@ -78,7 +81,12 @@ export class Metrics {
       'Memory used by JavaScript objects.',
       () => process.memoryUsage().heapUsed,
     )
-    gauge('process_start_time_seconds', 'When the process started.', () => performance.timeOrigin / 1_000)
+    gauge(
+      'process_start_time_seconds',
+      'When the process started.',
+      () => performance.timeOrigin / 1_000,
+      'min',
+    )
     new Counter({
       name: 'process_cpu_seconds_total',
       help: 'Processor time used, user and system.',
@@ -94,6 +102,7 @@ export class Metrics {
       name: 'tidemark_event_loop_lag_seconds',
       help: 'How late the event loop ran since the last scrape.',
       labelNames: ['quantile'],
+      aggregator: 'max',
       registers,
       collect() {
         // A histogram that has no sample yet has a maximum of 0 and odd percentiles.
@@ -107,6 +116,7 @@ export class Metrics {
       name: 'tidemark_build_info',
       help: 'Version of the program.',
       labelNames: ['version'],
+      aggregator: 'first',
       registers,
     }).set({ version }, 1)
   }
@@ -134,9 +144,22 @@ export class Metrics {
     this.#multiLabels.add(wrongLabels, 'wrong')
   }
 
-  /** The text that Prometheus scrapes, and its type. */
-  async print(): Promise<{ readonly type: string; readonly text: string }> {
-    return { type: this.#registry.contentType, text: await this.#registry.metrics() }
+  /** What prom-client joins with the metrics of other processes. */
+  list(): Promise<readonly object[]> {
+    return this.#registry.getMetricsAsJSON()
+  }
+
+  /**
+   * The text that Prometheus scrapes, and its type.
+   * @param others  `list` of the other processes that answer at this port
+   */
+  async print(
+    others: readonly (readonly object[])[],
+  ): Promise<{ readonly type: string; readonly text: string }> {
+    const type = this.#registry.contentType
+    if (others.length === 0) return { type, text: await this.#registry.metrics() }
+    const all = [await this.list(), ...others] as object[][]
+    return { type, text: await AggregatorRegistry.aggregate(all).metrics() }
   }
 
   close(): void {

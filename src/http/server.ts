@@ -43,7 +43,7 @@ const KEEP_ALIVE_MS = 75_000
  * The HTTP service, not yet listening. `close()` ends it gracefully (plugins/shutdown.ts) and closes the historians.
  * @throws CONFIG_INVALID when the TLS files cannot be read, or a trusted proxy is no address
  */
-export function createServer(services: Services): FastifyInstance {
+export function createServer(services: Services): FastifyInstance & { readonly metrics: Metrics } {
   const { settings, version, log } = services
   const { server: serverSettings } = settings
   const work = new WorkInHand(serverSettings.maxConcurrentCalls, serverSettings.maxBytesInWork)
@@ -98,7 +98,7 @@ export function createServer(services: Services): FastifyInstance {
     },
     { prefix: serverSettings.basePath },
   )
-  return app
+  return Object.assign(app, { metrics })
 }
 
 function addRoute(scope: FastifyInstance, route: Route, parts: Parts): void {
@@ -111,6 +111,7 @@ function addRoute(scope: FastifyInstance, route: Route, parts: Parts): void {
       errors: route.errors,
       isCall: route.path.startsWith('/historian/'),
       takesJson: route.method === 'POST' || route.method === 'PUT',
+      takesBytes: route.takesBytes ?? false,
     },
     handler: async (request, reply) => {
       request.work?.use()

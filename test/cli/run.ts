@@ -42,6 +42,7 @@ export async function tidemark(args: readonly string[], options: RunOptions): Pr
 }
 
 export interface RunningService {
+  readonly pid: number
   readonly url: string
   /** Of the first start; empty afterwards. */
   readonly writeKey: string
@@ -78,6 +79,7 @@ export async function serve(args: readonly string[], options: RunOptions): Promi
   const keyOf = (scope: string) => new RegExp(`^ {2}${scope} +(tdm_\\S+)`, 'm').exec(stdout())?.[1] ?? ''
   const writeKey = keyOf('write')
   return {
+    pid: child.pid!,
     url,
     writeKey,
     readKey: keyOf('read'),

@@ -70,6 +70,7 @@ function settings({ server = {}, settings = {} }: TestOptions): Settings {
     server: {
       host: '127.0.0.1',
       port: 0,
+      workers: 1,
       basePath: '',
       bodyLimitBytes: 4 * 1024 ** 2,
       maxConcurrentCalls: 64,

@@ -19,7 +19,7 @@ import type {
   TagRename,
   WriteBatch,
 } from '../../historian/contract.ts'
-import { defineDriver } from '../../historian/driver.ts'
+import { defineDriver, type HistorianOwner } from '../../historian/driver.ts'
 import { literalPrefix } from '../../historian/tag-pattern.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
@@ -34,10 +34,12 @@ import { readOnly, textTooLong } from './errors.ts'
 export const embedded = defineDriver({
   type: 'embedded',
   configSchema: embeddedConfigSchema,
-  open: async ({ writable, path }, { name, directory }) =>
+  isLocal: true,
+  open: async ({ writable, path }, { name, directory, owner }) =>
     new EmbeddedHistorian(
-      await openHistorianStore(path ?? directory, { historian: name, owner: writable }),
+      await openHistorianStore(path ?? directory, { historian: name, owner: writable && owner === undefined }),
       writable,
+      owner ?? null,
     ),
 })
 
@@ -47,10 +49,13 @@ export class EmbeddedHistorian implements Historian {
   readonly type = 'embedded'
   readonly capabilities: Capabilities
   readonly #store: HistorianStore
+  readonly #owner: HistorianOwner | null
 
-  constructor(store: HistorianStore, writable: boolean) {
+  /** @param owner  makes the changes when the store was opened to read; `null` otherwise */
+  constructor(store: HistorianStore, writable: boolean, owner: HistorianOwner | null = null) {
     this.name = store.historian
     this.#store = store
+    this.#owner = owner
     this.capabilities = {
       write: writable,
       deletePoints: writable,
@@ -137,7 +142,8 @@ export class EmbeddedHistorian implements Historian {
 
   async write(batch: WriteBatch, { signal }: CallContext): Promise<void> {
     this.#checkWritable('write')
-    await this.#store.write(batch, signal)
+    if (this.#owner === null) await this.#store.write(batch, signal)
+    else await this.#owner.change('write', [batch], signal)
   }
 
   async putTags(
@@ -151,7 +157,8 @@ export class EmbeddedHistorian implements Historian {
       if ((units?.length ?? 0) > MAX_TEXT_UNITS) throw textTooLong(this.name, name, 'units')
       return { name, description, units, stepped }
     })
-    return this.#store.putTags(records, mode, signal)
+    if (this.#owner === null) return this.#store.putTags(records, mode, signal)
+    return (await this.#owner.change('putTags', [entries, mode], signal)) as readonly PutOutcome[]
   }
 
   async deletePoints(
@@ -160,7 +167,8 @@ export class EmbeddedHistorian implements Historian {
     { signal }: CallContext,
   ): Promise<readonly number[]> {
     this.#checkWritable('delete points')
-    return this.#store.deletePoints(ranges, dryRun, signal)
+    if (this.#owner === null) return this.#store.deletePoints(ranges, dryRun, signal)
+    return (await this.#owner.change('deletePoints', [ranges, dryRun], signal)) as readonly number[]
   }
 
   async deleteTags(
@@ -169,12 +177,14 @@ export class EmbeddedHistorian implements Historian {
     { signal }: CallContext,
   ): Promise<readonly number[]> {
     this.#checkWritable('delete tags')
-    return this.#store.deleteTags(names, dryRun, signal)
+    if (this.#owner === null) return this.#store.deleteTags(names, dryRun, signal)
+    return (await this.#owner.change('deleteTags', [names, dryRun], signal)) as readonly number[]
   }
 
   async renameTags(renames: readonly TagRename[], dryRun: boolean, { signal }: CallContext): Promise<void> {
     this.#checkWritable('rename tags')
-    await this.#store.renameTags(renames, dryRun, signal)
+    if (this.#owner === null) await this.#store.renameTags(renames, dryRun, signal)
+    else await this.#owner.change('renameTags', [renames, dryRun], signal)
   }
 
   #checkWritable(operation: string): void {

@@ -9,9 +9,9 @@ export const metrics: Route = {
   errors: 'array',
   operation,
   handler:
-    ({ metrics, meters = new Map(), historians }) =>
+    ({ metrics, meters = new Map(), historians, otherMetrics }) =>
     async (request, reply) => {
-      const { type, text } = await metrics.print()
+      const { type, text } = await metrics.print((await otherMetrics?.()) ?? [])
       // A historian's name is shown to a key that sees it, as everywhere.
       const mayName = (name: string) => request.caller?.historians.find(name) != null
       const queries = await printQueries(historians.list(), meters, mayName)

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type RunningService, serve, temporaryFolder } from './run.ts'
+
+const START = Date.parse('2026-01-01T00:00:00Z')
+
+/** Posts JSON on a connection of its own, which the service gives to the worker whose turn it is. */
+function post(
+  service: RunningService,
+  path: string,
+  body: unknown,
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const agent = new Agent({ keepAlive: false })
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      service.url + path,
+      {
+        method: body === undefined ? 'GET' : 'POST',
+        agent,
+        headers: { 'Content-Type': 'application/json', 'X-Api-Key': service.writeKey },
+      },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part) => {
+          text += part
+        })
+        response.on('end', () => {
+          const isJson = response.headers['content-type']?.includes('json')
+          resolve({ status: response.statusCode!, body: isJson ? JSON.parse(text) : { text } })
+        })
+      },
+    )
+    sent.on('error', reject)
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+const write = async (service: RunningService, tag: string, points: readonly object[]) => {
+  const { status, body } = await post(service, '/historian/write/points', {
+    createTags: true,
+    points: { [tag]: points },
+  })
+  assert.deepEqual([status, body.message], [200, 'All points written!'])
+}
+
+const countOf = async (service: RunningService, tag: string) => {
+  const details = { from: START, to: START + 1e9, aggregates: ['COUNT'] }
+  const { body } = await post(service, '/historian/multi', {
+    requests: { a: { type: 'AGGREGATED_POINTS', tag, details } },
+  })
+  assert.deepEqual(body.errors, {})
+  return (body.results as { a: { aggregates: [{ count: number }] } }).a.aggregates[0].count
+}
+
+/** Ids of the processes that this service's first process started. */
+function childrenOf(service: RunningService): number[] {
+  const parent = service.pid
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const [, ppid] = /^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${name}/stat`, 'utf8'))!
+      return Number(ppid) === parent ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+describe('serve --workers', async () => {
+  const cwd = await temporaryFolder()
+
+  it('shows a write to every worker as soon as it was acknowledged', async () => {
+    const service = await serve(['--workers', '2', '--data-dir', 'seen'], { cwd })
+    assert.match(service.stdout(), /workers {5}2/)
+    for (let i = 0; i < 60; i++) {
+      await write(service, 'local/A', [{ timestamp: START + i, value: i }])
+      const seen = await Promise.all(Array.from({ length: 4 }, () => countOf(service, 'local/A')))
+      assert.deepEqual(seen, [i + 1, i + 1, i + 1, i + 1])
+    }
+    const removed = await post(service, '/historian/delete/points', {
+      ranges: { 'local/A': [{ from: START, to: START + 10 }] },
+    })
+    assert.deepEqual(removed.body.deleted, { 'local/A': 10 })
+    assert.deepEqual(await Promise.all([1, 2, 3].map(() => countOf(service, 'local/A'))), [50, 50, 50])
+    const renamed = await post(service, '/historian/metadata/rename', { renames: { 'local/A': 'local/B' } })
+    assert.equal(renamed.status, 200)
+    assert.deepEqual(await Promise.all([1, 2, 3].map(() => countOf(service, 'local/B'))), [50, 50, 50])
+    assert.equal(await service.stop(), 0)
+    const again = await serve(['--data-dir', 'seen'], { cwd })
+    assert.equal(await countOf({ ...again, writeKey: service.writeKey }, 'local/B'), 50)
+    await again.stop()
+  })
+
+  it('refuses in a worker with the sentences of one process', async () => {
+    const service = await serve(['--workers', '2', '--data-dir', 'refused'], { cwd })
+    const missing = { points: { 'local/NONE': [{ timestamp: START, value: 1 }] } }
+    const { status, body } = await post(service, '/historian/write/points', missing)
+    assert.deepEqual([status, body.errors], [400, ['Tag local/NONE does not exist']])
+    await service.stop()
+  })
+
+  it('joins the metrics of all workers', async () => {
+    const service = await serve(['--workers', '2', '--data-dir', 'metrics'], { cwd })
+    for (let i = 0; i < 8; i++) await write(service, 'local/A', [{ timestamp: START + i, value: i }])
+    const { body } = await post(service, '/metrics', undefined)
+    assert.match(body.text as string, /tidemark_http_requests_total\{[^}]*write\/points[^}]*\} 8\n/)
+    await service.stop()
+  })
+
+  it('goes on when a worker is killed, and ends when the first process is', {
+    skip: process.platform !== 'linux' && 'looks for processes in /proc',
+  }, async () => {
+    const service = await serve(['--workers', '2', '--data-dir', 'killed'], { cwd })
+    await write(service, 'local/A', [{ timestamp: START, value: 1 }])
+    const before = childrenOf(service)
+    assert.equal(before.length, 2)
+    process.kill(before[0]!, 'SIGKILL')
+    for (;;) {
+      await wait(50)
+      const now = childrenOf(service)
+      if (now.length === 2 && !now.includes(before[0]!) && service.stderr().match(/listening/g)!.length === 3)
+        break
+    }
+    assert.match(service.stderr(), /a worker ended and is started anew/)
+    for (let i = 1; i < 5; i++) {
+      await write(service, 'local/A', [{ timestamp: START + i, value: i }])
+      assert.deepEqual(await Promise.all([1, 2, 3].map(() => countOf(service, 'local/A'))), [
+        i + 1,
+        i + 1,
+        i + 1,
+      ])
+    }
+    const workers = childrenOf(service)
+    await service.kill()
+    for (const pid of workers) {
+      while (isRunning(pid)) await wait(20)
+    }
+    const again = await serve(['--data-dir', 'killed'], { cwd })
+    assert.equal(await countOf({ ...again, writeKey: service.writeKey }, 'local/A'), 5)
+    await again.stop()
+  })
+
+  it('does not serve the demo plant', async () => {
+    await assert.rejects(serve(['--workers', '2', '--demo', '--data-dir', 'demo'], { cwd }), /one process/)
+  })
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
