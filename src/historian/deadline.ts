@@ -9,6 +9,8 @@ export interface Deadline {
    * the timer from saying so.
    */
   check(): void
+  /** What the work gives, or a rejection with the signal's reason as soon as it is aborted: the work may go on by itself. */
+  race<Value>(work: Promise<Value>): Promise<Value>
   /** Stops the timer and leaves the caller's signal; to be called when the call has ended, however it did. Repeatable. */
   done(): void
 }
@@ -31,12 +33,17 @@ export function withDeadline(
   code: DeadlineCode = 'DEADLINE_EXCEEDED',
 ): Deadline {
   const controller = new AbortController()
-  const timeUp = () => controller.abort(new TidemarkError(code, { seconds }))
+  const racing: ((reason: unknown) => void)[] = []
+  const abort = (reason: TidemarkError) => {
+    controller.abort(reason)
+    for (const reject of racing) reject(controller.signal.reason)
+  }
+  const timeUp = () => abort(new TidemarkError(code, { seconds }))
   const due = performance.now() + seconds * 1000
   const timer = setTimeout(timeUp, Math.min(seconds * 1000, MAX_TIMER_MS))
   const cancel = () => {
     clearTimeout(timer)
-    controller.abort(cancellation(signal.reason))
+    abort(cancellation(signal.reason))
   }
   if (signal.aborted) cancel()
   else signal.addEventListener('abort', cancel, { once: true })
@@ -45,6 +52,13 @@ export function withDeadline(
     check: () => {
       if (performance.now() >= due) timeUp()
       controller.signal.throwIfAborted()
+    },
+    race: <Value>(work: Promise<Value>) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Value>()
+      if (controller.signal.aborted) reject(controller.signal.reason)
+      else racing.push(reject)
+      work.then(resolve, reject)
+      return promise
     },
     done: () => {
       clearTimeout(timer)

@@ -83,9 +83,10 @@ export class Folder {
   }
 
   #isEpochFull(state: JournalState): boolean {
-    if (this.#heads.activeTags.size === 0) return false
     const { points, records } = this.#limits
-    return this.#isWanted || this.#heads.activePoints >= points || state.next >= records
+    // Records can be left although their points stand in blocks, or were removed.
+    if (state.next >= records) return true
+    return this.#heads.activeTags.size > 0 && (this.#isWanted || this.#heads.activePoints >= points)
   }
 
   /**

@@ -5,7 +5,7 @@ import { KEY_BYTES, readBlockKey, TAIL } from './block-key.ts'
 import { type CatalogStores, idKey, nameKey, readId } from './catalog.ts'
 import { Damage } from './damage.ts'
 import type { Store } from './environment.ts'
-import { Journal, type RecordPlace, readRecordKey } from './journal/journal.ts'
+import { Journal, type JournalState, type RecordPlace, readRecordKey } from './journal/journal.ts'
 import { decodeRecord } from './journal/record.ts'
 import { META } from './names.ts'
 import { searchKeys } from './search-keys.ts'
@@ -65,30 +65,71 @@ export async function checkHistorian(
   await checkIndexes(stores, snapshot, findings, { tags, searchEntries })
   const { blocks, points, summaries } = await checkBlocks(stores, snapshot, findings)
   await checkSummaries(stores, snapshot, findings, summaries)
-  const records = await checkJournal(stores.journal, snapshot, findings)
+  const records = await checkJournal(stores, snapshot, findings)
   return { tags, blocks, points, records, problems: findings.problems, problemCount: findings.count }
 }
 
-/** Every record by its checksum, and that none is missing between them. */
-async function checkJournal(store: Store, snapshot: Snapshot, findings: Findings): Promise<number> {
-  const journal = new Journal(store)
+/** Every record by its checksum, that none is missing between them, that the state fits, and that the points have a tag. */
+async function checkJournal(
+  { journal: store, tags }: { readonly journal: Store; readonly tags: Store },
+  snapshot: Snapshot,
+  findings: Findings,
+): Promise<number> {
   let records = 0
-  let before: RecordPlace | null = null
+  let state: JournalState | null = null
   findings.watch('the journal', () => {
-    journal.state(snapshot.options)
+    state = new Journal(store).state(snapshot.options)
   })
+  let expected: RecordPlace | null = null
+  const withPoints = new Set<number>()
   await eachEntry(store, snapshot, (key, value) => {
     const place = readRecordKey(key)
     if (place === null) return
     records++
-    findings.watch(`journal record ${place.epoch}.${place.number}`, () => {
-      decodeRecord(value)
-      const isNext = before === null || place.epoch > before.epoch || place.number === before.number + 1
-      before = place
-      if (!isNext) throw new Damage('the record before it is missing')
+    expected = checkPlace(place, expected, state, findings)
+    findings.watch(shownPlace(place), () => {
+      const record = decodeRecord(value)
+      if (record.kind === 'points') for (const tag of record.tags) withPoints.add(tag)
+      else
+        for (const { tag, from } of record.spans)
+          if (from === Number.NEGATIVE_INFINITY) withPoints.delete(tag)
     })
   })
+  if (state !== null) checkEnd(state, expected, findings)
+  for (const tag of withPoints) {
+    if (tags.get(idKey(tag), snapshot.options) === undefined) {
+      findings.add(`the journal has points of a tag ${tag} that does not exist`)
+    }
+    if (snapshot.isDue()) await snapshot.rest()
+  }
   return records
+}
+
+/** Gives the place that the next record must have in the same epoch. */
+function checkPlace(
+  { epoch, number }: RecordPlace,
+  expected: RecordPlace | null,
+  state: JournalState | null,
+  findings: Findings,
+): RecordPlace {
+  // Of epochs that are folded, the oldest records can be gone.
+  const isRemoved = state === null || epoch < state.first
+  const first = isRemoved && expected?.epoch !== epoch ? number : 0
+  const wanted = expected !== null && expected.epoch === epoch ? expected.number : first
+  if (number !== wanted) findings.add(`${shownPlace({ epoch, number: wanted })}: it is missing`)
+  return { epoch, number: number + 1 }
+}
+
+/** The last records must be those that the state tells of. */
+function checkEnd({ epoch, next }: JournalState, expected: RecordPlace | null, findings: Findings): void {
+  const found = expected !== null && expected.epoch >= epoch ? expected : { epoch, number: 0 }
+  if (found.epoch > epoch || found.number > next) {
+    findings.add('the journal: the state of the journal does not fit its records')
+  } else if (found.number < next) findings.add(`${shownPlace(found)}: it is missing`)
+}
+
+function shownPlace({ epoch, number }: RecordPlace): string {
+  return `journal record ${epoch}.${number}`
 }
 
 async function checkTags(

@@ -479,6 +479,7 @@ export async function openHistorianStore(
   { historian, owner, fold }: HistorianStoreOptions,
 ): Promise<HistorianStore> {
   const root = openEnvironment(folder)
+  let ownership: Ownership | null = null
   try {
     const metaStore = openDatabase(root, DATABASES.meta)
     const meta = new Meta(metaStore)
@@ -494,8 +495,8 @@ export async function openHistorianStore(
       journal: openDatabase(root, DATABASES.journal),
     }
     checkName(root, meta, folder, historian)
-    const ownership = owner ? takeOwnership(root, meta, folder, folder) : null
     if (owner) {
+      ownership = takeOwnership(root, meta, folder, folder)
       // Earlier versions would not see the points of the journal.
       if (meta.getNumber(META.format) < FORMAT_VERSION) {
         root.transactionSync(() => meta.put(META.format, FORMAT_VERSION))
@@ -505,6 +506,8 @@ export async function openHistorianStore(
     }
     return new HistorianStore(historian, root, stores, ownership, { ...FOLD_LIMITS, ...fold })
   } catch (error) {
+    // What stood in the way may stand in the way of this, too.
+    await ownership?.release().catch(() => {})
     await root.close()
     throw error instanceof TidemarkError ? error : unusable(folder, reasonOf(error), error)
   }

@@ -22,19 +22,29 @@ export async function planRecords(
   const planned: PlannedWrite[] = []
   for (const write of writes) {
     const tags = new Uint32Array(write.tags.length)
+    const absent: number[] = []
     let error: Error | null = null
     for (let i = 0; i < tags.length && error === null; i++) {
       const name = write.tags[i]!
       const found = catalog.find(name)
-      if (found === null && !write.createTags) error = missing(name)
-      else {
-        tags[i] = (found ?? catalog.create({ name, ...NO_METADATA })).id
-        if (refused !== null) error = refused(tags[i]!, name)
-      }
+      if (found !== null) {
+        tags[i] = found.id
+        if (refused !== null) error = refused(found.id, name)
+      } else if (write.createTags) absent.push(i)
+      else error = missing(name)
       if (snapshot.isDue()) await snapshot.rest()
     }
-    if (error !== null) planned.push({ error, record: null })
-    else planned.push({ error: null, record: { tags, offsets: write.offsets, points: write.points } })
+    if (error !== null) {
+      planned.push({ error, record: null })
+      continue
+    }
+    // Only now: a write that fails makes no tags either.
+    for (const i of absent) {
+      const name = write.tags[i]!
+      tags[i] = (catalog.find(name) ?? catalog.create({ name, ...NO_METADATA })).id
+      if (snapshot.isDue()) await snapshot.rest()
+    }
+    planned.push({ error: null, record: { tags, offsets: write.offsets, points: write.points } })
   }
   return planned
 }

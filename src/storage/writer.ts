@@ -137,10 +137,10 @@ export class Writer {
       }
     }
     const outcomes = await this.#tryCommit(group)
-    if (group.length === 1 || !outcomes.some((outcome) => outcome instanceof Damage)) {
+    if (group.length === 1 || !outcomes.every((outcome) => outcome instanceof Damage)) {
       return outcomes.map((outcome) => (outcome === null ? null : this.#parts.changeError(outcome)))
     }
-    // One of them met damage, which must not fail the others.
+    // Nothing was committed. One of them met damage, which must not fail the others.
     const alone: (unknown | null)[] = []
     for (const change of group) alone.push(...(await this.#commit([change])))
     return alone
@@ -156,17 +156,17 @@ export class Writer {
       catalog.refresh()
       const records: JournalRecord[] = []
       const outcomes = await this.#plan(group, draft, snapshot, records)
-      let state = this.#append(records)
-      const step = this.#planFold(first, records, state, snapshot)
-      state = step?.state ?? state
+      // First the step: points that it writes to the journal again are older than the records.
+      const step = this.#planFold(first, records, this.#state, snapshot)
+      const state = this.#append(records, step?.state ?? this.#state)
       draft.addTo(changes)
       snapshot.done()
       await changes.apply()
       // What is in memory must never be ahead of the state that a read sees of lmdb.
       root.resetReadTxn()
       this.#state = state
-      for (const record of records) heads.apply(record)
       step?.done()
+      for (const record of records) heads.apply(record)
       return outcomes
     } catch (error) {
       return group.map(() => error)
@@ -203,10 +203,10 @@ export class Writer {
     return planned.map(({ error }) => error)
   }
 
-  #append(records: readonly JournalRecord[]): JournalState {
+  #append(records: readonly JournalRecord[], from: JournalState): JournalState {
     const { journal } = this.#parts
     const changes = this.#changes
-    let state = this.#state
+    let state = from
     for (const record of records) {
       const bytes =
         record.kind === 'points' ? encodePoints(changes.arena, record) : encodeRemoval(changes.arena, record)

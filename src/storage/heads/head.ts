@@ -7,6 +7,7 @@ import {
   upperBound,
 } from '../../series/columns.ts'
 import { mergePoints, sortPoints } from '../sort-points.ts'
+import { LatePoints } from './late-points.ts'
 
 const LEAST_CAPACITY = 16
 
@@ -26,11 +27,12 @@ export class Head {
   #capacity = LEAST_CAPACITY
   /** `null` as long as all points are OK. */
   #statuses: Uint8Array | null = null
-  #late: PointColumns[] = []
+  readonly #late = new LatePoints()
   #columns: PointColumns | null = null
 
   /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
-  add({ times, values, statuses }: PointColumns, start: number, end: number): void {
+  add(points: PointColumns, start: number, end: number): void {
+    const { times, values, statuses } = points
     this.arrived += end - start
     this.#columns = null
     if (this.#length + end - start > this.#capacity) this.#reserve(this.#length + end - start)
@@ -43,7 +45,7 @@ export class Head {
       if (!(time > last)) {
         this.#last = last
         this.#length = length
-        i = this.#addLate(times, values, statuses, i, end) - 1
+        i = this.#addLate(points, i, end) - 1
         continue
       }
       doubles[length] = time
@@ -58,20 +60,10 @@ export class Head {
   }
 
   /** Points that are not newer than the last one, from index `start` on; gives where they end. */
-  #addLate(
-    times: Float64Array,
-    values: Float64Array,
-    statuses: Uint8Array,
-    start: number,
-    end: number,
-  ): number {
+  #addLate(points: PointColumns, start: number, end: number): number {
     let stop = start + 1
-    while (stop < end && !(times[stop]! > this.#last)) stop++
-    this.#late.push({
-      times: times.slice(start, stop),
-      values: values.slice(start, stop),
-      statuses: statuses.slice(start, stop),
-    })
+    while (stop < end && !(points.times[stop]! > this.#last)) stop++
+    this.#late.add(points, start, stop)
     return stop
   }
 
@@ -119,8 +111,7 @@ export class Head {
 
   /** Points that are late replace those that were in their place when they came. */
   #mergeLate(): void {
-    const late = this.#late.length === 1 ? this.#late[0]! : joined(this.#late)
-    this.#take(mergePoints(this.#inOrder(), sortPoints(late)))
+    this.#take(mergePoints(this.#inOrder(), sortPoints(this.#late.columns())))
   }
 
   /** Goes on with these points, copied. */
@@ -135,7 +126,7 @@ export class Head {
     this.#length = length
     if (statuses.includes(STATUS_BAD)) this.#makeStatuses().set(statuses)
     this.#last = length === 0 ? Number.NEGATIVE_INFINITY : times[length - 1]!
-    this.#late = []
+    this.#late.clear()
     this.#columns = null
   }
 
@@ -156,19 +147,6 @@ export class Head {
     this.#statuses ??= new Uint8Array(this.#capacity)
     return this.#statuses
   }
-}
-
-/** Columns one after the other. Like concatColumns, for many small ones. */
-function joined(parts: readonly PointColumns[]): PointColumns {
-  const whole = makeColumns(parts.reduce((length, { times }) => length + times.length, 0))
-  let at = 0
-  for (const { times, values, statuses } of parts) {
-    whole.times.set(times, at)
-    whole.values.set(values, at)
-    whole.statuses.set(statuses, at)
-    at += times.length
-  }
-  return whole
 }
 
 let ok = new Uint8Array(1024)

@@ -18,6 +18,8 @@ export class Heads {
   /** Points that arrived in the active epoch, those replaced since among them. */
   activePoints = 0
   foldingPoints = 0
+  /** So many tags are looked through for those that can be forgotten. */
+  #forgetAbove = 2 * REMEMBERED_TAGS
 
   /** Tags with points in the epoch that takes points. */
   get activeTags(): ReadonlySet<number> {
@@ -40,7 +42,7 @@ export class Heads {
 
   /** Remembers the newest point of a tag, in blocks and here; time -Infinity for a tag without points. */
   rememberNewest(tag: number, time: number, value: number, status: number): void {
-    if (this.#tags.size > 2 * REMEMBERED_TAGS) this.#forget()
+    if (this.#tags.size > this.#forgetAbove) this.#forget()
     this.#tagHead(tag).setNewest(time, value, status)
   }
 
@@ -137,5 +139,7 @@ export class Heads {
     for (const [tag, head] of this.#tags) {
       if (head.folding === null && head.active === null) this.#tags.delete(tag)
     }
+    // Those that have points stay: looking through them again for each tag that is remembered would take long.
+    this.#forgetAbove = 2 * Math.max(REMEMBERED_TAGS, this.#tags.size)
   }
 }

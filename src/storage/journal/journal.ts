@@ -18,7 +18,7 @@ export interface JournalState {
 }
 
 /** Of a historian that never had a journal. */
-const BEGINNING: JournalState = { first: 1, epoch: 1, next: 0 }
+export const JOURNAL_BEGINNING: JournalState = { first: 1, epoch: 1, next: 0 }
 
 const KEY_BYTES = 8
 /** Key of the state: before those of all records, whose epochs begin at 1. */
@@ -46,7 +46,7 @@ export class Journal {
   /** Throws Damage. */
   state(options?: ReadOptions): JournalState {
     const bytes = this.#store.get(STATE_KEY, options)
-    if (bytes === undefined) return BEGINNING
+    if (bytes === undefined) return JOURNAL_BEGINNING
     if (bytes.length !== STATE_BYTES) throw new Damage('the state of the journal is wrong')
     const view = new DataView(bytes.buffer, bytes.byteOffset, STATE_BYTES)
     if (crc32(bytes.subarray(0, 12)) !== view.getUint32(12, true)) {

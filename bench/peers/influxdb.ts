@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Peer } from './peer.ts'
+import { freePort, HttpClient, serverFolder, startServer } from './server.ts'
+
+interface Answer {
+  readonly results: readonly {
+    readonly error?: string
+    readonly series?: readonly { readonly values: readonly (readonly (number | null)[])[] }[]
+  }[]
+}
+
+/** InfluxDB 1.x: one measurement, the tag name in a tag, the value in a field. */
+export async function startInflux(): Promise<Peer> {
+  const folder = serverFolder('influxdb')
+  const port = await freePort()
+  const path = (name: string) => JSON.stringify(join(folder, name))
+  writeFileSync(
+    join(folder, 'influxdb.conf'),
+    `reporting-disabled = true
+bind-address = "127.0.0.1:${await freePort()}"
+[meta]
+dir = ${path('meta')}
+[data]
+dir = ${path('data')}
+wal-dir = ${path('wal')}
+query-log-enabled = false
+max-select-series = 0
+[http]
+bind-address = "127.0.0.1:${port}"
+log-enabled = false
+max-row-limit = 0
+max-body-size = 0
+[monitor]
+store-enabled = false
+[logging]
+level = "error"
+`,
+  )
+  const http = new HttpClient(port)
+  const server = await startServer('influxd', ['-config', join(folder, 'influxdb.conf')], folder, () =>
+    http.send('GET', '/ping', null),
+  )
+  const query = async (text: string) => {
+    const body = `q=${encodeURIComponent(text)}`
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { results } = await http.json<Answer>('POST', '/query?db=bench&epoch=ms', body, headers)
+    for (const { error } of results) if (error !== undefined) throw new Error(error)
+    return results.flatMap(({ series }) => series ?? [])
+  }
+  await query('CREATE DATABASE bench')
+  const anyOf = (tags: readonly string[]) => tags.map((tag) => `tag='${tag}'`).join(' OR ')
+  const within = (from: number, to: number) => `time >= ${from}ms AND time < ${to}ms`
+  return {
+    name: 'influxdb',
+    syncs: true,
+    server,
+    prepareWrite({ tags, times, values }) {
+      const lines = tags.flatMap((tag, index) =>
+        times.map((time, point) => `m,tag=${tag} v=${values[index * times.length + point]} ${time}`),
+      )
+      const body = Buffer.from(lines.join('\n'))
+      return async () => {
+        await http.send('POST', '/write?db=bench&precision=ms', body)
+      }
+    },
+    settle: async () => {},
+    current: async (tags) => (await query(`SELECT last(v) FROM m WHERE ${anyOf(tags)} GROUP BY tag`)).length,
+    raw: async (tag, from, to) =>
+      (await query(`SELECT v FROM m WHERE tag='${tag}' AND ${within(from, to)}`))[0]!.values.length,
+    async values(tags, from, to, each) {
+      const text = `SELECT mean(v) FROM m WHERE (${anyOf(tags)}) AND ${within(from, to)} GROUP BY tag, time(${(to - from) / each}ms)`
+      return (await query(text)).reduce((sum, { values }) => sum + values.length, 0)
+    },
+    async aggregates(tag, from, to, windows) {
+      const text = `SELECT count(v), min(v), max(v), mean(v) FROM m WHERE tag='${tag}' AND ${within(from, to)}`
+      const series = await query(windows === 1 ? text : `${text} GROUP BY time(${(to - from) / windows}ms)`)
+      return series[0]!.values.reduce((sum, [, count]) => sum + (count ?? 0), 0)
+    },
+    close: async () => http.close(),
+  }
+}

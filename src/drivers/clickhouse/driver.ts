@@ -1,0 +1,286 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { Breather } from '../../historian/breather.ts'
+import type {
+  AggregateQuery,
+  CallContext,
+  Capabilities,
+  Historian,
+  IntegralQuery,
+  InterpolationQuery,
+  Neighbours,
+  PointQuery,
+  PutMode,
+  PutOutcome,
+  RangeQuery,
+  RangeResult,
+  TagEntry,
+  TagMetadata,
+  TagPage,
+  TagQuery,
+  TagRange,
+  WriteBatch,
+} from '../../historian/contract.ts'
+import { type DriverEnvironment, type DriverLog, defineDriver } from '../../historian/driver.ts'
+import { unavailable } from '../../historian/remote/unavailable.ts'
+import type { AggregateColumns } from '../../series/aggregate-names.ts'
+import type { PointColumns } from '../../series/columns.ts'
+import { interpolate } from '../../series/interpolate.ts'
+import type { Integrals } from '../../series/reads.ts'
+import { instantFromUs } from '../../time/instant.ts'
+import { type ClickhouseConfig, clickhouseConfigSchema } from './config.ts'
+import { Deletions } from './deletions.ts'
+import { isMissingTable, readOnly } from './errors.ts'
+import { NeighbourReads } from './neighbour-reads.ts'
+import { PointTable } from './point-table.ts'
+import { PointWriter } from './point-writer.ts'
+import { RangeReads } from './range-reads.ts'
+import { type QuerySettings, Servers } from './servers.ts'
+import { SERVER_AGGREGATES, SignalReads } from './signal-reads.ts'
+import { Tables } from './tables.ts'
+import { TagTable } from './tag-table.ts'
+import { VersionClock } from './version-clock.ts'
+
+/** Points in tables of ClickHouse that Tidemark makes: on one server, or spread over the shards of a cluster. */
+export const clickhouse = defineDriver({
+  type: 'clickhouse',
+  configSchema: clickhouseConfigSchema,
+  open: async (config, environment) => new ClickhouseHistorian(config, environment),
+})
+
+/** All times that a point can have. */
+const EVER = { from: instantFromUs(-9e15), to: instantFromUs(9e15) }
+
+/** The historian contract; what is here checks, measures out and hands on. */
+export class ClickhouseHistorian implements Historian {
+  readonly name: string
+  readonly type = 'clickhouse'
+  readonly capabilities: Capabilities
+  readonly #log: DriverLog
+  readonly #servers: Servers
+  readonly #tables: Tables
+  readonly #tags: TagTable
+  readonly #ranges: RangeReads
+  readonly #neighbours: NeighbourReads
+  readonly #signals: SignalReads
+  readonly #writer: PointWriter
+  readonly #deletions: Deletions
+  #lastSilent = ''
+
+  constructor(config: ClickhouseConfig, { name, log, meter }: DriverEnvironment) {
+    this.name = name
+    this.#log = log
+    this.capabilities = capabilitiesOf(config)
+    const settings = insertSettings(config)
+    const clock = new VersionClock()
+    this.#servers = new Servers(name, config, meter)
+    this.#tables = new Tables(name, config, this.#servers, log)
+    this.#tags = new TagTable(name, this.#servers, this.#tables, clock, settings)
+    const points = new PointTable(this.#servers, this.#tables, config.cluster === undefined)
+    this.#ranges = new RangeReads(points)
+    this.#neighbours = new NeighbourReads(points)
+    this.#signals = new SignalReads(points, this.#ranges, this.#neighbours)
+    this.#writer = new PointWriter(name, this.#servers, this.#tables, clock, {
+      settings,
+      isWhole: config.cluster === undefined && config.partitionBy === 'none',
+      timeoutSeconds: config.queryTimeoutSeconds,
+    })
+    this.#deletions = new Deletions(name, points, clock, settings)
+  }
+
+  /** Rejects while what is stored cannot be read; servers that are silent while others answer go to the log. */
+  async checkHealth(context: CallContext): Promise<void> {
+    context.signal.throwIfAborted()
+    const states = await this.#servers.probe(context)
+    const silent = states.filter(({ reason }) => reason !== null)
+    const named = silent.map(({ host, reason }) => `${host}: ${reason}`).join('; ')
+    if (silent.length === states.length) throw unavailable(this.name, `no server of it answers (${named})`)
+    if (named !== this.#lastSilent) {
+      this.#lastSilent = named
+      if (named === '')
+        this.#log.info({ historian: this.name }, 'all servers of a ClickHouse historian answer')
+      else
+        this.#log.warn(
+          { historian: this.name, silent: named },
+          'some servers of a ClickHouse historian do not answer',
+        )
+    }
+    try {
+      // Every shard is asked.
+      await this.#run(context, () => this.#tags.find([''], context))
+    } catch (error) {
+      if (named === '' || !(error instanceof TidemarkError)) throw error
+      throw unavailable(
+        this.name,
+        `${error.message.replace(/^.*could not be reached: /, '')} (${named})`,
+        error.cause,
+      )
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close()
+    await this.#servers.close()
+  }
+
+  findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]> {
+    return this.#run(context, () => this.#tags.find(names, context))
+  }
+
+  searchTags(query: TagQuery, context: CallContext): Promise<TagPage> {
+    return this.#run(context, () => this.#tags.search(query, context))
+  }
+
+  readPoints(queries: readonly PointQuery[], context: CallContext): Promise<PointColumns> {
+    return this.#run(context, () => this.#neighbours.points(queries, context))
+  }
+
+  readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
+    return this.#run(context, () => this.#ranges.read(queries, context))
+  }
+
+  readNeighbours(
+    tags: readonly string[],
+    times: Float64Array,
+    context: CallContext,
+  ): Promise<readonly Neighbours[]> {
+    return this.#run(context, () => this.#neighbours.neighbours(tags, times, context))
+  }
+
+  estimatePoints(
+    ranges: readonly TagRange[],
+    _cap: number,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    return this.#run(context, () => this.#ranges.count(ranges, context))
+  }
+
+  readAggregates(
+    queries: readonly AggregateQuery[],
+    context: CallContext,
+  ): Promise<readonly AggregateColumns[]> {
+    return this.#run(context, () => this.#signals.aggregates(queries, context))
+  }
+
+  /** One look for the neighbours of all tags with the same times. */
+  async readInterpolated(
+    queries: readonly InterpolationQuery[],
+    context: CallContext,
+  ): Promise<readonly Float64Array[]> {
+    const found: Float64Array[] = []
+    const groups = new Map<string, number[]>()
+    queries.forEach(({ times }, index) => {
+      groups.getOrInsertComputed(times.join(), () => []).push(index)
+    })
+    await this.#run(context, async () => {
+      for (const members of groups.values()) {
+        const { times } = queries[members[0]!]!
+        const tags = members.map((index) => queries[index]!.tag)
+        const neighbours = await this.#neighbours.neighbours(tags, times, context)
+        members.forEach((index, i) => {
+          found[index] = interpolate(neighbours[i]!, times, queries[index]!)
+        })
+      }
+    })
+    return found
+  }
+
+  readIntegrals(queries: readonly IntegralQuery[], context: CallContext): Promise<readonly Integrals[]> {
+    return this.#run(context, () => this.#signals.integrals(queries, context))
+  }
+
+  async write(batch: WriteBatch, context: CallContext): Promise<void> {
+    this.#checkWritable('write')
+    await this.#run(context, async () => {
+      await this.#tags.ensure(batch.tags, batch.createTags, context)
+      await this.#writer.write(batch, context)
+    })
+  }
+
+  async putTags(
+    entries: readonly TagEntry[],
+    mode: PutMode,
+    context: CallContext,
+  ): Promise<readonly PutOutcome[]> {
+    this.#checkWritable('change tags')
+    return this.#run(context, () => this.#tags.put(entries, mode, context))
+  }
+
+  async deletePoints(
+    ranges: readonly TagRange[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    this.#checkWritable('delete points')
+    return this.#run(context, () => this.#deletions.delete(ranges, dryRun, context))
+  }
+
+  async deleteTags(
+    names: readonly string[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    this.#checkWritable('delete tags')
+    return this.#run(context, async () => {
+      await this.#tags.checkExist(names, context)
+      // Points before tags: whatever fails in between leaves a tag that can be deleted again.
+      const counts = await this.#deletions.delete(
+        names.map((tag) => ({ tag, ...EVER })),
+        dryRun,
+        context,
+      )
+      if (!dryRun) await this.#tags.delete(names, context)
+      return counts
+    })
+  }
+
+  /** Runs a call once the tables are there; after a table was not there they are looked at anew. */
+  async #run<Result>(context: CallContext, call: () => Promise<Result>): Promise<Result> {
+    context.signal.throwIfAborted()
+    try {
+      await this.#tables.ready(context)
+      await new Breather(context.signal).restIfDue()
+      return await call()
+    } catch (error) {
+      if (isMissingTable(error)) this.#tables.forget()
+      throw error
+    }
+  }
+
+  #checkWritable(operation: string): void {
+    if (!this.capabilities.write) throw readOnly(this.name, operation)
+  }
+}
+
+function capabilitiesOf({ writable, cluster, writeQuorum, partitionBy }: ClickhouseConfig): Capabilities {
+  return {
+    write: writable,
+    deletePoints: writable,
+    deleteTags: writable,
+    // It would take all points of the tag to be written anew, and a failure amid them would leave both.
+    renameTags: false,
+    durability: cluster !== undefined && writeQuorum > 1 ? 'replicated' : 'server',
+    // A tag lives on one shard, and what one insert brings to a partition of it appears at once.
+    atomicWrites: partitionBy === 'none' ? 'tag' : 'none',
+    aggregates: SERVER_AGGREGATES,
+    interpolation: true,
+    integrals: true,
+  }
+}
+
+function insertSettings({ cluster, writeQuorum, queryTimeoutSeconds }: ClickhouseConfig): QuerySettings {
+  if (cluster === undefined) return {}
+  return {
+    // Acknowledged when the shards have it, not when the server that was asked will pass it on.
+    insert_distributed_sync: 1,
+    // Equal rows are one point in any case. The server's own memory of blocks would take a block for stored that it
+    // dropped again when its quorum failed.
+    insert_deduplicate: 0,
+    ...(writeQuorum > 1 && {
+      insert_quorum: writeQuorum,
+      insert_quorum_timeout: Math.ceil(Math.min(queryTimeoutSeconds, QUORUM_SECONDS) * 1_000),
+    }),
+  }
+}
+
+/** How long a server waits for the other replicas. */
+const QUORUM_SECONDS = 10

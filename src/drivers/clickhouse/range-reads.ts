@@ -1,0 +1,139 @@
+import type { CallContext, RangeQuery, RangeResult, TagRange } from '../../historian/contract.ts'
+import { concatColumns, type PointColumns, reverseColumns, sliceColumns } from '../../series/columns.ts'
+import { instantFromUs } from '../../time/instant.ts'
+import type { PointTable, RangeStats } from './point-table.ts'
+
+/** Ranges with fewer rows are read whole: that costs less than a second round trip. */
+const SMALL = 4_096
+
+/** Ranges whose statistics are kept for the read that follows an estimate, for so long. */
+const MAX_HINTS = 10_000
+const HINT_MS = 10_000
+
+/** Rows up to which overwritten and deleted points are told from others to count exactly. */
+const MAX_EXACT = 200_000
+
+/**
+ * Raw points of ranges, and how many there are. The server cannot stop at a limit without sorting all that is before it, so a
+ * large range is read in stretches that are cut by how dense its points are.
+ */
+export class RangeReads {
+  readonly #points: PointTable
+  /** How much is in a range, from an estimate just before; only decides how a range is cut. */
+  readonly #hints = new Map<string, { readonly stats: RangeStats; readonly until: number }>()
+
+  constructor(points: PointTable) {
+    this.#points = points
+  }
+
+  async read(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
+    const stats = await this.#statsOf(queries, context)
+    const reads = queries.map((query, i) => new StretchedRead(query, stats[i]!))
+    for (;;) {
+      const open = reads.filter(({ next }) => next !== null)
+      if (open.length === 0) break
+      const found = await this.#points.points(
+        open.map(({ next }) => next!),
+        context,
+      )
+      open.forEach((read, i) => {
+        read.take(found[i]!)
+      })
+    }
+    return reads.map((read) => read.result())
+  }
+
+  /** How many points each range has; of ranges of many rows, how many rows: overwritten and deleted points too. */
+  async count(ranges: readonly TagRange[], context: CallContext): Promise<readonly number[]> {
+    const distinct = new Map<string, TagRange>()
+    for (const range of ranges) distinct.set(keyOf(range), range)
+    const asked = [...distinct.values()]
+    const stats = await this.#points.stats(asked, context)
+    const counts = new Map<string, number>()
+    const unsure: TagRange[] = []
+    asked.forEach((range, i) => {
+      const { rows, plain } = stats[i]!
+      counts.set(keyOf(range), rows)
+      if (!plain && rows <= MAX_EXACT) unsure.push(range)
+      this.#remember(range, stats[i]!)
+    })
+    const exact = await this.#points.count(unsure, context)
+    unsure.forEach((range, i) => {
+      counts.set(keyOf(range), exact[i]!)
+    })
+    return ranges.map((range) => counts.get(keyOf(range))!)
+  }
+
+  async #statsOf(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeStats[]> {
+    const now = performance.now()
+    const hints = queries.map((query) => this.#hints.get(keyOf(query)))
+    if (hints.every((hint) => hint !== undefined && hint.until > now)) return hints.map((hint) => hint!.stats)
+    return this.#points.stats(queries, context)
+  }
+
+  #remember(range: TagRange, stats: RangeStats): void {
+    if (this.#hints.size >= MAX_HINTS) this.#hints.clear()
+    this.#hints.set(keyOf(range), { stats, until: performance.now() + HINT_MS })
+  }
+}
+
+function keyOf({ tag, from, to }: TagRange): string {
+  return `${from} ${to} ${tag}`
+}
+
+/** One range, read from the end that its order begins with, until there is one point more than its limit. */
+class StretchedRead {
+  readonly #query: RangeQuery
+  readonly #parts: PointColumns[] = []
+  #length = 0
+  #from: number
+  #to: number
+  /** Microseconds of the next stretch. */
+  #stretch: number
+  next: TagRange | null
+
+  constructor(query: RangeQuery, { rows, firstTime, lastTime }: RangeStats) {
+    this.#query = query
+    this.#from = query.from
+    this.#to = query.to
+    const wanted = query.limit + 1
+    this.#stretch = Number.POSITIVE_INFINITY
+    if (rows > Math.max(SMALL, wanted * 2)) {
+      // As long as it would be if the points were evenly dense, and a little more.
+      this.#stretch = Math.max(1, Math.ceil(((lastTime - firstTime) / rows) * wanted * 1.3))
+      if (query.order === 'asc') this.#from = firstTime
+      else this.#to = Math.min(query.to, lastTime + 1)
+    }
+    this.next = null
+    this.#cut()
+  }
+
+  /** The points of `next`. */
+  take(points: PointColumns): void {
+    this.#parts.push(this.#query.order === 'asc' ? points : reverseColumns(points))
+    this.#length += points.times.length
+    if (this.#query.order === 'asc') this.#from = this.next!.to
+    else this.#to = this.next!.from
+    // Points that lie bunched are found by longer and longer steps.
+    this.#stretch *= 4
+    this.#cut()
+  }
+
+  result(): RangeResult {
+    const points = concatColumns(this.#parts)
+    const { limit } = this.#query
+    const more = points.times.length > limit
+    return { points: more ? sliceColumns(points, 0, limit) : points, more }
+  }
+
+  #cut(): void {
+    const { tag, order, limit } = this.#query
+    if (this.#from >= this.#to || this.#length > limit) {
+      this.next = null
+      return
+    }
+    const from = order === 'asc' ? this.#from : Math.max(this.#from, this.#to - this.#stretch)
+    const to = order === 'asc' ? Math.min(this.#to, this.#from + this.#stretch) : this.#to
+    this.next = { tag, from: instantFromUs(from), to: instantFromUs(to) }
+  }
+}

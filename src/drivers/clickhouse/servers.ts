@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import type { CallContext } from '../../historian/contract.ts'
+import type { DriverMeter } from '../../historian/driver.ts'
+import { CredentialReader } from '../../historian/remote/credentials.ts'
+import { HttpClient } from '../../historian/remote/http-client.ts'
+import { retrySafely } from '../../historian/remote/retry.ts'
+import { isPassing, unavailable } from '../../historian/remote/unavailable.ts'
+import type { ClickhouseConfig } from './config.ts'
+import { isPassingRefusal, isRefusedLogin, refusalIn, refusalOf, refused } from './errors.ts'
+import { type ColumnKind, decodeBlocks, NativeError, type ReadColumns } from './native.ts'
+import { quoteText } from './quote.ts'
+
+/** Settings of the server for one query; numbers and words of the driver's own. */
+export type QuerySettings = Readonly<Record<string, string | number>>
+
+interface Statement {
+  /** What the meter counts it as. */
+  readonly kind: string
+  readonly sql: string
+  readonly settings?: QuerySettings
+  /** Whether it changes something. */
+  readonly changes?: boolean
+  /** Rows for an INSERT. */
+  readonly body?: Uint8Array
+}
+
+/** An answer of the size of the interface's largest is far below this. */
+const MAX_ANSWER_BYTES = 1_024 * 1_024 * 1_024
+const MAX_MESSAGE_BYTES = 64 * 1_024
+
+/** A server that failed is asked last for so long. */
+const SHUN_MS = 5_000
+
+interface Host {
+  readonly url: URL
+  readonly client: HttpClient
+  shunnedUntil: number
+}
+
+/**
+ * The servers of one historian: sends SQL to the first of them that answers, and turns what comes back into columns or into
+ * Tidemark's errors. Reads are tried again elsewhere; whether a change may be is for its caller to say.
+ */
+export class Servers {
+  readonly #historian: string
+  readonly #config: ClickhouseConfig
+  readonly #password: CredentialReader | null
+  readonly #hosts: readonly Host[]
+  /** Errors of servers that gave no answer at all. */
+  readonly #down = new WeakSet<object>()
+
+  constructor(historian: string, config: ClickhouseConfig, meter: DriverMeter) {
+    this.#historian = historian
+    this.#config = config
+    this.#password = config.password === undefined ? null : new CredentialReader(config.password, historian)
+    this.#hosts = config.urls.map((text) => {
+      const url = new URL(text)
+      const seconds = config.queryTimeoutSeconds + 5
+      return {
+        url,
+        shunnedUntil: 0,
+        client: new HttpClient({
+          historian,
+          url,
+          tls: config.tls ?? null,
+          meter,
+          connections: config.connections,
+          headersSeconds: seconds,
+          bodySeconds: seconds,
+        }),
+      }
+    })
+  }
+
+  /** Rows of a SELECT in columns; tried again, at another server if there is one, while it fails in passing. */
+  async read<const Kinds extends Readonly<Record<string, ColumnKind>>>(
+    kind: string,
+    sql: string,
+    kinds: Kinds,
+    context: CallContext,
+    settings: QuerySettings = {},
+  ): Promise<ReadColumns<Kinds>> {
+    return this.#retried(context, async () => {
+      const body = await this.#send({ kind, sql: `${sql} FORMAT Native`, settings }, context)
+      try {
+        return decodeBlocks(body, kinds)
+      } catch (error) {
+        if (!(error instanceof NativeError)) throw error
+        // A query that fails after its answer began: the reason stands where the next block would.
+        const refusal = refusalOf(error.rest)
+        if (refusal.code !== 0) throw refused(this.#historian, refusal)
+        throw unavailable(this.#historian, 'its answer is not understood', error)
+      }
+    })
+  }
+
+  /**
+   * Sends a statement that changes something and whose repetition leaves the same; tried again like a read, and while
+   * `passes` says so.
+   */
+  async change(
+    kind: string,
+    sql: string,
+    context: CallContext,
+    options: {
+      readonly settings?: QuerySettings
+      readonly body?: Uint8Array
+      readonly passes?: (error: unknown) => boolean
+      readonly attempts?: number
+    } = {},
+  ): Promise<void> {
+    const { settings = {}, body, passes, attempts } = options
+    await this.#retried(
+      context,
+      () => this.#send({ kind, sql, settings, changes: true, ...(body && { body }) }, context),
+      passes,
+      attempts,
+    )
+  }
+
+  /** Which servers answer, and which do not with the reason; asks each of them. */
+  async probe(
+    context: CallContext,
+  ): Promise<readonly { readonly host: string; readonly reason: string | null }[]> {
+    return Promise.all(
+      this.#hosts.map(async (host) => {
+        try {
+          const answer = await host.client.send({ kind: 'health', method: 'GET', path: '/ping' }, context)
+          await answer.discard()
+          if (answer.status === 200) return { host: host.url.host, reason: null }
+          return { host: host.url.host, reason: `it answers with status ${answer.status}` }
+        } catch (error) {
+          context.signal.throwIfAborted()
+          const message = error instanceof Error ? error.message : String(error)
+          return { host: host.url.host, reason: message.replace(/^.*could not be reached: /, '') }
+        }
+      }),
+    )
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#hosts.map(({ client }) => client.close()))
+  }
+
+  async #retried<Result>(
+    { signal }: CallContext,
+    call: () => Promise<Result>,
+    passes: (error: unknown) => boolean = () => false,
+    attempts = Math.max(3, this.#hosts.length + 1),
+  ): Promise<Result> {
+    return retrySafely(call, {
+      signal,
+      attempts,
+      firstPauseMs: this.#hosts.length > 1 ? 20 : 100,
+      isPassing: (error) =>
+        isPassing(error) || isPassingRefusal(error) || passes(error) || this.#mayMove(error),
+    })
+  }
+
+  /** Whether a server did not answer, and there are others that may. */
+  #mayMove(error: unknown): boolean {
+    return this.#hosts.length > 1 && this.#down.has(error as object)
+  }
+
+  /** The body of the answer of the first server that gives one. */
+  async #send(statement: Statement, context: CallContext): Promise<Buffer> {
+    try {
+      return await this.#sendTo(this.#host(), statement, context)
+    } catch (error) {
+      // The password may have been changed at the server and in its file.
+      if (!isRefusedLogin(error) || this.#password === null || !(await this.#password.hasChanged()))
+        throw error
+      return await this.#sendTo(this.#host(), statement, context)
+    }
+  }
+
+  #host(): Host {
+    const now = performance.now()
+    return (
+      this.#hosts.find(({ shunnedUntil }) => shunnedUntil <= now) ??
+      this.#hosts.reduce((best, host) => (host.shunnedUntil < best.shunnedUntil ? host : best))
+    )
+  }
+
+  async #sendTo(host: Host, statement: Statement, context: CallContext): Promise<Buffer> {
+    const { kind, body, sql } = statement
+    const secret = this.#password === null ? '' : await this.#password.read()
+    const login = Buffer.from(`${this.#config.user}:${secret}`).toString('base64')
+    const headers = { authorization: `Basic ${login}` }
+    const queryId = randomUUID()
+    try {
+      const answer = await host.client.send(
+        {
+          kind,
+          method: 'POST',
+          path: `/?${this.#parameters(statement, queryId)}`,
+          headers,
+          body: body ?? sql,
+        },
+        context,
+      )
+      if (answer.status === 200) return await wholeBody(answer.body, this.#historian)
+      throw refused(this.#historian, refusalOf(await answer.text(MAX_MESSAGE_BYTES).catch(() => '')))
+    } catch (error) {
+      if (context.signal.aborted && statement.changes !== true) this.#kill(host, queryId, headers)
+      context.signal.throwIfAborted()
+      const isDown = error instanceof TidemarkError && refusalIn(error) === null
+      if (isDown) this.#down.add(error)
+      if (isDown || isPassingRefusal(error)) host.shunnedUntil = performance.now() + SHUN_MS
+      throw error
+    }
+  }
+
+  #parameters({ sql, settings = {}, changes = false, body }: Statement, queryId: string): URLSearchParams {
+    const seconds = Math.ceil(this.#config.queryTimeoutSeconds)
+    const parameters = new URLSearchParams({
+      query_id: queryId,
+      max_execution_time: String(seconds),
+      max_query_size: String(MAX_QUERY_BYTES),
+      max_ast_elements: String(MAX_ELEMENTS),
+      max_expanded_ast_elements: String(MAX_ELEMENTS),
+    })
+    if (this.#config.cluster !== undefined) parameters.set('load_balancing', 'in_order')
+    for (const [name, value] of Object.entries(settings)) parameters.set(name, String(value))
+    if (body !== undefined) parameters.set('query', sql)
+    // The server sees to it as well that a read changes nothing. Last, since it forbids what comes after it.
+    if (!changes) parameters.set('readonly', '2')
+    return parameters
+  }
+
+  /** Has the server stop a read that nobody waits for; a closed connection alone does not stop it in every version. */
+  #kill(host: Host, queryId: string, headers: Readonly<Record<string, string>>): void {
+    const body = `KILL QUERY WHERE query_id = ${quoteText(queryId)} ASYNC`
+    const work = async () => {
+      const { signal } = new AbortController()
+      const answer = await host.client.send(
+        { kind: 'cancel', method: 'POST', path: '/', headers, body },
+        { signal },
+      )
+      await answer.discard()
+    }
+    // It ends by its time limit otherwise.
+    work().catch(() => {})
+  }
+}
+
+/** Room for lists of many thousand tags and ranges. */
+const MAX_QUERY_BYTES = 64 * 1_024 * 1_024
+const MAX_ELEMENTS = 10_000_000
+
+async function wholeBody(body: AsyncIterable<Buffer>, historian: string): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    if (bytes > MAX_ANSWER_BYTES) throw unavailable(historian, 'its answer is too large')
+    pieces.push(piece)
+  }
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}

@@ -1,0 +1,206 @@
+import type { CallContext } from '../../historian/contract.ts'
+import type { DriverLog } from '../../historian/driver.ts'
+import { unavailable } from '../../historian/remote/unavailable.ts'
+import type { ClickhouseConfig } from './config.ts'
+import { quoteName, quoteText } from './quote.ts'
+import type { Servers } from './servers.ts'
+
+interface Table {
+  readonly name: string
+  /** Columns and their types, in the order in which they are made. */
+  readonly columns: Readonly<Record<string, string>>
+  readonly orderBy: string
+  readonly partitionBy: string | null
+}
+
+const POINTS = {
+  tag: 'UInt64',
+  time: 'Int64',
+  value: 'Float64',
+  status: 'UInt8',
+  version: 'UInt64',
+} as const
+
+const TAGS = {
+  id: 'UInt64',
+  name: 'String',
+  description: 'String',
+  hasDescription: 'UInt8',
+  units: 'String',
+  hasUnits: 'UInt8',
+  stepped: 'UInt8',
+  deleted: 'UInt8',
+  version: 'UInt64',
+} as const
+
+/** Rows between two marks of the index: a tenth of the default, since most reads want a few points of many tags. */
+const GRANULARITY = 1_024
+
+/** Calendar months of microseconds before 1970 and far ahead, which dates of the server do not reach: mean months. */
+const MONTH_US = 2_629_746_000_000
+
+/** The tables of one historian: their names in SQL, and that they are there and as they should be. */
+export class Tables {
+  /** What reads and writes name: the table itself, or the Distributed one over its shards. */
+  readonly points: string
+  readonly tags: string
+  readonly #historian: string
+  readonly #config: ClickhouseConfig
+  readonly #servers: Servers
+  readonly #log: DriverLog
+  #ready: Promise<void> | null = null
+
+  constructor(historian: string, config: ClickhouseConfig, servers: Servers, log: DriverLog) {
+    this.#historian = historian
+    this.#config = config
+    this.#servers = servers
+    this.#log = log
+    this.points = this.#qualified('points')
+    this.tags = this.#qualified('tags')
+  }
+
+  /** Resolves when the tables are there, made if need be; looks once, and again after a failure or `forget`. */
+  async ready(context: CallContext): Promise<void> {
+    context.signal.throwIfAborted()
+    if (this.#ready === null) {
+      // Not by the signal of this call: others wait for the same.
+      const ready = this.#prepare({ signal: AbortSignal.timeout(PREPARE_MS) })
+      this.#ready = ready
+      ready.catch(() => {
+        if (this.#ready === ready) this.#ready = null
+      })
+    }
+    await aborting(this.#ready, context.signal)
+  }
+
+  /** The tables are looked at anew at the next call. */
+  forget(): void {
+    this.#ready = null
+  }
+
+  #qualified(name: string): string {
+    return `${quoteName(this.#config.database)}.${quoteName(this.#config.tablePrefix + name)}`
+  }
+
+  #tables(): readonly Table[] {
+    const { tablePrefix, partitionBy } = this.#config
+    const local = this.#config.cluster === undefined ? '' : '_local'
+    return [
+      {
+        name: `${tablePrefix}points${local}`,
+        columns: POINTS,
+        orderBy: '(tag, time)',
+        partitionBy: partitionBy === 'month' ? `intDiv(time, ${MONTH_US})` : null,
+      },
+      { name: `${tablePrefix}tags${local}`, columns: TAGS, orderBy: '(id, name)', partitionBy: null },
+    ]
+  }
+
+  async #prepare(context: CallContext): Promise<void> {
+    if (await this.#check(context)) return
+    const { cluster, database, writable } = this.#config
+    if (!writable) throw unavailable(this.#historian, `its tables are missing in the database ${database}`)
+    const on = cluster === undefined ? '' : ` ON CLUSTER ${quoteName(cluster)}`
+    const run = (sql: string) => this.#servers.change('schema', sql, context)
+    await run(`CREATE DATABASE IF NOT EXISTS ${quoteName(database)}${on}`)
+    for (const table of this.#tables()) {
+      const columns = columnsOf(table)
+      const name = `${quoteName(database)}.${quoteName(table.name)}`
+      const engine =
+        cluster === undefined
+          ? 'ReplacingMergeTree(version)'
+          : `ReplicatedReplacingMergeTree(${quoteText(`/clickhouse/tables/{shard}/${database}/${table.name}`)}, '{replica}', version)`
+      const partition = table.partitionBy === null ? '' : ` PARTITION BY ${table.partitionBy}`
+      await run(
+        `CREATE TABLE IF NOT EXISTS ${name}${on} (${columns}) ENGINE = ${engine}${partition} ` +
+          `ORDER BY ${table.orderBy} SETTINGS index_granularity = ${GRANULARITY}`,
+      )
+      if (cluster === undefined) continue
+      const whole = `${quoteName(database)}.${quoteName(table.name.replace(/_local$/, ''))}`
+      const key = table.columns === POINTS ? 'tag' : 'id'
+      await run(
+        `CREATE TABLE IF NOT EXISTS ${whole}${on} (${columns}) ENGINE = ` +
+          `Distributed(${quoteName(cluster)}, ${quoteName(database)}, ${quoteName(table.name)}, ${key})`,
+      )
+    }
+    this.#log.info({ historian: this.#historian, database }, 'made the tables of a ClickHouse historian')
+    if (!(await this.#check(context))) {
+      throw unavailable(this.#historian, `its tables are missing in the database ${database}`)
+    }
+  }
+
+  /** Whether all tables are there; HISTORIAN_UNAVAILABLE when one of them is another than expected. */
+  async #check(context: CallContext): Promise<boolean> {
+    const { database } = this.#config
+    const found = await this.#servers.read(
+      'schema',
+      `SELECT table, name, type FROM system.columns WHERE database = ${quoteText(database)}`,
+      { table: 'text', name: 'text', type: 'text' },
+      context,
+    )
+    const types = new Map<string, Map<string, string>>()
+    found.table.forEach((table, i) => {
+      types.getOrInsertComputed(table, () => new Map()).set(found.name[i]!, found.type[i]!)
+    })
+    const wanted = this.#tables()
+    const missing = wanted.filter(({ name }) => !types.has(name) || !types.has(name.replace(/_local$/, '')))
+    for (const { name, columns } of wanted) {
+      for (const table of new Set([name, name.replace(/_local$/, '')])) {
+        const there = types.get(table)
+        if (there === undefined) continue
+        for (const [column, type] of Object.entries(columns)) {
+          const actual = there.get(column)
+          if (actual === type) continue
+          const what = actual === undefined ? 'is missing' : `is of type ${actual.slice(0, 60)}`
+          throw unavailable(
+            this.#historian,
+            `column ${column} of its table ${table} ${what}, and ${type} is expected`,
+          )
+        }
+      }
+    }
+    if (missing.length > 0) return false
+    await this.#checkEngines(wanted, context)
+    return true
+  }
+
+  /** Any other engine would keep points twice, or lose which one is the last. */
+  async #checkEngines(tables: readonly Table[], context: CallContext): Promise<void> {
+    const { database } = this.#config
+    const found = await this.#servers.read(
+      'schema',
+      `SELECT name, engine FROM system.tables WHERE database = ${quoteText(database)}`,
+      { name: 'text', engine: 'text' },
+      context,
+    )
+    for (const { name } of tables) {
+      const engine = found.engine[found.name.indexOf(name)] ?? ''
+      if (!engine.endsWith('ReplacingMergeTree')) {
+        throw unavailable(
+          this.#historian,
+          `its table ${name} has the engine ${engine.slice(0, 60)}, and a ReplacingMergeTree is expected`,
+        )
+      }
+    }
+  }
+}
+
+const PREPARE_MS = 60_000
+
+function columnsOf({ columns }: Table): string {
+  return Object.entries(columns)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ')
+}
+
+/** The promise's outcome, or the signal's reason as soon as it is aborted. */
+async function aborting<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

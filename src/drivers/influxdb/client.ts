@@ -1,0 +1,264 @@
+import { promisify } from 'node:util'
+import { gzip as zip } from 'node:zlib'
+import type { CallContext } from '../../historian/contract.ts'
+import type { DriverMeter } from '../../historian/driver.ts'
+import { CredentialReader } from '../../historian/remote/credentials.ts'
+import { type HttpAnswer, HttpClient } from '../../historian/remote/http-client.ts'
+import { retrySafely } from '../../historian/remote/retry.ts'
+import {
+  isPassing,
+  outcomeUnknown,
+  refusedCredentials,
+  unavailable,
+} from '../../historian/remote/unavailable.ts'
+import { type AnswerLine, answerLines, type SeriesPiece } from './answer-lines.ts'
+import type { InfluxConfig } from './config.ts'
+import { queryRefused, ServerRefusal, writeRefused } from './errors.ts'
+
+/** What the requests are counted as. */
+export type RequestKind = 'read' | 'metadata' | 'write' | 'delete' | 'health'
+
+/** A statement of InfluxQL and who takes its rows. */
+export interface Statement {
+  readonly text: string
+  /** Called for each piece of each series, in the order of the answer; none for a statement without rows. */
+  take?(piece: SeriesPiece): void
+}
+
+/** Statements of one request: more of them go to further requests, which run at the same time. */
+const MAX_STATEMENTS = 250
+/** Characters of InfluxQL in one request; InfluxDB takes 10 MB with everything percent-encoded. */
+const MAX_TEXT = 500_000
+/** Requests of one call at the same time, so that one large call leaves connections to the others. */
+const PARALLEL = 4
+/** Rows that InfluxDB sends at a time; a row of points takes some 40 bytes. */
+const CHUNK_ROWS = 10_000
+/** Texts of metadata can have 10,000 characters. */
+const CHUNK_ROWS_OF_TEXTS = 200
+const MAX_ERROR_BYTES = 1024 ** 2
+
+const gzipped = promisify(zip)
+
+/**
+ * Talks to one database of an InfluxDB server: several statements in one request, answers row by row. The only place that
+ * knows InfluxDB's HTTP.
+ */
+export class InfluxClient {
+  readonly #http: HttpClient
+  readonly #historian: string
+  readonly #config: InfluxConfig
+  readonly #secret: CredentialReader | null
+  #statements = 0
+
+  constructor(config: InfluxConfig, historian: string, meter: DriverMeter) {
+    this.#config = config
+    this.#historian = historian
+    const credential = config.token ?? config.password
+    this.#secret = credential === undefined ? null : new CredentialReader(credential, historian)
+    this.#http = new HttpClient({
+      historian,
+      url: config.url,
+      tls: config.tls ?? null,
+      meter,
+      connections: config.connections,
+      headersSeconds: config.timeoutSeconds,
+      bodySeconds: config.timeoutSeconds,
+    })
+  }
+
+  /** Statements sent so far; many of them are one request, which is what the meter counts. */
+  get statementsSent(): number {
+    return this.#statements
+  }
+
+  /**
+   * Runs statements, in any order and as few requests as their size allows. Rejects when one of them fails; when the signal is
+   * aborted the connections are closed, upon which InfluxDB ends what it does for them.
+   */
+  async query(kind: RequestKind, statements: readonly Statement[], context: CallContext): Promise<void> {
+    const batches = batchesOf(statements)
+    if (batches.length <= 1) {
+      context.signal.throwIfAborted()
+      if (batches.length === 1) await this.#queryBatch(kind, batches[0]!, context)
+      return
+    }
+    const stop = new AbortController()
+    const signal = AbortSignal.any([context.signal, stop.signal])
+    let next = 0
+    const work = async () => {
+      while (next < batches.length) {
+        signal.throwIfAborted()
+        await this.#queryBatch(kind, batches[next++]!, { signal })
+      }
+    }
+    try {
+      await Promise.all(Array.from({ length: Math.min(PARALLEL, batches.length) }, work))
+    } catch (error) {
+      stop.abort(error)
+      throw error
+    }
+  }
+
+  /**
+   * Writes a body in line protocol, times in microseconds. It is tried again when the connection failed: the same points
+   * once more change nothing.
+   * @param earlier whether points of the same request are written already, for the sentence when this part fails
+   */
+  async write(
+    body: string,
+    retentionPolicy: string | undefined,
+    earlier: boolean,
+    context: CallContext,
+  ): Promise<void> {
+    const parameters = new URLSearchParams({ db: this.#config.database, precision: 'u' })
+    if (retentionPolicy !== undefined) parameters.set('rp', retentionPolicy)
+    let isCut = false
+    let answer: HttpAnswer
+    let refusal: ServerRefusal
+    try {
+      answer = await retrySafely(
+        async () => {
+          try {
+            return await this.#send(
+              'write',
+              `/write?${parameters}`,
+              'text/plain; charset=utf-8',
+              body,
+              context,
+            )
+          } catch (error) {
+            if (!isRefusedConnection(error)) isCut = true
+            throw error
+          }
+        },
+        { signal: context.signal },
+      )
+      if (answer.status < 300) {
+        await answer.discard()
+        return
+      }
+      refusal = await this.#refusalOf(answer)
+    } catch (error) {
+      context.signal.throwIfAborted()
+      // Sent, and no answer: a part of it or all of it may be written.
+      throw isCut || earlier ? outcomeUnknown(this.#historian, error) : error
+    }
+    throw writeRefused(this.#historian, refusal, earlier)
+  }
+
+  close(): Promise<void> {
+    return this.#http.close()
+  }
+
+  async #queryBatch(kind: RequestKind, batch: readonly Statement[], context: CallContext): Promise<void> {
+    const rows = kind === 'metadata' ? CHUNK_ROWS_OF_TEXTS : CHUNK_ROWS
+    const parameters = new URLSearchParams({
+      db: this.#config.database,
+      epoch: 'u',
+      chunked: 'true',
+      chunk_size: String(rows),
+    })
+    const body = `q=${encodeURIComponent(batch.map(({ text }) => text).join(';\n'))}`
+    this.#statements += batch.length
+    const path = `/query?${parameters}`
+    const answer = await retrySafely(
+      () => this.#send(kind, path, 'application/x-www-form-urlencoded', body, context),
+      { signal: context.signal },
+    )
+    if (answer.status !== 200) throw queryRefused(this.#historian, await this.#refusalOf(answer))
+    for await (const line of answerLines(answer.body, this.#historian)) {
+      context.signal.throwIfAborted()
+      this.#takeLine(line, batch)
+    }
+  }
+
+  #takeLine(line: AnswerLine, batch: readonly Statement[]): void {
+    if (line.error !== undefined) throw this.#statementFailed(line.error)
+    for (const { statement_id: id = 0, series = [], error } of line.results ?? []) {
+      if (error !== undefined) throw this.#statementFailed(error)
+      for (const piece of series) batch[id]?.take?.(piece)
+    }
+  }
+
+  #statementFailed(message: unknown): Error {
+    return queryRefused(this.#historian, new ServerRefusal(200, String(message)))
+  }
+
+  async #refusalOf(answer: HttpAnswer): Promise<ServerRefusal> {
+    const text = await answer.text(MAX_ERROR_BYTES)
+    let message: unknown
+    try {
+      message = (JSON.parse(text) as { error?: unknown } | null)?.error
+    } catch {
+      message = undefined
+    }
+    return new ServerRefusal(answer.status, typeof message === 'string' ? message : text)
+  }
+
+  /** Sends with credentials, and once more when the secret was changed since it was read. */
+  async #send(
+    kind: RequestKind,
+    path: string,
+    type: string,
+    body: string,
+    context: CallContext,
+  ): Promise<HttpAnswer> {
+    const { gzip } = this.#config
+    // InfluxDB takes compressed points, but no compressed queries.
+    const isZipped = gzip && kind === 'write'
+    const sent = isZipped ? await gzipped(body) : body
+    const send = async () => {
+      const headers = {
+        'content-type': type,
+        ...(gzip && { 'accept-encoding': 'gzip' }),
+        ...(isZipped && { 'content-encoding': 'gzip' }),
+        ...(await this.#authorization()),
+      }
+      return this.#http.send({ kind, method: 'POST', path: this.#pathOf(path), headers, body: sent }, context)
+    }
+    const answer = await send()
+    if (answer.status !== 401) return answer
+    await answer.discard()
+    const again = this.#secret !== null && (await this.#secret.hasChanged()) ? await send() : null
+    if (again !== null && again.status !== 401) return again
+    await again?.discard()
+    throw this.#secret === null
+      ? unavailable(this.#historian, 'it asks for credentials, and none are configured')
+      : refusedCredentials(this.#historian, this.#config.token === undefined ? 'password' : 'token')
+  }
+
+  /** A server behind a proxy may have a path of its own. */
+  #pathOf(path: string): string {
+    return this.#config.url.pathname.replace(/\/+$/, '') + path
+  }
+
+  async #authorization(): Promise<Readonly<Record<string, string>>> {
+    const { username, token } = this.#config
+    if (this.#secret === null) return {}
+    const secret = await this.#secret.read()
+    if (token !== undefined) return { authorization: `Token ${secret}` }
+    return { authorization: `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}` }
+  }
+}
+
+/** Whether nothing was sent, as no connection came about. */
+function isRefusedConnection(error: unknown): boolean {
+  return isPassing(error) && /connection was refused|no way to its/.test((error as Error).message)
+}
+
+function batchesOf(statements: readonly Statement[]): readonly (readonly Statement[])[] {
+  const batches: Statement[][] = []
+  let batch: Statement[] = []
+  let length = 0
+  for (const statement of statements) {
+    if (batch.length === MAX_STATEMENTS || (length + statement.text.length > MAX_TEXT && batch.length > 0)) {
+      batches.push(batch)
+      batch = []
+      length = 0
+    }
+    batch.push(statement)
+    length += statement.text.length
+  }
+  if (batch.length > 0) batches.push(batch)
+  return batches
+}

@@ -1,0 +1,236 @@
+import type {
+  AggregateQuery,
+  CallContext,
+  Capabilities,
+  Historian,
+  Neighbours,
+  PointQuery,
+  PutMode,
+  PutOutcome,
+  RangeQuery,
+  RangeResult,
+  TagEntry,
+  TagMetadata,
+  TagPage,
+  TagQuery,
+  TagRange,
+  WriteBatch,
+} from '../../historian/contract.ts'
+import { type DriverEnvironment, defineDriver } from '../../historian/driver.ts'
+import { withTimeLimit } from '../../historian/remote/time-limit.ts'
+import type { AggregateColumns } from '../../series/aggregate-names.ts'
+import type { PointColumns } from '../../series/columns.ts'
+import { PUSHED_AGGREGATES, readAggregates } from './aggregate-reads.ts'
+import { InfluxClient } from './client.ts'
+import { type InfluxConfig, influxConfigSchema, type MetadataSettings } from './config.ts'
+import { deletePoints, deleteTags } from './deletes.ts'
+import { notSupported } from './errors.ts'
+import { countPoints } from './estimates.ts'
+import { Layout, seriesProblem } from './layout.ts'
+import { FileMetadata, MeasurementMetadata } from './mapped-metadata.ts'
+import { readNeighbours } from './neighbour-reads.ts'
+import { OwnTags } from './own-tags.ts'
+import { readPoints, readRanges } from './point-reads.ts'
+import { PointStatus } from './point-status.ts'
+import type { ScanSource } from './scan.ts'
+import { SeriesTags } from './series-tags.ts'
+import type { TagSource } from './tag-list.ts'
+import { Tags } from './tags.ts'
+import { Writer, type WriteTarget } from './writes.ts'
+
+/** A database of InfluxDB 1.x, or of anything that answers its HTTP interface. Opening it connects to nothing yet. */
+export const influxdb = defineDriver({
+  type: 'influxdb',
+  configSchema: influxConfigSchema,
+  open: async (config, environment) => new InfluxHistorian(config, environment),
+})
+
+/** What a writable historian has besides. */
+interface Changes {
+  readonly writer: Writer
+  readonly target: WriteTarget
+}
+
+/** The historian contract over InfluxQL and line protocol: what is here only puts the parts together. */
+export class InfluxHistorian implements Historian {
+  readonly name: string
+  readonly type = 'influxdb'
+  readonly capabilities: Capabilities
+  /** Counts its statements, for tests and benchmarks. */
+  readonly client: InfluxClient
+  readonly #layout: Layout
+  readonly #source: ScanSource
+  readonly #tags: Tags
+  readonly #timeoutSeconds: number
+  readonly #changes: Changes | null
+
+  constructor(config: InfluxConfig, { name, meter }: Pick<DriverEnvironment, 'name' | 'meter'>) {
+    const { writable, retentionPolicy } = config
+    this.name = name
+    this.#timeoutSeconds = config.timeoutSeconds
+    this.client = new InfluxClient(config, name, meter)
+    const layout = new Layout(config)
+    const status = new PointStatus(config)
+    this.#layout = layout
+    this.#source = { client: this.client, status, retentionPolicy }
+    const own = ownTags(config, this.client)
+    this.#tags = new Tags(
+      {
+        own,
+        series: config.existing
+          ? new SeriesTags(this.client, layout, {
+              retentionPolicy,
+              measurement: config.measurement,
+              notTags: layout.namesField ? [config.statusField] : [],
+              ownMeasurement: own?.measurement ?? null,
+            })
+          : null,
+        metadata: metadataSource(config.metadata, this.client, retentionPolicy, name),
+        isPossible: (tag) => {
+          const series = layout.parse(tag)
+          return series !== null && seriesProblem(series, own?.measurement ?? null) === null
+        },
+      },
+      config.catalogSeconds,
+    )
+    if (writable && own !== null) {
+      const target = {
+        historian: name,
+        client: this.client,
+        layout,
+        status,
+        retentionPolicy,
+        own,
+        tags: this.#tags,
+      }
+      this.#changes = { target, writer: new Writer(target) }
+    } else this.#changes = null
+    // InfluxDB deletes whole points: with several fields in one, that would be points of other tags.
+    const deletes = writable && !layout.namesField
+    this.capabilities = {
+      write: writable,
+      deletePoints: deletes,
+      deleteTags: deletes,
+      renameTags: false,
+      durability: 'server',
+      atomicWrites: 'none',
+      aggregates: PUSHED_AGGREGATES,
+      interpolation: false,
+      integrals: false,
+    }
+  }
+
+  checkHealth(context: CallContext): Promise<void> {
+    // Answered from the index, and only by a server that knows the database and the user.
+    return this.#limited(context, (limited) =>
+      this.client.query('health', [{ text: 'SHOW MEASUREMENTS LIMIT 1' }], limited),
+    )
+  }
+
+  close(): Promise<void> {
+    return this.client.close()
+  }
+
+  findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]> {
+    return this.#limited(context, (limited) => this.#tags.find(names, limited))
+  }
+
+  searchTags(query: TagQuery, context: CallContext): Promise<TagPage> {
+    return this.#limited(context, (limited) => this.#tags.search(query, limited))
+  }
+
+  readPoints(queries: readonly PointQuery[], context: CallContext): Promise<PointColumns> {
+    return this.#limited(context, (limited) => readPoints(this.#source, this.#layout, queries, limited))
+  }
+
+  readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
+    return this.#limited(context, (limited) => readRanges(this.#source, this.#layout, queries, limited))
+  }
+
+  readNeighbours(
+    tags: readonly string[],
+    times: Float64Array,
+    context: CallContext,
+  ): Promise<readonly Neighbours[]> {
+    return this.#limited(context, (limited) =>
+      readNeighbours(this.#source, this.#layout, tags, times, limited),
+    )
+  }
+
+  estimatePoints(ranges: readonly TagRange[], cap: number, context: CallContext): Promise<readonly number[]> {
+    return this.#limited(context, (limited) => countPoints(this.#source, this.#layout, ranges, cap, limited))
+  }
+
+  readAggregates(
+    queries: readonly AggregateQuery[],
+    context: CallContext,
+  ): Promise<readonly AggregateColumns[]> {
+    return this.#limited(context, (limited) => readAggregates(this.#source, this.#layout, queries, limited))
+  }
+
+  async write(batch: WriteBatch, context: CallContext): Promise<void> {
+    const { writer } = this.#changeable('write')
+    // Changes have no time limit but that of each request: one that is cut off says so (WRITE_OUTCOME_UNKNOWN).
+    await writer.write(batch, context)
+  }
+
+  async putTags(
+    entries: readonly TagEntry[],
+    mode: PutMode,
+    context: CallContext,
+  ): Promise<readonly PutOutcome[]> {
+    const { writer } = this.#changeable('change tags')
+    return writer.putTags(entries, mode, context)
+  }
+
+  async deletePoints(
+    ranges: readonly TagRange[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    const { target } = this.#changeable('delete points', this.capabilities.deletePoints)
+    return deletePoints(this.#source, target, ranges, dryRun, context)
+  }
+
+  async deleteTags(
+    names: readonly string[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    const { target, writer } = this.#changeable('delete tags', this.capabilities.deleteTags)
+    const counts = await deleteTags(this.#source, target, names, dryRun, context)
+    if (!dryRun) writer.forget(names)
+    return counts
+  }
+
+  #changeable(operation: string, isAllowed = true): Changes {
+    if (this.#changes === null || !isAllowed) throw notSupported(this.name, operation)
+    return this.#changes
+  }
+
+  #limited<Result>(context: CallContext, work: (context: CallContext) => Promise<Result>): Promise<Result> {
+    return withTimeLimit(this.name, this.#timeoutSeconds, context, work)
+  }
+}
+
+function ownTags({ metadata, retentionPolicy }: InfluxConfig, client: InfluxClient): OwnTags | null {
+  if (metadata.kind !== 'own') return null
+  return new OwnTags(client, metadata.measurement, metadata.retentionPolicy ?? retentionPolicy)
+}
+
+function metadataSource(
+  settings: MetadataSettings,
+  client: InfluxClient,
+  retentionPolicy: string | undefined,
+  historian: string,
+): TagSource | null {
+  switch (settings.kind) {
+    case 'own':
+    case 'none':
+      return null
+    case 'measurement':
+      return new MeasurementMetadata(client, settings, retentionPolicy)
+    case 'file':
+      return new FileMetadata(settings.path, historian)
+  }
+}

@@ -1,0 +1,34 @@
+/*
+ * InfluxDB's line protocol: `measurement,key=value field=1,other="text" 1700000000000000`.
+ */
+
+/** A measurement's name as it stands in a line. */
+export function lineMeasurement(name: string): string {
+  return name.replace(/[, ]/g, '\\$&')
+}
+
+/** A tag key, tag value or field key as it stands in a line. */
+export function lineKey(text: string): string {
+  return text.replace(/[,= ]/g, '\\$&')
+}
+
+/** A text field's value. */
+export function lineText(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** A float field's value; the shortest digits that give the same double, -0 kept. */
+export function lineNumber(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value)
+}
+
+/**
+ * Why a text cannot stand as a measurement, tag key or tag value, in words that follow the text; `null` when it can. A
+ * backslash at the end would escape what comes next, and there is no escape for it; a line break ends the line.
+ */
+export function lineProblem(text: string): string | null {
+  if (text === '') return 'it is empty'
+  if (text.endsWith('\\')) return 'InfluxDB takes no name that ends in a backslash'
+  if (/[\n\r\0]/.test(text)) return 'InfluxDB takes no name with a line break'
+  return null
+}

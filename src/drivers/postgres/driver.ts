@@ -1,0 +1,190 @@
+import type {
+  AggregateQuery,
+  CallContext,
+  Capabilities,
+  Historian,
+  IntegralQuery,
+  InterpolationQuery,
+  Neighbours,
+  PointQuery,
+  PutMode,
+  PutOutcome,
+  RangeQuery,
+  RangeResult,
+  TagEntry,
+  TagMetadata,
+  TagPage,
+  TagQuery,
+  TagRange,
+  TagRename,
+  WriteBatch,
+} from '../../historian/contract.ts'
+import { defineDriver } from '../../historian/driver.ts'
+import type { AggregateColumns } from '../../series/aggregate-names.ts'
+import type { PointColumns } from '../../series/columns.ts'
+import type { Integrals } from '../../series/reads.ts'
+import { PUSHED_AGGREGATES, readAggregates } from './aggregates.ts'
+import { postgresConfigSchema } from './config.ts'
+import { readOnly } from './errors.ts'
+import { openExisting } from './existing/layout.ts'
+import { readIntegrals } from './integrals.ts'
+import type { Layout } from './layout.ts'
+import type { ManagedChanges } from './managed/changes.ts'
+import { openManaged } from './managed/open.ts'
+import { countPoints, readInterpolated, readNeighbours, readPoints } from './point-reads.ts'
+import { readRanges } from './ranges.ts'
+import { Server } from './server.ts'
+
+/** PostgreSQL 13 and later, with tables of Tidemark's own or with some that are there already. */
+export const postgres = defineDriver({
+  type: 'postgres',
+  configSchema: postgresConfigSchema,
+  open: async (config, { name, log, meter }) => {
+    const { existing, writable } = config
+    const server = new Server({
+      historian: name,
+      config,
+      readOnly: existing !== undefined || !writable,
+      meter,
+      log,
+    })
+    const layout =
+      existing === undefined ? openManaged(server, config, name) : openExisting(server, existing, name)
+    return new PostgresHistorian(name, server, layout)
+  },
+})
+
+/** The historian contract over SQL: what is here only leads to where it is done. */
+export class PostgresHistorian implements Historian {
+  readonly name: string
+  readonly type = 'postgres'
+  readonly capabilities: Capabilities
+  readonly #server: Server
+  readonly #layout: Layout
+
+  constructor(name: string, server: Server, layout: Layout) {
+    this.name = name
+    this.#server = server
+    this.#layout = layout
+    const write = layout.changes !== null
+    this.capabilities = {
+      write,
+      deletePoints: write,
+      deleteTags: write,
+      renameTags: write,
+      durability: 'server',
+      atomicWrites: 'request',
+      aggregates: PUSHED_AGGREGATES,
+      interpolation: true,
+      integrals: true,
+    }
+  }
+
+  checkHealth(context: CallContext): Promise<void> {
+    return this.#layout.check(context)
+  }
+
+  close(): Promise<void> {
+    return this.#server.close()
+  }
+
+  async findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]> {
+    await this.#layout.ready(context)
+    return this.#server.read('metadata', context, (session) => this.#layout.findTags(session, names))
+  }
+
+  async searchTags(query: TagQuery, context: CallContext): Promise<TagPage> {
+    await this.#layout.ready(context)
+    return this.#server.read('search', context, (session) => this.#layout.searchTags(session, query))
+  }
+
+  async readPoints(queries: readonly PointQuery[], context: CallContext): Promise<PointColumns> {
+    return readPoints(this.#server, await this.#layout.ready(context), queries, context)
+  }
+
+  async readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
+    return readRanges(this.#server, await this.#layout.ready(context), queries, context)
+  }
+
+  async readNeighbours(
+    tags: readonly string[],
+    times: Float64Array,
+    context: CallContext,
+  ): Promise<readonly Neighbours[]> {
+    const queries = tags.map((tag) => ({ tag, times, use: 'both' as const }))
+    return readNeighbours(this.#server, await this.#layout.ready(context), queries, context)
+  }
+
+  async estimatePoints(
+    ranges: readonly TagRange[],
+    cap: number,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    return countPoints(this.#server, await this.#layout.ready(context), ranges, cap, context)
+  }
+
+  async readAggregates(
+    queries: readonly AggregateQuery[],
+    context: CallContext,
+  ): Promise<readonly AggregateColumns[]> {
+    return readAggregates(this.#server, await this.#layout.ready(context), queries, context)
+  }
+
+  async readInterpolated(
+    queries: readonly InterpolationQuery[],
+    context: CallContext,
+  ): Promise<readonly Float64Array[]> {
+    return readInterpolated(this.#server, await this.#layout.ready(context), queries, context)
+  }
+
+  async readIntegrals(
+    queries: readonly IntegralQuery[],
+    context: CallContext,
+  ): Promise<readonly Integrals[]> {
+    return readIntegrals(this.#server, await this.#layout.ready(context), queries, context)
+  }
+
+  async write(batch: WriteBatch, context: CallContext): Promise<void> {
+    const changes = await this.#changes('write', context)
+    await changes.write(batch, context)
+  }
+
+  async putTags(
+    entries: readonly TagEntry[],
+    mode: PutMode,
+    context: CallContext,
+  ): Promise<readonly PutOutcome[]> {
+    const changes = await this.#changes('change tags', context)
+    return changes.putTags(entries, mode, context)
+  }
+
+  async deletePoints(
+    ranges: readonly TagRange[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    const changes = await this.#changes('delete points', context)
+    return changes.deletePoints(ranges, dryRun, context)
+  }
+
+  async deleteTags(
+    names: readonly string[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    const changes = await this.#changes('delete tags', context)
+    return changes.deleteTags(names, dryRun, context)
+  }
+
+  async renameTags(renames: readonly TagRename[], dryRun: boolean, context: CallContext): Promise<void> {
+    const changes = await this.#changes('rename tags', context)
+    await changes.renameTags(renames, dryRun, context)
+  }
+
+  async #changes(operation: string, context: CallContext): Promise<ManagedChanges> {
+    const { changes } = this.#layout
+    if (changes === null) throw readOnly(this.name, operation)
+    await this.#layout.ready(context)
+    return changes
+  }
+}

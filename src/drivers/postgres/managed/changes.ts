@@ -1,0 +1,250 @@
+import { TidemarkError } from '../../../errors/tidemark-error.ts'
+import type {
+  CallContext,
+  PutMode,
+  PutOutcome,
+  TagEntry,
+  TagRange,
+  TagRename,
+  WriteBatch,
+} from '../../../historian/contract.ts'
+import { bigints, booleans, doubles, integers, Parameters, texts } from '../parameters.ts'
+import type { Server } from '../server.ts'
+import type { Session } from '../session.ts'
+import { canHold, checkStorable, literal } from '../text.ts'
+import type { ManagedTables } from './layout.ts'
+import { pointsById } from './points-by-id.ts'
+import { LOCK_CLASS } from './schema.ts'
+
+/** Points in one statement of a write; more are several statements of the one transaction. */
+const POINTS_PER_STATEMENT = 50_000
+
+/** Changes of Tidemark's own tables, each in one transaction. */
+export class ManagedChanges {
+  readonly #server: Server
+  readonly #tables: ManagedTables
+  readonly #historian: string
+
+  constructor(server: Server, tables: ManagedTables, historian: string) {
+    this.#server = server
+    this.#tables = tables
+    this.#historian = historian
+  }
+
+  async write(batch: WriteBatch, context: CallContext): Promise<void> {
+    const names = [...new Set(batch.tags)]
+    if (batch.createTags) for (const name of names) checkStorable(this.#historian, name, 'name', name)
+    await this.#change('write', 'shared', context, async (session) => {
+      const ids = await this.#idsOf(session, names)
+      if (ids.size < names.length) {
+        const missing = names.filter((name) => !ids.has(name))
+        if (!batch.createTags) throw this.#notFound(missing[0]!)
+        await this.#makeTags(session, missing)
+        for (const [name, id] of await this.#idsOf(session, missing)) ids.set(name, id)
+      }
+      const rows = pointsById(batch, (name) => ids.get(name)!)
+      const { points } = this.#tables
+      for (let start = 0; start < rows.ids.length; start += POINTS_PER_STATEMENT) {
+        const end = Math.min(rows.ids.length, start + POINTS_PER_STATEMENT)
+        await session.query(
+          `INSERT INTO ${points} AS p (time, value, tag_id, status)
+            SELECT * FROM unnest($1::bigint[], $2::double precision[], $3::bigint[], $4::integer[])
+            ON CONFLICT (tag_id, time) DO UPDATE SET value = excluded.value, status = excluded.status`,
+          [
+            bigints(rows.times.subarray(start, end)),
+            doubles(rows.values.subarray(start, end)),
+            bigints(rows.ids.subarray(start, end)),
+            integers(rows.statuses.subarray(start, end)),
+          ],
+        )
+      }
+    })
+  }
+
+  async putTags(
+    entries: readonly TagEntry[],
+    mode: PutMode,
+    context: CallContext,
+  ): Promise<readonly PutOutcome[]> {
+    for (const { name, metadata } of entries) {
+      if (mode !== 'update') checkStorable(this.#historian, name, 'name', name)
+      checkStorable(this.#historian, name, 'description', metadata.description)
+      checkStorable(this.#historian, name, 'units', metadata.units)
+    }
+    // Of several entries with one name the last is kept, but the first of those that make it.
+    const wanted = new Map<string, TagEntry>()
+    for (const entry of entries) {
+      if (!canHold(entry.name)) continue
+      if (mode !== 'create' || !wanted.has(entry.name)) wanted.set(entry.name, entry)
+    }
+    const stored = await this.#change('metadata', 'shared', context, (session) =>
+      this.#put(session, [...wanted.values()].sort(byName), mode),
+    )
+    return entries.map((entry) => {
+      if (!stored.has(entry.name)) return mode === 'create' ? 'exists' : 'missing'
+      return mode === 'create' && wanted.get(entry.name) !== entry ? 'exists' : 'stored'
+    })
+  }
+
+  async deletePoints(
+    ranges: readonly TagRange[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    const { tags, points } = this.#tables
+    const asked = ranges.map((range, n) => ({ ...range, n })).filter(({ tag }) => canHold(tag))
+    return this.#change('delete', 'shared', context, async (session) => {
+      const parameters = new Parameters()
+      const q = [
+        parameters.add(integers(asked.map(({ n }) => n)), 'integer[]'),
+        parameters.add(texts(asked.map(({ tag }) => tag)), 'text[]'),
+        parameters.add(bigints(asked.map(({ from }) => from)), 'bigint[]'),
+        parameters.add(bigints(asked.map(({ to }) => to)), 'bigint[]'),
+      ]
+      const hit = `hit AS (
+        SELECT p.tag_id, p.time, min(q.n) AS n FROM unnest(${q}) AS q(n, tag, lo, hi)
+        JOIN ${tags} AS t ON t.name = q.tag
+        JOIN ${points} AS p ON p.tag_id = t.id AND p.time >= q.lo AND p.time < q.hi
+        GROUP BY p.tag_id, p.time
+      )`
+      const gone = `gone AS (
+        DELETE FROM ${points} AS p USING hit WHERE p.tag_id = hit.tag_id AND p.time = hit.time RETURNING hit.n
+      )`
+      const rows = await session.query(
+        dryRun
+          ? `WITH ${hit} SELECT n, count(*) FROM hit GROUP BY n`
+          : `WITH ${hit}, ${gone} SELECT n, count(*) FROM gone GROUP BY n`,
+        parameters.values,
+      )
+      const counts = new Array<number>(ranges.length).fill(0)
+      for (const [n, count] of rows) counts[Number(n)] = Number(count)
+      return counts
+    })
+  }
+
+  async deleteTags(
+    names: readonly string[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    const { tags, points } = this.#tables
+    return this.#change('delete', dryRun ? 'shared' : 'alone', context, async (session) => {
+      const ids = await this.#existing(session, names)
+      const parameter = [bigints([...ids.values()])]
+      const counts = new Map<number, number>()
+      const counted = dryRun
+        ? `SELECT p.tag_id, count(*) FROM ${points} AS p WHERE p.tag_id = ANY ($1::bigint[]) GROUP BY p.tag_id`
+        : `WITH gone AS (DELETE FROM ${points} AS p WHERE p.tag_id = ANY ($1::bigint[]) RETURNING p.tag_id)
+            SELECT tag_id, count(*) FROM gone GROUP BY tag_id`
+      for (const [id, count] of await session.query(counted, parameter)) counts.set(Number(id), Number(count))
+      if (!dryRun) await session.query(`DELETE FROM ${tags} WHERE id = ANY ($1::bigint[])`, parameter)
+      return names.map((name) => counts.get(ids.get(name)!) ?? 0)
+    })
+  }
+
+  async renameTags(renames: readonly TagRename[], dryRun: boolean, context: CallContext): Promise<void> {
+    for (const { to } of renames) checkStorable(this.#historian, to, 'name', to)
+    const { tags } = this.#tables
+    await this.#change('rename', dryRun ? 'shared' : 'alone', context, async (session) => {
+      const ids = await this.#existing(
+        session,
+        renames.map(({ from }) => from),
+      )
+      const taken = await this.#idsOf(
+        session,
+        renames.map(({ to }) => to),
+      )
+      const seen = new Set<string>()
+      for (const { to } of renames) {
+        if (seen.has(to) || (taken.has(to) && !ids.has(to))) {
+          throw new TidemarkError('TAG_EXISTS', { address: `${this.#historian}/${to}` })
+        }
+        seen.add(to)
+      }
+      if (dryRun) return
+      // Names may change places, and no two tags may have the same one even for a moment.
+      const renamed = [bigints([...ids.values()])]
+      await session.query(
+        `UPDATE ${tags} SET name = gen_random_uuid()::text || id WHERE id = ANY ($1::bigint[])`,
+        renamed,
+      )
+      await session.query(
+        `UPDATE ${tags} AS t SET name = q.name FROM unnest($1::bigint[], $2::text[]) AS q(id, name) WHERE t.id = q.id`,
+        [bigints(renames.map(({ from }) => ids.get(from)!)), texts(renames.map(({ to }) => to))],
+      )
+    })
+  }
+
+  /**
+   * One transaction. Those that add to tags go side by side; one that removes or renames tags is alone, so that no points are
+   * written for a tag that goes. The lock is let go of with the transaction, and bound to these tables by their number.
+   */
+  #change<Result>(
+    kind: string,
+    access: 'shared' | 'alone',
+    context: CallContext,
+    work: (session: Session) => Promise<Result>,
+  ): Promise<Result> {
+    const lock = access === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
+    const table = `${literal(this.#tables.points)}::regclass::oid::integer`
+    const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${lock}(${LOCK_CLASS}, ${table})`
+    return this.#server.change(kind, begin, context, work)
+  }
+
+  async #idsOf(session: Session, names: readonly string[]): Promise<Map<string, number>> {
+    const asked = names.filter(canHold)
+    if (asked.length === 0) return new Map()
+    const rows = await session.query(
+      `SELECT t.name, t.id FROM unnest($1::text[]) AS q(tag)
+        CROSS JOIN LATERAL (SELECT name, id FROM ${this.#tables.tags} WHERE name = q.tag LIMIT 1) AS t`,
+      [texts(asked)],
+    )
+    return new Map(rows.map(([name, id]) => [name!, Number(id)]))
+  }
+
+  async #existing(session: Session, names: readonly string[]): Promise<Map<string, number>> {
+    const ids = await this.#idsOf(session, names)
+    const missing = names.find((name) => !ids.has(name))
+    if (missing !== undefined) throw this.#notFound(missing)
+    return ids
+  }
+
+  /** In one order everywhere, so that two writers wait for each other and never both for both. */
+  async #makeTags(session: Session, names: readonly string[]): Promise<void> {
+    await session.query(
+      `INSERT INTO ${this.#tables.tags} (name) SELECT q.name FROM unnest($1::text[]) AS q(name)
+        ORDER BY q.name COLLATE "C" ON CONFLICT (name) DO NOTHING`,
+      [texts(names)],
+    )
+  }
+
+  async #put(session: Session, entries: readonly TagEntry[], mode: PutMode): Promise<ReadonlySet<string>> {
+    if (entries.length === 0) return new Set()
+    const { tags } = this.#tables
+    const q =
+      'unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) AS q(name, description, units, stepped)'
+    const set = (from: string) =>
+      `description = ${from}.description, units = ${from}.units, stepped = ${from}.stepped`
+    const insert = `INSERT INTO ${tags} AS t (name, description, units, stepped) SELECT * FROM ${q} ON CONFLICT (name)`
+    const statement = {
+      create: `${insert} DO NOTHING RETURNING t.name`,
+      upsert: `${insert} DO UPDATE SET ${set('excluded')} RETURNING t.name`,
+      update: `UPDATE ${tags} AS t SET ${set('q')} FROM ${q} WHERE t.name = q.name RETURNING t.name`,
+    }[mode]
+    const rows = await session.query(statement, [
+      texts(entries.map(({ name }) => name)),
+      texts(entries.map(({ metadata }) => metadata.description)),
+      texts(entries.map(({ metadata }) => metadata.units)),
+      booleans(entries.map(({ metadata }) => metadata.stepped)),
+    ])
+    return new Set(rows.map(([name]) => name!))
+  }
+
+  #notFound(tag: string): TidemarkError {
+    return new TidemarkError('TAG_NOT_FOUND', { historian: this.#historian, tag })
+  }
+}
+
+function byName(a: TagEntry, b: TagEntry): number {
+  return a.name < b.name ? -1 : 1
+}

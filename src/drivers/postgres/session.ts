@@ -1,0 +1,100 @@
+import type { PoolClient } from 'pg'
+import Cursor from 'pg-cursor'
+import type { DriverMeter } from '../../historian/driver.ts'
+import { unavailable } from '../../historian/remote/unavailable.ts'
+
+/** A row: each column as PostgreSQL writes it, `null` for NULL. */
+export type Row = readonly (string | null)[]
+
+/** Values are read by those who asked for them: the library's own readers make dates of local time and round numbers. */
+const AS_TEXT = { getTypeParser: () => (text: string) => text } as never
+
+/** What a piece of work does with the connection that it was lent. */
+export class Session {
+  readonly #client: PoolClient
+  readonly #kind: string
+  readonly #meter: DriverMeter
+  readonly #historian: string
+  readonly #signal: AbortSignal
+  /** Whether a COMMIT was sent whose answer has not come. */
+  committing = false
+
+  constructor(
+    client: PoolClient,
+    options: {
+      readonly kind: string
+      readonly meter: DriverMeter
+      readonly historian: string
+      readonly signal: AbortSignal
+    },
+  ) {
+    this.#client = client
+    this.#kind = options.kind
+    this.#meter = options.meter
+    this.#historian = options.historian
+    this.#signal = options.signal
+  }
+
+  /** Runs a statement and gives all of its rows. */
+  async query(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return (await this.#send(text, values)).rows
+  }
+
+  /** Runs a statement and gives the numbers of its columns' types. */
+  async columnTypes(text: string): Promise<readonly number[]> {
+    return (await this.#send(text)).fields.map(({ dataTypeID }) => dataTypeID)
+  }
+
+  /** Runs a statement and gives its rows some at a time: what is not asked for stays on the server. */
+  async *stream(
+    text: string,
+    values: readonly unknown[],
+    rowsPerBatch: number,
+  ): AsyncGenerator<readonly Row[]> {
+    this.#signal.throwIfAborted()
+    this.#meter.sent(this.#kind)
+    const cursor = this.#client.query(
+      new Cursor<Row>(text, values as unknown[], { rowMode: 'array', types: AS_TEXT }),
+    )
+    try {
+      for (;;) {
+        const rows = await cursor.read(rowsPerBatch)
+        if (rows.length > 0) yield rows
+        if (rows.length < rowsPerBatch) return
+        this.#signal.throwIfAborted()
+      }
+    } finally {
+      await cursor.close()
+    }
+  }
+
+  /** Runs the work between BEGIN and COMMIT; undone when the work fails. @param begin BEGIN, and what else goes with it */
+  async transaction<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
+    let result: Result
+    try {
+      await this.#send(begin)
+      result = await work()
+    } catch (error) {
+      // A connection whose work was aborted is closed, which undoes it too.
+      if (!this.#signal.aborted) await this.#client.query('ROLLBACK').catch(() => {})
+      throw error
+    }
+    this.#signal.throwIfAborted()
+    this.committing = true
+    const { command } = await this.#send('COMMIT')
+    this.committing = false
+    if (command !== 'COMMIT') throw unavailable(this.#historian, 'the server undid the transaction')
+    return result
+  }
+
+  async #send(text: string, values: readonly unknown[] = []) {
+    this.#signal.throwIfAborted()
+    this.#meter.sent(this.#kind)
+    return this.#client.query<(string | null)[]>({
+      text,
+      values: values as unknown[],
+      rowMode: 'array',
+      types: AS_TEXT,
+    })
+  }
+}

@@ -1,0 +1,180 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import type { CallContext, TagRange } from '../../historian/contract.ts'
+import { END_INSTANT, type Instant, MIN_INSTANT } from '../../time/instant.ts'
+import { countsOf, sendChange } from './changes.ts'
+import { notUnderstood } from './errors.ts'
+import { type Instance, isObject } from './instance.ts'
+import { ask, type LabelRequest } from './labels.ts'
+import { LAST_INSTANT, readPoint, timeText } from './wire.ts'
+
+/**
+ * Number of points in each range, exactly; at least `cap` where the other instance will not count so many.
+ * @param pagePoints labels that one call may have
+ */
+export async function countPoints(
+  instance: Instance,
+  ranges: readonly TagRange[],
+  addressOf: (tag: string) => string,
+  pagePoints: number,
+  cap: number,
+  context: CallContext,
+): Promise<readonly number[]> {
+  const counts = new Array<number>(ranges.length).fill(0)
+  const asked: { readonly index: number; readonly request: LabelRequest }[] = []
+  ranges.forEach(({ tag, from, to }, index) => {
+    for (const request of countRequests(addressOf(tag), from, to)) asked.push({ index, request })
+  })
+  for (let start = 0; start < asked.length; start += pagePoints) {
+    const part = asked.slice(start, start + pagePoints)
+    const requests = part.map(({ request }) => request)
+    const found = await count(instance, requests, cap, context)
+    part.forEach(({ index }, i) => {
+      counts[index]! += found[i]!
+    })
+  }
+  return counts
+}
+
+/** The last instant of all is in no window, since none can end after it: whether a point is there is asked for by itself. */
+function countRequests(tag: string, from: number, to: number): readonly LabelRequest[] {
+  const start = Math.max(from, MIN_INSTANT)
+  const end = Math.min(to, LAST_INSTANT)
+  const requests: LabelRequest[] = []
+  if (start < end) {
+    const details = { from: timeText(start), to: timeText(end), aggregates: ['COUNT'] }
+    requests.push({ type: 'AGGREGATED_POINTS', tag, details })
+  }
+  if (to >= END_INSTANT && start <= LAST_INSTANT) {
+    requests.push({ type: 'POINT_AFTER_OR_AT', tag, details: { at: timeText(LAST_INSTANT) } })
+  }
+  return requests
+}
+
+async function count(
+  instance: Instance,
+  requests: readonly LabelRequest[],
+  cap: number,
+  context: CallContext,
+): Promise<readonly number[]> {
+  try {
+    const answers = await ask(instance, requests, { kind: 'estimate' }, context)
+    return answers.map((answer) => (answer === null ? 0 : countOf(instance, answer)))
+  } catch (error) {
+    // Where counting alone is more than the other instance allows, reading is too.
+    if (error instanceof TidemarkError && error.code === 'HISTORIAN_LIMIT') return requests.map(() => cap)
+    throw error
+  }
+}
+
+function countOf(instance: Instance, answer: Readonly<Record<string, unknown>>): number {
+  const { aggregates, dataPoint } = answer
+  const window: unknown = Array.isArray(aggregates) ? aggregates[0] : null
+  if (isObject(window) && typeof window.count === 'number') return window.count
+  const point = readPoint(dataPoint)
+  if (point === null) throw notUnderstood(instance.historian, 'it gives no count')
+  return Number.isNaN(point.time) ? 0 : 1
+}
+
+/**
+ * Deletes ranges in one request and gives the points of each. The interface counts by tag: where a tag has several ranges,
+ * those of each are counted just before, each point for the first range that holds it.
+ */
+export async function deletePoints(
+  instance: Instance,
+  ranges: readonly TagRange[],
+  dryRun: boolean,
+  addressOf: (tag: string) => string,
+  nameOf: (address: string) => string,
+  pagePoints: number,
+  context: CallContext,
+): Promise<readonly number[]> {
+  const byTag = new Map<string, number[]>()
+  ranges.forEach(({ tag, from, to }, index) => {
+    if (Math.max(from, MIN_INSTANT) < Math.min(to, LAST_INSTANT))
+      byTag.getOrInsertComputed(tag, () => []).push(index)
+  })
+  const counts = await countSeveral(instance, ranges, byTag, addressOf, pagePoints, context)
+  while (byTag.size > 0) {
+    const tags = [...byTag.keys()]
+    const body = JSON.stringify({
+      dryRun,
+      ranges: Object.fromEntries(
+        tags.map((tag) => [addressOf(tag), byTag.get(tag)!.map((index) => rangeOf(ranges[index]!))]),
+      ),
+    })
+    try {
+      const path = '/historian/delete/points'
+      const { body: answer } = await sendChange(instance, 'correct', path, body, nameOf, context)
+      const deleted = countsOf(instance.historian, answer.deleted, tags.map(addressOf))
+      tags.forEach((tag, i) => {
+        settle(counts, byTag.get(tag)!, deleted[i]!)
+      })
+      break
+    } catch (error) {
+      // A tag that does not exist has nothing to delete: the others are, without it.
+      const missing =
+        error instanceof TidemarkError && error.code === 'TAG_NOT_FOUND' ? error.place.tag : undefined
+      const tag = missing?.slice(instance.historian.length + 1)
+      if (tag === undefined || !byTag.delete(tag)) throw error
+    }
+  }
+  return counts
+}
+
+/** Of a tag with one range, what was deleted is what it held; of several, points that came or went meanwhile count for the last. */
+function settle(counts: number[], indexes: readonly number[], deleted: number): void {
+  const counted = indexes.reduce((sum, index) => sum + counts[index]!, 0)
+  const last = indexes.findLast((index) => counts[index]! + deleted - counted >= 0) ?? indexes[0]!
+  counts[last]! += deleted - counted
+}
+
+function rangeOf({ from, to }: TagRange) {
+  return { from: timeText(from), to: timeText(to) }
+}
+
+/** Counts of the ranges of tags that have several, each without what the ones before hold; 0 for all others. */
+async function countSeveral(
+  instance: Instance,
+  ranges: readonly TagRange[],
+  byTag: ReadonlyMap<string, readonly number[]>,
+  addressOf: (tag: string) => string,
+  pagePoints: number,
+  context: CallContext,
+): Promise<number[]> {
+  const pieces: { readonly index: number; readonly range: TagRange }[] = []
+  for (const indexes of byTag.values()) {
+    if (indexes.length < 2) continue
+    const taken: TagRange[] = []
+    for (const index of indexes) {
+      for (const range of without(ranges[index]!, taken)) pieces.push({ index, range })
+      taken.push(ranges[index]!)
+    }
+  }
+  const counts = new Array<number>(ranges.length).fill(0)
+  const found = await countPoints(
+    instance,
+    pieces.map(({ range }) => range),
+    addressOf,
+    pagePoints,
+    Number.POSITIVE_INFINITY,
+    context,
+  )
+  pieces.forEach(({ index }, i) => {
+    counts[index]! += found[i]!
+  })
+  return counts
+}
+
+/** The parts of a range that others do not cover. */
+function without(range: TagRange, others: readonly TagRange[]): readonly TagRange[] {
+  let parts: readonly TagRange[] = [range]
+  for (const { from, to } of others) {
+    parts = parts.flatMap((part) => {
+      if (to <= part.from || from >= part.to) return [part]
+      const left = { ...part, to: Math.min(part.to, from) as Instant }
+      const right = { ...part, from: Math.max(part.from, to) as Instant }
+      return [left, right].filter((side) => side.from < side.to)
+    })
+  }
+  return parts
+}

@@ -1,0 +1,316 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import type {
+  AggregateQuery,
+  CallContext,
+  Capabilities,
+  Historian,
+  IntegralQuery,
+  InterpolationQuery,
+  Neighbours,
+  PointQuery,
+  PutMode,
+  PutOutcome,
+  RangeQuery,
+  RangeResult,
+  TagEntry,
+  TagMetadata,
+  TagPage,
+  TagQuery,
+  TagRange,
+  TagRename,
+  WriteBatch,
+} from '../../historian/contract.ts'
+import { type DriverEnvironment, defineDriver } from '../../historian/driver.ts'
+import { withTimeLimit } from '../../historian/remote/time-limit.ts'
+import { outcomeUnknown } from '../../historian/remote/unavailable.ts'
+import type { AggregateColumns } from '../../series/aggregate-names.ts'
+import type { PointColumns } from '../../series/columns.ts'
+import type { Integrals } from '../../series/reads.ts'
+import { type Addresses, readAggregates, readIntegrals, UPSTREAM_AGGREGATES } from './aggregates.ts'
+import { countsOf, putTags, sendChange, writeBody } from './changes.ts'
+import { type TidemarkConfig, tidemarkConfigSchema } from './config.ts'
+import { countPoints, deletePoints } from './counts.ts'
+import { type Discovered, discover } from './discovery.ts'
+import { cannotWrite } from './errors.ts'
+import { Instance } from './instance.ts'
+import { readInterpolated } from './interpolation.ts'
+import { findTags } from './metadata.ts'
+import { readNeighbours } from './neighbours.ts'
+import { readPoints } from './points.ts'
+import { readRanges } from './ranges.ts'
+import { searchTags } from './search.ts'
+import { TagMemory } from './tag-memory.ts'
+import { goodPointsOf, heldPointsOf } from './wire.ts'
+
+/** A historian of another instance of this service, over the same interface that every client speaks. */
+export const tidemark = defineDriver({
+  type: 'tidemark',
+  configSchema: tidemarkConfigSchema,
+  open: async (config, environment) => new TidemarkHistorian(config, environment),
+})
+
+/** Points that are asked for in one call at most, whatever the other instance allows: what comes is held in memory. */
+const MOST_CALL_POINTS = 100_000
+/** Until the other instance has said what it allows. */
+const FIRST_CALL_POINTS = 10_000
+/** What was discovered is looked at again after this time, and after a failure no sooner than the second. */
+const DISCOVERY_MS = 300_000
+const DISCOVERY_AGAIN_MS = 2_000
+
+/** The historian contract over the interface of another instance: what is here only shares out. */
+export class TidemarkHistorian implements Historian {
+  readonly name: string
+  readonly type = 'tidemark'
+  readonly #config: TidemarkConfig
+  readonly #instance: Instance
+  readonly #environment: DriverEnvironment
+  readonly #memory: TagMemory
+  readonly #closing = new AbortController()
+  readonly #addresses: Addresses
+  #discovered: Discovered | null = null
+  #nextDiscovery = 0
+  #discovery: Promise<void> | null = null
+
+  constructor(config: TidemarkConfig, environment: DriverEnvironment) {
+    this.name = environment.name
+    this.#config = config
+    this.#environment = environment
+    this.#instance = new Instance(config, environment)
+    this.#memory = new TagMemory(config.metadataSeconds)
+    this.#addresses = {
+      stored: (tag) => `${config.historian}/${tag}`,
+      held: (tag) => heldPointsOf(config.historian, tag),
+      good: (tag) => goodPointsOf(config.historian, tag),
+    }
+    void this.#discover()
+  }
+
+  get capabilities(): Capabilities {
+    // What is configured holds until the other instance says otherwise: it may be down, and nothing is known yet.
+    const write = this.#config.writable && (this.#discovered?.writable ?? true)
+    return {
+      write,
+      deletePoints: write,
+      deleteTags: write,
+      renameTags: write,
+      durability: this.#discovered?.durability ?? 'server',
+      atomicWrites: this.#discovered?.atomicWrites ?? 'none',
+      aggregates: UPSTREAM_AGGREGATES,
+      interpolation: true,
+      integrals: true,
+    }
+  }
+
+  async checkHealth(context: CallContext): Promise<void> {
+    // Of this historian alone: asking the other instance for its own health would have it ask all of its historians, and
+    // with them perhaps this instance.
+    await this.#read(context, async (limited) => {
+      await findTags(this.#instance, [`${this.#config.historian}/?`], 'health', limited)
+      await this.#discover()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new TidemarkError('SHUTTING_DOWN'))
+    await this.#discovery
+    await this.#instance.close()
+  }
+
+  async findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]> {
+    context.signal.throwIfAborted()
+    const found = names.map((name) => this.#memory.get(name))
+    const unknown = names.filter((_, index) => found[index] === null)
+    if (unknown.length === 0) return found
+    const remember = this.#memory.asking()
+    const addresses = unknown.map(this.#addresses.stored)
+    const answers = await this.#read(context, (limited) =>
+      findTags(this.#instance, addresses, 'metadata', limited),
+    )
+    const asked = new Map(unknown.map((name, index) => [name, answers[index]!]))
+    for (const [name, metadata] of asked) if (metadata !== null) remember(name, metadata)
+    return names.map((name, index) => found[index] ?? asked.get(name) ?? null)
+  }
+
+  searchTags(query: TagQuery, context: CallContext): Promise<TagPage> {
+    return this.#read(context, (limited) =>
+      searchTags(this.#instance, this.#config.historian, query, limited),
+    )
+  }
+
+  readPoints(queries: readonly PointQuery[], context: CallContext): Promise<PointColumns> {
+    return this.#read(context, (limited) =>
+      readPoints(this.#instance, queries, this.#addresses.stored, limited),
+    )
+  }
+
+  readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
+    return this.#read(context, (limited) =>
+      readRanges(this.#instance, queries, this.#addresses.stored, this.#callPoints, limited),
+    )
+  }
+
+  readNeighbours(
+    tags: readonly string[],
+    times: Float64Array,
+    context: CallContext,
+  ): Promise<readonly Neighbours[]> {
+    return this.#read(context, (limited) =>
+      readNeighbours(this.#instance, tags, times, this.#addresses.good, this.#callPoints, limited),
+    )
+  }
+
+  estimatePoints(ranges: readonly TagRange[], cap: number, context: CallContext): Promise<readonly number[]> {
+    return this.#read(context, (limited) =>
+      countPoints(this.#instance, ranges, this.#addresses.stored, this.#callPoints, cap, limited),
+    )
+  }
+
+  readAggregates(
+    queries: readonly AggregateQuery[],
+    context: CallContext,
+  ): Promise<readonly AggregateColumns[]> {
+    return this.#read(context, (limited) => readAggregates(this.#instance, queries, this.#addresses, limited))
+  }
+
+  readInterpolated(
+    queries: readonly InterpolationQuery[],
+    context: CallContext,
+  ): Promise<readonly Float64Array[]> {
+    return this.#read(context, (limited) => {
+      const neighboursOf = (tags: readonly string[], times: Float64Array) =>
+        readNeighbours(this.#instance, tags, times, this.#addresses.good, this.#callPoints, limited)
+      return readInterpolated(this.#instance, queries, this.#addresses, neighboursOf, limited)
+    })
+  }
+
+  readIntegrals(queries: readonly IntegralQuery[], context: CallContext): Promise<readonly Integrals[]> {
+    return this.#read(context, (limited) => readIntegrals(this.#instance, queries, this.#addresses, limited))
+  }
+
+  async write(batch: WriteBatch, context: CallContext): Promise<void> {
+    context.signal.throwIfAborted()
+    this.#checkWritable()
+    const body = writeBody(batch, this.#addresses.stored)
+    await this.#change(context, (limited) =>
+      sendChange(this.#instance, 'write', '/historian/write/points', body, this.#nameOf, limited),
+    )
+  }
+
+  async putTags(
+    entries: readonly TagEntry[],
+    mode: PutMode,
+    context: CallContext,
+  ): Promise<readonly PutOutcome[]> {
+    this.#checkWritable()
+    return this.#change(context, (limited) =>
+      putTags(this.#instance, entries, mode, this.#addresses.stored, this.#nameOf, limited),
+    )
+  }
+
+  async deletePoints(
+    ranges: readonly TagRange[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    this.#checkWritable()
+    const { stored } = this.#addresses
+    return this.#change(context, (limited) =>
+      deletePoints(this.#instance, ranges, dryRun, stored, this.#nameOf, this.#callPoints, limited),
+    )
+  }
+
+  async deleteTags(
+    names: readonly string[],
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly number[]> {
+    this.#checkWritable()
+    const addresses = names.map(this.#addresses.stored)
+    const body = JSON.stringify({ tags: addresses, dryRun })
+    const answer = await this.#change(context, (limited) =>
+      sendChange(this.#instance, 'correct', '/historian/metadata/delete', body, this.#nameOf, limited),
+    )
+    return countsOf(this.name, answer.body.deleted, addresses)
+  }
+
+  async renameTags(renames: readonly TagRename[], dryRun: boolean, context: CallContext): Promise<void> {
+    this.#checkWritable()
+    const { stored } = this.#addresses
+    const pairs = Object.fromEntries(renames.map(({ from, to }) => [stored(from), stored(to)]))
+    const body = JSON.stringify({ renames: pairs, dryRun })
+    await this.#change(context, (limited) =>
+      sendChange(this.#instance, 'correct', '/historian/metadata/rename', body, this.#nameOf, limited),
+    )
+  }
+
+  /** Name here of an address there. */
+  readonly #nameOf = (address: string) => address.slice(this.#config.historian.length + 1)
+
+  get #callPoints(): number {
+    return Math.min(this.#discovered?.callPoints ?? FIRST_CALL_POINTS, MOST_CALL_POINTS)
+  }
+
+  #checkWritable(): void {
+    if (!this.#config.writable) throw cannotWrite(this.name, 'it is configured read-only')
+  }
+
+  #read<Result>(context: CallContext, work: (context: CallContext) => Promise<Result>): Promise<Result> {
+    void this.#discover()
+    return withTimeLimit(this.name, this.#config.timeoutSeconds, context, work)
+  }
+
+  /** A change that is cut off by time or by the caller may have been made. */
+  async #change<Result>(
+    context: CallContext,
+    work: (context: CallContext) => Promise<Result>,
+  ): Promise<Result> {
+    context.signal.throwIfAborted()
+    let settled: { readonly result: Result } | { readonly error: unknown } | null = null
+    try {
+      return await withTimeLimit(this.name, this.#config.timeoutSeconds, context, async (limited) => {
+        try {
+          const result = await work(limited)
+          settled = { result }
+          return result
+        } catch (error) {
+          settled = { error }
+          throw error
+        }
+      })
+    } catch (error) {
+      throw settled === null ? outcomeUnknown(this.name, error) : error
+    } finally {
+      this.#memory.forget()
+    }
+  }
+
+  /** Looks at what the other instance offers, unless that was done a short while ago. Never rejects. */
+  #discover(): Promise<void> {
+    if (this.#discovery !== null) return this.#discovery
+    if (performance.now() < this.#nextDiscovery || this.#closing.signal.aborted) return Promise.resolve()
+    const { timeoutSeconds, historian, writable } = this.#config
+    const context = { signal: this.#closing.signal }
+    this.#discovery = withTimeLimit(this.name, timeoutSeconds, context, (limited) =>
+      discover(this.#instance, historian, writable, limited),
+    )
+      .then(
+        (discovered) => {
+          this.#discovered = discovered
+          this.#nextDiscovery = performance.now() + DISCOVERY_MS
+        },
+        (error: unknown) => {
+          if (this.#nextDiscovery === 0) {
+            this.#environment.log.warn(
+              { historian: this.name, err: error },
+              'a historian cannot be reached yet',
+            )
+          }
+          this.#nextDiscovery = performance.now() + DISCOVERY_AGAIN_MS
+        },
+      )
+      .finally(() => {
+        this.#discovery = null
+      })
+    return this.#discovery
+  }
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { PointColumns } from '../../series/columns.ts'
+import { pointsRecord, type Row, removalRecord } from '../journal/journal.fixture.ts'
+import { Heads } from './heads.ts'
+
+const TAGS = [1, 2]
+
+/** Points by time, as plain as can be. */
+type Points = Map<number, readonly [value: number, status: number]>
+
+/** What heads must hold: the points of each epoch, and those that stand in blocks, by tag. */
+class Model {
+  readonly folding = new Map<number, Points>()
+  readonly active = new Map<number, Points>()
+  readonly blocks = new Map<number, Points>(TAGS.map((tag) => [tag, new Map()]))
+
+  memory(tag: number): Points {
+    return new Map([...(this.folding.get(tag) ?? []), ...(this.active.get(tag) ?? [])])
+  }
+
+  newest(tag: number): readonly [time: number, value: number, status: number] | null {
+    const [last] = [...new Map([...this.blocks.get(tag)!, ...this.memory(tag)])].sort(([a], [b]) => b - a)
+    return last === undefined ? null : [last[0], ...last[1]]
+  }
+
+  /** Moves points of an epoch up to a time into blocks. */
+  intoBlocks(epoch: 'folding' | 'active', tag: number, until = Number.POSITIVE_INFINITY): void {
+    const points = this[epoch].get(tag)
+    for (const [time, point] of points ?? []) {
+      if (time > until) continue
+      this.blocks.get(tag)!.set(time, point)
+      points!.delete(time)
+    }
+    if (until === Number.POSITIVE_INFINITY) this[epoch].delete(tag)
+  }
+}
+
+const rowsOf = ({ times, values, statuses }: PointColumns) =>
+  Array.from(times, (time, at) => [time, values[at]!, statuses[at]!])
+
+const rowsIn = (points: Points) =>
+  [...points].sort(([a], [b]) => a - b).map(([time, point]) => [time, ...point])
+
+class World {
+  readonly heads = new Heads()
+  readonly model = new Model()
+  readonly #given: { readonly columns: PointColumns; readonly rows: readonly (readonly number[])[] }[] = []
+
+  look(): void {
+    const { heads, model } = this
+    for (const tag of TAGS) {
+      const columns = heads.columns(tag)
+      const expected = rowsIn(model.memory(tag))
+      if (columns === null) assert.deepEqual(expected, [])
+      else {
+        assert.deepEqual(rowsOf(columns), expected)
+        this.#given.push({ columns, rows: expected })
+      }
+      const head = heads.get(tag)
+      if (!head?.knowsNewest) continue
+      const newest = model.newest(tag)
+      assert.equal(head.newestTime, newest?.[0] ?? Number.NEGATIVE_INFINITY)
+      if (newest !== null) assert.deepEqual([head.newestValue, head.newestStatus], newest.slice(1))
+    }
+    assert.deepEqual([...heads.activeTags].sort(), [...model.active.keys()].sort())
+    assert.deepEqual([...heads.foldingTags].sort(), [...model.folding.keys()].sort())
+  }
+
+  /** Whatever was given out at any time is as it was. */
+  assertUnchanged(): void {
+    for (const { columns, rows } of this.#given) assert.deepEqual(rowsOf(columns), rows)
+  }
+}
+
+type Command = (world: World) => void
+
+const tag = fc.constantFrom(...TAGS)
+const rows = fc.array(
+  fc.tuple(
+    fc.integer({ min: 0, max: 60 }),
+    fc.constantFrom(1, 2.5, -0, 1e300),
+    fc.constantFrom(0, 0, 0, 1),
+  ) as fc.Arbitrary<Row>,
+  { minLength: 1, maxLength: 30 },
+)
+
+const add: (points: fc.Arbitrary<Row[]>) => fc.Arbitrary<Command> = (points) =>
+  fc.tuple(tag, points).map(
+    ([to, some]): Command =>
+      ({ heads, model }) => {
+        heads.apply(pointsRecord([to, ...some]))
+        const active = model.active.getOrInsertComputed(to, () => new Map())
+        for (const [time, value, status] of some) active.set(time, [value, status ?? 0])
+      },
+  )
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 3, arbitrary: add(rows) },
+  { weight: 5, arbitrary: add(rows.map((some) => some.toSorted(([a], [b]) => a - b))) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(tag, fc.integer({ min: -5, max: 60 }), fc.constantFrom(1, 7, Number.POSITIVE_INFINITY))
+      .map(
+        ([of, from, width]): Command =>
+          ({ heads, model }) => {
+            const to = from + width
+            heads.apply(removalRecord([of, from, to]))
+            for (const points of [model.folding, model.active, model.blocks]) {
+              for (const time of points.get(of)?.keys() ?? []) {
+                if (time >= from && time < to) points.get(of)!.delete(time)
+              }
+            }
+          },
+      ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constant<Command>(({ heads, model }) => {
+      if (heads.foldingTags.size > 0) return
+      heads.seal()
+      for (const [sealed, points] of model.active) model.folding.set(sealed, points)
+      model.active.clear()
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: tag.map(
+      (of): Command =>
+        ({ heads, model }) => {
+          heads.dropFolding(of)
+          model.intoBlocks('folding', of)
+        },
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(tag, fc.integer({ min: 0, max: 60 })).map(
+      ([of, until]): Command =>
+        ({ heads, model }) => {
+          heads.dropFoldingUntil(of, until)
+          model.intoBlocks('folding', of, until)
+        },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: tag.map(
+      (of): Command =>
+        ({ heads, model }) => {
+          heads.dropAll(of)
+          model.intoBlocks('folding', of)
+          model.intoBlocks('active', of)
+        },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: tag.map(
+      (of): Command =>
+        ({ heads, model }) => {
+          heads.takeBack(of)
+          if (!model.folding.has(of)) return
+          model.active.set(of, model.memory(of))
+          model.folding.delete(of)
+        },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant<Command>(({ heads, model }) => {
+      heads.endFolding()
+      for (const of of TAGS) model.intoBlocks('folding', of)
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: tag.map(
+      (of): Command =>
+        ({ heads, model }) => {
+          const [time, value, status] = model.newest(of) ?? [Number.NEGATIVE_INFINITY, 0, 0]
+          heads.rememberNewest(of, time, value, status)
+        },
+    ),
+  },
+  { weight: 4, arbitrary: fc.constant<Command>((world) => world.look()) },
+)
+
+test('heads hold what a map of points would, whatever comes in what order, and never change what they gave out', () => {
+  fc.assert(
+    fc.property(fc.array(command, { minLength: 5, maxLength: 60 }), (commands) => {
+      const world = new World()
+      for (const act of commands) act(world)
+      world.look()
+      world.assertUnchanged()
+    }),
+    { numRuns: 400 },
+  )
+})
+
+test('a long run of points in order stays as it is while others are late, replace and follow', () => {
+  const heads = new Heads()
+  const record = (from: number, count: number, step: number, value: number) =>
+    heads.apply(
+      pointsRecord([1, ...Array.from({ length: count }, (_, at): Row => [from + at * step, value])]),
+    )
+  record(0, 5_000, 2, 1)
+  const first = heads.columns(1)!
+  record(10_000, 5_000, 2, 2)
+  record(1, 3_000, 2, 3)
+  const second = heads.columns(1)!
+  record(0, 1, 1, 4)
+  assert.equal(heads.columns(1)!.values[0], 4)
+  assert.equal(heads.columns(1)!.times.length, 13_000)
+  assert.ok(first.times.length === 5_000 && first.values.every((value) => value === 1))
+  assert.equal(second.values[0], 1)
+  assert.ok(second.times.every((time, at) => at === 0 || time > second.times[at - 1]!))
+})
+
+test('clearing forgets all', () => {
+  const heads = new Heads()
+  heads.apply(pointsRecord([1, [1, 1]]))
+  heads.seal()
+  heads.apply(pointsRecord([1, [2, 2]]))
+  heads.rememberNewest(2, 5, 5, 0)
+  heads.clear()
+  assert.equal(heads.columns(1), null)
+  assert.equal(heads.get(2), undefined)
+  assert.deepEqual([heads.activePoints, heads.foldingPoints], [0, 0])
+  assert.deepEqual([heads.activeTags.size, heads.foldingTags.size], [0, 0])
+})
+
+test('points that arrived are counted until they stand in blocks', () => {
+  const heads = new Heads()
+  heads.apply(pointsRecord([1, [1, 1], [1, 2]], [2, [1, 1]]))
+  assert.equal(heads.activePoints, 3)
+  heads.seal()
+  assert.deepEqual([heads.activePoints, heads.foldingPoints], [0, 3])
+  heads.apply(pointsRecord([1, [5, 1]]))
+  heads.takeBack(1)
+  assert.equal(heads.activePoints, 2)
+  heads.dropAll(1)
+  assert.equal(heads.activePoints, 0)
+  heads.endFolding()
+  assert.equal(heads.foldingPoints, 0)
+})

@@ -1,0 +1,20 @@
+import { clickhouseConfigSchema } from '../../../src/drivers/clickhouse/config.ts'
+import { clickhouse } from '../../../src/drivers/clickhouse/driver.ts'
+import type { Historian } from '../../../src/historian/contract.ts'
+import type { DriverLog, DriverMeter } from '../../../src/historian/driver.ts'
+import { NO_METER } from '../../../src/historian/remote/meter.ts'
+
+const NO_LOG: DriverLog = { info() {}, warn() {}, error() {} }
+
+/** Opens a historian named `plant` as a configuration file would say it. */
+export function openHistorian(
+  settings: Readonly<Record<string, unknown>>,
+  parts: { readonly meter?: DriverMeter; readonly log?: DriverLog } = {},
+): Promise<Historian> {
+  return clickhouse.open(clickhouseConfigSchema.parse(settings), {
+    name: 'plant',
+    directory: '/nonexistent',
+    log: parts.log ?? NO_LOG,
+    meter: parts.meter ?? NO_METER,
+  })
+}

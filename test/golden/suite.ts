@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { compileSeries } from '../../src/calc/compile.ts'
+import { SIGNATURES } from '../../src/calc/functions/index.ts'
+import { parseTag } from '../../src/grammar/parser.ts'
+import { printTag } from '../../src/grammar/print.ts'
+import { Breather } from '../../src/historian/breather.ts'
+import type { Historian } from '../../src/historian/contract.ts'
+import { HistorianRegistry } from '../../src/historian/registry.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
+import { answerPieces } from '../../src/multi/answer.ts'
+import type { MultiCall } from '../../src/multi/call.ts'
+import { executeRequest } from '../../src/multi/execute.ts'
+import { Grids } from '../../src/multi/grids.ts'
+import { parseHead, parseLabels } from '../../src/multi/parse.ts'
+import { contextOf } from '../../src/multi/requests.ts'
+import { resolveTags } from '../../src/multi/resolve.ts'
+import { runMulti } from '../../src/multi/run.ts'
+import { CallSource } from '../../src/multi/source.ts'
+import { makeColumns, STATUS_BAD, STATUS_OK } from '../../src/series/columns.ts'
+import type { Instant } from '../../src/time/instant.ts'
+import { parseTime } from '../../src/time/parse.ts'
+import { UTC } from '../../src/time/zone.ts'
+import { READ_KEY, testService } from '../http/service.ts'
+import { LIMITS } from '../multi-harness.ts'
+import {
+  type GoldenCase,
+  type GoldenFile,
+  type GoldenPoint,
+  type GoldenRead,
+  parseGolden,
+  timeText,
+} from './format.ts'
+
+const folder = import.meta.dirname
+
+/** A kind of historian that the golden files are worked out on. */
+export interface GoldenSubject {
+  /** Name of the kind, as in HISTORIANS=a,b; others are skipped. */
+  readonly name: string
+  /** A reason, where what it needs is not installed. */
+  readonly skip?: string | false
+  start(): Promise<GoldenHistorians>
+}
+
+export interface GoldenHistorians {
+  /** An empty historian with this name; asked once for each file, after the one before is done with. */
+  empty(name: string): Promise<Historian>
+  stop(): Promise<void>
+}
+
+/** Every case of every golden file, with its tags in historians of this kind. */
+export function goldenSuite(subject: GoldenSubject): void {
+  const chosen = process.env.HISTORIANS?.split(',')
+  const isLeftOut = chosen !== undefined && !chosen.includes(subject.name)
+  const skip = isLeftOut ? 'not in HISTORIANS' : (subject.skip ?? false)
+  describe(`golden files: ${subject.name}`, { skip }, () => {
+    let running: GoldenHistorians
+    before(async () => {
+      running = await subject.start()
+    })
+    after(() => running.stop())
+    for (const name of globSync('*.calc', { cwd: folder }).sort()) {
+      declareFile(name, subject, () => running)
+    }
+  })
+}
+
+function declareFile(name: string, subject: GoldenSubject, running: () => GoldenHistorians): void {
+  const file = parseGolden(readFileSync(join(folder, name), 'utf8'))
+  const places = [...new Set(file.tags.map((tag) => tag.historian))].map((historian) => new Place(historian))
+  const historians = places.map((place) => place.historian)
+  describe(name, () => {
+    const service = testService({ historians })
+    before(async () => {
+      for (const place of places) place.taken = await running().empty(place.name)
+      await fill(historians, file)
+    })
+    test('says who worked out its numbers', () => assert.notEqual(file.source, ''))
+    for (const one of file.cases) {
+      test(`${one.title} (line ${one.line})`, async () => {
+        assert.ok(one.reads.length > 0, 'a case reads something')
+        for (const read of one.reads) {
+          await check(read, one, (body) => throughMulti(historians, body, one))
+          await check({ ...read, tag: reprinted(read.tag, one) }, one, (body) =>
+            throughMulti(historians, body, one),
+          )
+          await check(read, one, (body) => withPagesOfOnePoint(historians, body, one))
+          await check(read, one, async (body) => {
+            const answer = await service.app.inject({
+              method: 'POST',
+              url: '/historian/multi',
+              headers: { 'x-api-key': READ_KEY },
+              payload: body,
+            })
+            return answer.json()
+          })
+          if (read.type === 'RAW_POINTS' && read.expected.kind === 'points') {
+            await checkPaged(read, one, historians)
+          }
+          // What a call loads exactly is another number where the historian computes.
+          const plan =
+            subject.name === 'memory' ? read.plan : read.plan.filter((line) => line.name !== 'load')
+          await checkPlan({ ...read, plan }, one, historians)
+        }
+      })
+    }
+  })
+}
+
+/** Stands for a historian that is opened later; it is not closed with the service that has it. */
+class Place {
+  readonly name: string
+  readonly historian: Historian
+  taken: Historian | null = null
+
+  constructor(name: string) {
+    this.name = name
+    this.historian = new Proxy({} as Historian, {
+      get: (_, field) => {
+        if (field === 'name') return name
+        if (field === 'close') return async () => {}
+        const value: unknown = Reflect.get(this.taken!, field, this.taken)
+        return typeof value === 'function' ? value.bind(this.taken) : value
+      },
+    })
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely; that is what the tests are for
+type Json = any
+
+async function check(read: GoldenRead, one: GoldenCase, ask: (body: object) => Promise<Json>): Promise<void> {
+  const answer = await ask(bodyOf(read, one))
+  try {
+    assertAnswer(read, answer)
+  } catch (error) {
+    if (error instanceof Error)
+      error.message = `line ${read.line}: ${error.message}\n${JSON.stringify(answer)}`
+    throw error
+  }
+}
+
+function bodyOf(read: GoldenRead, one: GoldenCase, details: object = {}): object {
+  return {
+    now: timeText(one.now),
+    timeZone: one.zone.id,
+    requests: { a: { type: read.type, tag: read.tag, details: { ...read.details, ...details } } },
+  }
+}
+
+function assertAnswer(read: GoldenRead, answer: Json): void {
+  const { expected } = read
+  if (expected.kind === 'fails') {
+    assert.equal(answer.errors.a, expected.sentence)
+    return
+  }
+  assert.deepEqual(answer.errors, {})
+  const result = answer.results.a
+  switch (expected.kind) {
+    case 'points': {
+      const points: Json[] = result.dataPoints ?? [result.dataPoint]
+      assertPoints(points, expected.points, read.within)
+      if (read.type === 'RAW_POINTS') assert.equal(result.truncated, expected.truncated, 'truncated')
+      break
+    }
+    case 'adjacent':
+      for (const [side, point] of expected.points) {
+        if (point === null) assert.equal(result[side], null, side)
+        else assertPoint(result[side], point, read.within)
+      }
+      break
+    case 'aggregates': {
+      const windows: Json[] = result.aggregates
+      assert.equal(windows.length, expected.windows.length, 'windows')
+      expected.windows.forEach(({ from, to, values }, i) => {
+        assert.equal(instantOf(windows[i].from), from, `start of window ${i}`)
+        assert.equal(instantOf(windows[i].to), to, `end of window ${i}`)
+        for (const [name, value] of values) {
+          assert.ok(name in windows[i], `${name} is an aggregate`)
+          assertValue(windows[i][name], value, read.within, `${name} of window ${i}`)
+        }
+      })
+    }
+  }
+}
+
+function assertPoints(found: readonly Json[], expected: readonly GoldenPoint[], within: number): void {
+  assert.equal(found.length, expected.length, 'number of points')
+  expected.forEach((point, i) => {
+    assertPoint(found[i], point, within)
+  })
+}
+
+function assertPoint(found: Json, expected: GoldenPoint, within: number): void {
+  const time = timeText(expected.time)
+  assert.notEqual(found, null, `a point at ${time}`)
+  assert.equal(timeText(instantOf(found.timestamp)), time)
+  assertValue(found.value, expected.value, within, `value at ${time}`)
+  assert.equal(found.status, expected.bad ? 'BAD' : 'OK', `status at ${time}`)
+}
+
+function assertValue(found: number | null, expected: number | null, within: number, what: string): void {
+  if (found === null || expected === null) assert.equal(found, expected, what)
+  else {
+    const off = Math.abs(found - expected)
+    assert.ok(off <= within * Math.max(Math.abs(expected), 1e-6), `${what} is ${found}, not ${expected}`)
+  }
+}
+
+function instantOf(text: string): Instant {
+  const time = parseTime(text, { now: 0 as Instant, zone: UTC })
+  assert.ok(time !== null, `${text} is a time`)
+  return time
+}
+
+/** Read again page by page, each of one point, by its cursor. */
+async function checkPaged(
+  read: GoldenRead,
+  one: GoldenCase,
+  historians: readonly Historian[],
+): Promise<void> {
+  if (read.expected.kind !== 'points' || read.expected.truncated) return
+  const points: Json[] = []
+  let cursor: string | null = null
+  do {
+    const details = { maxPoints: 1, ...(cursor === null ? {} : { cursor }) }
+    const answer: Json = await throughMulti(historians, bodyOf(read, one, details), one)
+    assert.deepEqual(answer.errors, {})
+    points.push(...answer.results.a.dataPoints)
+    cursor = answer.results.a.truncated ? answer.results.a.next : null
+    assert.ok(points.length <= read.expected.points.length, 'pages end')
+  } while (cursor !== null)
+  assertPoints(points, read.expected.points, read.within)
+}
+
+async function checkPlan(read: GoldenRead, one: GoldenCase, historians: readonly Historian[]): Promise<void> {
+  if (read.plan.length === 0) return
+  const body = { ...bodyOf(read, one), explain: true }
+  const { explain }: Json = await throughMulti(historians, body, one)
+  for (const { name, operator, value } of read.plan) {
+    const found = explain.totals[name]
+    assert.equal(typeof found, 'number', `${name} is planned`)
+    const holds = operator === '=' ? found === value : found <= value
+    assert.ok(holds, `line ${read.line}: ${name} is ${found}, not ${operator} ${value}`)
+  }
+}
+
+function callOf(historians: readonly Historian[], one: GoldenCase): MultiCall {
+  return {
+    historians: new HistorianRegistry(historians),
+    limits: LIMITS,
+    defaultZone: UTC,
+    defaultHistorian: null,
+    now: one.now,
+    signal: new AbortController().signal,
+  }
+}
+
+async function throughMulti(historians: readonly Historian[], body: object, one: GoldenCase): Promise<Json> {
+  const answer = await runMulti(body, callOf(historians, one))
+  return JSON.parse(Buffer.concat([...answer.pieces()]).toString())
+}
+
+/** The same without plan and limits, and with streams that read a single point at a time. */
+async function withPagesOfOnePoint(
+  historians: readonly Historian[],
+  body: object,
+  one: GoldenCase,
+): Promise<Json> {
+  const call = callOf(historians, one)
+  const parsed = await parseLabels(parseHead(body, call), null, SIGNATURES, new Breather(call.signal))
+  const [label] = parsed.labels
+  if (label?.kind !== 'understood') return throughMulti(historians, body, one)
+  const { tree, request, now, zone, address } = label
+  const tags = await resolveTags([tree], call.historians, call)
+  const source = new CallSource(call.historians, call)
+  const context = { source, now, zone, ...contextOf(request), pagePoints: 1 }
+  let series: ReturnType<typeof compileSeries>
+  try {
+    series = compileSeries(tree, context, (tag) => tags.stored(tag))
+  } catch {
+    return throughMulti(historians, body, one)
+  }
+  const result = await executeRequest(request, series, new Grids(), zone)
+  const pieces = answerPieces({
+    results: [{ label: 'a', result, zone, cursorOf: { address, now, zone } }],
+    issues: [],
+    now: '',
+    warnings: [],
+    message: null,
+    format: 'points',
+  })
+  return JSON.parse(Buffer.concat([...pieces]).toString())
+}
+
+/** The tag printed from its tree; as it is where it does not parse. */
+function reprinted(tag: string, { now, zone }: GoldenCase): string {
+  try {
+    return printTag(parseTag(tag, { signatures: SIGNATURES, defaultHistorian: null, now, zone }))
+  } catch {
+    return tag
+  }
+}
+
+async function fill(historians: readonly Historian[], file: GoldenFile): Promise<void> {
+  const context = { signal: new AbortController().signal }
+  for (const { historian: name, name: tag, stepped, points } of file.tags) {
+    const historian = historians.find((one) => one.name === name)!
+    const metadata = { description: null, units: null, stepped }
+    await historian.putTags([{ name: tag, metadata }], 'create', context)
+    const columns = makeColumns(points.length)
+    points.forEach(({ time, value, bad }, i) => {
+      assert.ok(value !== null, `${tag} has a value at ${timeText(time)}`)
+      columns.times[i] = time
+      columns.values[i] = value
+      columns.statuses[i] = bad ? STATUS_BAD : STATUS_OK
+    })
+    await historian.write(writeBatch([{ tag, points: columns }], false), context)
+  }
+}
