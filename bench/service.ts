@@ -20,8 +20,13 @@ export interface Service {
   stop(): Promise<void>
 }
 
-export async function startService(environment: Readonly<Record<string, string>> = {}): Promise<Service> {
+/** @param prepare  fills the data directory beforehand */
+export async function startService(
+  environment: Readonly<Record<string, string>> = {},
+  prepare: (dataDir: string) => Promise<void> = async () => {},
+): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
+  await prepare(dataDir)
   const port = await freePort()
   const env = { ...process.env, ...environment, TIDEMARK_DATA_DIR: dataDir, TIDEMARK_LOG_LEVEL: 'warn' }
   const keyText = execFileSync(
@@ -36,7 +41,13 @@ export async function startService(environment: Readonly<Record<string, string>>
   })
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const post = (path: string, body: string) => send(agent, port, path, body, key)
-  await untilLive(agent, port, child)
+  try {
+    await untilLive(agent, port, child)
+  } catch (error) {
+    child.kill('SIGKILL')
+    rmSync(dataDir, { recursive: true, force: true })
+    throw error
+  }
   return {
     pid: child.pid!,
     port,
@@ -91,6 +102,17 @@ export async function startCeiling(): Promise<Pick<Service, 'pid' | 'port' | 'ke
   }
 }
 
+/** Anonymous memory of a process now, and what it has mapped of files, in megabytes; NaN where there is no /proc. */
+export function memoryOf(pid: number): { readonly anonymous: number; readonly files: number } {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)![1]) / 1024
+    return { anonymous: of('RssAnon'), files: of('RssFile') }
+  } catch {
+    return { anonymous: Number.NaN, files: Number.NaN }
+  }
+}
+
 /** Processor time of a process so far, user and system, all threads; NaN where there is no /proc. */
 export function processorMs(pid: number): number {
   try {
@@ -124,7 +146,7 @@ function send(agent: Agent, port: number, path: string, body: string, key: strin
 }
 
 async function untilLive(agent: Agent, port: number, child: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 1_200; attempt++) {
     expect(child.exitCode === null, 'the service started')
     const live = await new Promise<boolean>((resolve) => {
       const sent = request({ host: '127.0.0.1', port, path: '/health/live', agent }, (answer) => {
@@ -137,7 +159,7 @@ async function untilLive(agent: Agent, port: number, child: ChildProcess): Promi
     if (live) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  expect(false, 'the service answered within 10 s')
+  expect(false, 'the service answered within a minute')
 }
 
 function freePort(): Promise<number> {

@@ -49,7 +49,7 @@ level = "error"
     return results.flatMap(({ series }) => series ?? [])
   }
   await query('CREATE DATABASE bench')
-  const anyOf = (tags: readonly string[]) => tags.map((tag) => `tag='${tag}'`).join(' OR ')
+  const anyOf = (tags: readonly string[]) => tags.map((tag) => `"name"='${tag}'`).join(' OR ')
   const within = (from: number, to: number) => `time >= ${from}ms AND time < ${to}ms`
   return {
     name: 'influxdb',
@@ -57,7 +57,7 @@ level = "error"
     server,
     prepareWrite({ tags, times, values }) {
       const lines = tags.flatMap((tag, index) =>
-        times.map((time, point) => `m,tag=${tag} v=${values[index * times.length + point]} ${time}`),
+        times.map((time, point) => `m,name=${tag} v=${values[index * times.length + point]} ${time}`),
       )
       const body = Buffer.from(lines.join('\n'))
       return async () => {
@@ -65,15 +65,16 @@ level = "error"
       }
     },
     settle: async () => {},
-    current: async (tags) => (await query(`SELECT last(v) FROM m WHERE ${anyOf(tags)} GROUP BY tag`)).length,
+    current: async (tags) =>
+      (await query(`SELECT last(v) FROM m WHERE ${anyOf(tags)} GROUP BY "name"`)).length,
     raw: async (tag, from, to) =>
-      (await query(`SELECT v FROM m WHERE tag='${tag}' AND ${within(from, to)}`))[0]!.values.length,
+      (await query(`SELECT v FROM m WHERE "name"='${tag}' AND ${within(from, to)}`))[0]!.values.length,
     async values(tags, from, to, each) {
-      const text = `SELECT mean(v) FROM m WHERE (${anyOf(tags)}) AND ${within(from, to)} GROUP BY tag, time(${(to - from) / each}ms)`
+      const text = `SELECT mean(v) FROM m WHERE (${anyOf(tags)}) AND ${within(from, to)} GROUP BY "name", time(${(to - from) / each}ms)`
       return (await query(text)).reduce((sum, { values }) => sum + values.length, 0)
     },
     async aggregates(tag, from, to, windows) {
-      const text = `SELECT count(v), min(v), max(v), mean(v) FROM m WHERE tag='${tag}' AND ${within(from, to)}`
+      const text = `SELECT count(v), min(v), max(v), mean(v) FROM m WHERE "name"='${tag}' AND ${within(from, to)}`
       const series = await query(windows === 1 ? text : `${text} GROUP BY time(${(to - from) / windows}ms)`)
       return series[0]!.values.reduce((sum, [, count]) => sum + (count ?? 0), 0)
     },

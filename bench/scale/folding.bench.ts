@@ -1,0 +1,137 @@
+import { Agent, request } from 'node:http'
+import { expect, type Measurement, quantile, seededRandom } from '../measure.ts'
+import { memoryOf, type Service, startService } from '../service.ts'
+
+/**
+ * Writes at full speed into 10,000 tags and a reader of current values beside them, over HTTP. What is written first only
+ * fills the journal; then folding goes on all the time. Nobody should see where it begins, and memory should stay where it is.
+ */
+const TAGS = 10_000
+const WRITERS = 2
+/** Below FOLD_LIMITS.points: nothing is folded while these are written. */
+const BEFORE_FOLDING = 80
+const WHILE_FOLDING = Number(process.env.FOLDING_REQUESTS ?? 600)
+const START = Date.UTC(2026, 0, 1)
+
+interface Phase {
+  readonly writeMs: number[]
+  readonly readMs: number[]
+}
+
+const service = await startService()
+const agent = new Agent({ keepAlive: true })
+let peak = { anonymous: 0, files: 0 }
+try {
+  // The code is compiled, and all tags made.
+  await run(0, 20)
+  const before = await run(20, BEFORE_FOLDING)
+  const during = await run(20 + BEFORE_FOLDING, WHILE_FOLDING)
+  const results: Measurement[] = []
+  for (const [kind, items] of [
+    ['writeMs', TAGS],
+    ['readMs', 100],
+  ] as const) {
+    const name = kind === 'writeMs' ? 'write-10000-tags-x-1' : 'current-100-tags-beside'
+    const quiet = summary(`folding/${name}/before`, before[kind], items, '')
+    const ratio = summary('', during[kind], items, '').p99Ms / quiet.p99Ms
+    results.push(
+      quiet,
+      summary(`folding/${name}/while-folding`, during[kind], items, `p99 ${ratio.toFixed(2)} x that before`),
+    )
+  }
+  results.push({
+    name: 'folding/memory',
+    runs: 1,
+    medianMs: peak.anonymous,
+    p99Ms: peak.anonymous,
+    items: null,
+    note: `${peak.anonymous.toFixed(0)} MB anonymous at most, ${peak.files.toFixed(0)} MB of files mapped`,
+  })
+  process.stdout.write(JSON.stringify(results))
+} finally {
+  agent.destroy()
+  await service.stop()
+}
+
+async function run(from: number, requests: number): Promise<Phase> {
+  const phase: Phase = { writeMs: [], readMs: [] }
+  let next = from
+  let isDone = false
+  const writer = async () => {
+    while (next < from + requests) {
+      const body = bodyOf(next++)
+      const began = performance.now()
+      await post(service, '/historian/write/points', body)
+      phase.writeMs.push(performance.now() - began)
+    }
+  }
+  const current = JSON.stringify({
+    requests: Object.fromEntries(
+      Array.from({ length: 100 }, (_, tag) => [
+        `c${tag}`,
+        { type: 'CURRENT_POINT', tag: `local/T${tag * 97}` },
+      ]),
+    ),
+  })
+  const reader = async () => {
+    while (!isDone) {
+      const began = performance.now()
+      const answer = await post(service, '/historian/multi', current)
+      phase.readMs.push(performance.now() - began)
+      expect(answer.includes('"errors":{}'), answer.slice(0, 300))
+      const now = memoryOf(service.pid)
+      peak = { anonymous: Math.max(peak.anonymous, now.anonymous), files: Math.max(peak.files, now.files) }
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  const reading = from === 0 ? Promise.resolve() : reader()
+  await Promise.all(Array.from({ length: WRITERS }, writer))
+  isDone = true
+  await reading
+  return phase
+}
+
+function bodyOf(index: number): string {
+  const random = seededRandom(index)
+  const time = START + index * 1_000
+  const points = Array.from(
+    { length: TAGS },
+    (_, tag) => `"local/T${tag}":[{"timestamp":${time},"value":${Math.round(random() * 100_000) / 1_000}}]`,
+  )
+  return `{"createTags":true,"points":{${points.join(',')}}}`
+}
+
+function summary(name: string, times: readonly number[], items: number, note: string): Measurement {
+  const sorted = times.toSorted((a, b) => a - b)
+  return {
+    name,
+    runs: sorted.length,
+    medianMs: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+    items,
+    note,
+  }
+}
+
+function post({ port, key }: Service, path: string, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'x-api-key': key,
+    }
+    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk
+      })
+      answer.on('error', reject)
+      answer.on('end', () => {
+        if (answer.statusCode === 200) resolve(text)
+        else reject(new Error(`${answer.statusCode} ${text.slice(0, 300)}`))
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
