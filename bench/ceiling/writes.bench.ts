@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Measurement } from '../measure.ts'
 import { quantile } from '../measure.ts'
@@ -15,9 +14,10 @@ const ROUNDS = Number(process.env.CEILING_ROUNDS ?? 3)
 const ONLY = process.env.CEILING_ONLY ?? ''
 const FORMS: readonly Form[] = ['rows', 'columns']
 
-/** A server and what was measured of it. */
+/** A form of points at a server, and what was measured of it. */
 interface Side {
   readonly name: 'ceiling' | 'service'
+  readonly form: Form
   readonly target: Awaited<ReturnType<typeof startCeiling>>
   /** Points a second of each round. */
   readonly rates: number[]
@@ -32,13 +32,11 @@ const load = fork(join(import.meta.dirname, 'load-process.ts'), {
 const measurements: Measurement[] = []
 try {
   for (const workload of WORKLOADS) {
+    if (!workload.name.includes(ONLY)) continue
     const rates = new Map<string, number>()
-    for (const form of FORMS) {
-      if (!`${workload.name}/${form}`.includes(ONLY)) continue
-      for (const side of await measureBoth(workload, form)) {
-        rates.set(`${side.name}/${form}`, quantile(side.rates.toSorted(ascending), 0.5))
-        measurements.push(measurementOf(workload, form, side, rates))
-      }
+    for (const side of await measureAll(workload)) {
+      rates.set(`${side.name}/${side.form}`, quantile(side.rates.toSorted(ascending), 0.5))
+      measurements.push(measurementOf(workload, side, rates))
     }
   }
 } finally {
@@ -46,16 +44,22 @@ try {
 }
 process.stdout.write(JSON.stringify(measurements))
 
-async function measureBoth(workload: Workload, form: Form): Promise<readonly Side[]> {
+/** Both forms at both servers in turn, so that what else the machine does meets them all alike. */
+async function measureAll(workload: Workload): Promise<readonly Side[]> {
   const service = await startService()
   const ceiling = await startCeiling()
-  const sides: readonly Side[] = [sideOf('ceiling', ceiling), sideOf('service', service)]
+  const sides = FORMS.flatMap((form) => [sideOf('ceiling', form, ceiling), sideOf('service', form, service)])
   try {
     // The first round is for compilers and caches; it is a short one.
     for (let round = 0; round <= ROUNDS; round++) {
       const requests = round === 0 ? Math.ceil(workload.requests / 5) : workload.requests
-      await order(load, { kind: 'prepare', workload, form, round, requests })
+      let prepared: Form | null = null
       for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+        const { form } = side
+        // Each form has times of its own.
+        const slot = FORMS.length * round + FORMS.indexOf(form)
+        if (form !== prepared) await order(load, { kind: 'prepare', workload, form, round: slot, requests })
+        prepared = form
         const { pid, port, key } = side.target
         const before = processorMs(pid)
         const result = await order(load, { kind: 'send', port, key, writers: workload.writers })
@@ -75,16 +79,12 @@ async function measureBoth(workload: Workload, form: Form): Promise<readonly Sid
   return sides
 }
 
-function sideOf(name: Side['name'], target: Side['target']): Side {
-  return { name, target, rates: [], requestMs: [], processorNs: 0, points: 0 }
+function sideOf(name: Side['name'], form: Form, target: Side['target']): Side {
+  return { name, form, target, rates: [], requestMs: [], processorNs: 0, points: 0 }
 }
 
-function measurementOf(
-  workload: Workload,
-  form: Form,
-  side: Side,
-  rates: ReadonlyMap<string, number>,
-): Measurement {
+function measurementOf(workload: Workload, side: Side, rates: ReadonlyMap<string, number>): Measurement {
+  const { form } = side
   const times = side.requestMs.toSorted(ascending)
   const rate = rates.get(`${side.name}/${form}`)!
   const notes = [`${Math.round(side.processorNs / side.points)} ns of processor a point`]
@@ -106,11 +106,13 @@ function ascending(a: number, b: number): number {
   return a - b
 }
 
-async function order(process: ChildProcess, message: LoadOrder): Promise<LoadResult | null> {
-  const gone = once(process, 'exit').then(() => {
-    throw new Error('The load process ended')
+function order(process: ChildProcess, message: LoadOrder): Promise<LoadResult | null> {
+  return new Promise((resolve, reject) => {
+    const onExit = () => reject(new Error('The load process ended'))
+    process.once('exit', onExit).once('message', (answer) => {
+      process.off('exit', onExit)
+      resolve(answer as LoadResult | null)
+    })
+    process.send(message)
   })
-  process.send(message)
-  const [answer] = await Promise.race([once(process, 'message'), gone])
-  return answer as LoadResult | null
 }

@@ -17,9 +17,16 @@ export function compileSeries(
   context: SeriesContext,
   resolve: (tag: TagNode) => StoredTag,
 ): Series {
-  const compiler = new Compiler(resolve)
   // A tag alone has nothing to share: naming it would be most of the work of a call of current values.
-  return tree.kind === 'tag' ? compiler.tag(tree, context) : compiler.compile(tree, context)
+  return tree.kind === 'tag'
+    ? tagSeries(tree, context, resolve)
+    : new Compiler(resolve).compile(tree, context)
+}
+
+function tagSeries(tag: TagNode, context: SeriesContext, resolve: (tag: TagNode) => StoredTag): Series {
+  return isVirtual(tag.historian)
+    ? virtualSeries(tag.historian, tag.name, context)
+    : new StoredSeries(resolve(tag), context)
 }
 
 class Compiler {
@@ -34,16 +41,11 @@ class Compiler {
     const name = `${printTag(tree)} in ${contextName(context)}`
     let series = this.#made.get(name)
     if (series === undefined) {
-      series = tree.kind === 'call' ? this.#call(tree, context, name) : this.tag(tree, context)
+      series =
+        tree.kind === 'call' ? this.#call(tree, context, name) : tagSeries(tree, context, this.#resolve)
       this.#made.set(name, series)
     }
     return series
-  }
-
-  tag(tag: TagNode, context: SeriesContext): Series {
-    return isVirtual(tag.historian)
-      ? virtualSeries(tag.historian, tag.name, context)
-      : new StoredSeries(this.#resolve(tag), context)
   }
 
   #call(call: CallNode, context: SeriesContext, name: string): Series {

@@ -307,6 +307,7 @@ export class StoredSeries implements Series {
     read: Pick<PlannedRead, 'key' | 'atMost'> & Partial<Omit<PlannedRead, 'historian' | 'tag'>>,
   ): void {
     const { historian, tag } = this.#tag
-    ledger.add({ historian, tag, pushDown: null, stored: null, forMedian: false, ...read })
+    const { key, atMost, pushDown = null, stored = null, forMedian = false } = read
+    ledger.add({ historian, tag, key, atMost, pushDown, stored, forMedian })
   }
 }

@@ -27,11 +27,7 @@ export function bodyCall(
  * Gives the body of an answer, for the handler to resolve with, and the reply the status of its outcome; what went wrong
  * behind it goes to the log.
  */
-export function sendResult(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  result: Result<object>,
-): string {
+export function sendResult(request: FastifyRequest, reply: FastifyReply, result: Result<object>): string {
   const { outcome, body, failures = [] } = result
   const status = statusOfOutcome(outcome)
   for (const failure of failures) {

@@ -82,7 +82,7 @@ export class Connections {
   close(seconds: number): void {
     this.#closing = true
     setTimeout(() => {
-      for (const [socket, calls] of this.#calls) if (calls.size === 0) socket.destroy()
+      for (const [socket, calls] of this.#calls) if (calls.size === 0) socket.destroy?.()
     }, FRESH_GRACE_MS).unref()
     this.#timer = setTimeout(() => this.#abortAll(), seconds * 1_000)
   }
@@ -110,7 +110,7 @@ export class Connections {
       for (const call of calls) call.controller.abort(new TidemarkError('SHUTTING_DOWN'))
     }
     this.#timer = setTimeout(() => {
-      for (const socket of [...this.#calls.keys(), ...this.#raw]) socket.destroy()
+      for (const socket of [...this.#calls.keys(), ...this.#raw]) socket.destroy?.()
     }, ABORT_GRACE_MS)
   }
 

@@ -11,6 +11,8 @@ export interface Route {
   /** The type of `errors` in its error bodies: an object on metadata and multi, an array elsewhere. */
   readonly errors: 'array' | 'object'
   readonly operation: Operation
+  /** Whether its handler is given the JSON body as the bytes that it is, and parses it (plugins/json-bodies.ts). */
+  readonly takesBytes?: true
   /** Makes what answers a request; called once, when the server is made. */
   readonly handler: (parts: Parts) => Handler
 }
@@ -34,5 +36,7 @@ declare module 'fastify' {
     /** Whether it answers /historian calls: counted among the calls in work, and bound by their limits. */
     isCall?: boolean
     takesJson?: boolean
+    /** Whether the handler wants the body unparsed. */
+    takesBytes?: boolean
   }
 }

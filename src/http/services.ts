@@ -20,9 +20,9 @@ export interface Services {
   /** Wall-clock time; asked once per call. */
   readonly clock: () => Instant
   readonly log: Logger
-  /** What each historian's server was sent, by the historian's name; left out where nothing counts it. */
   /** Metrics of the other processes that answer at this port, as prom-client has them; left out when there are none. */
   readonly otherMetrics?: () => Promise<readonly (readonly object[])[]>
+  /** What each historian's server was sent, by the historian's name; left out where nothing counts it. */
   readonly meters?: ReadonlyMap<string, QueryMeter>
 }
 

@@ -22,7 +22,7 @@ export class Tally<Values extends readonly string[]> {
   readonly name: string
   readonly #help: string
   readonly #labelNames: Values
-  readonly #rows = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>()
+  readonly #rows = new Rows<Count>((values) => ({ labels: labelled(this.#labelNames, values), value: 0 }))
 
   constructor(name: string, help: string, labelNames: Values) {
     this.name = name
@@ -31,14 +31,11 @@ export class Tally<Values extends readonly string[]> {
   }
 
   add(amount: number, ...values: { readonly [Index in keyof Values]: string }): void {
-    const key = keyOf(values)
-    const row = this.#rows.get(key)
-    if (row === undefined) this.#rows.set(key, { labels: labelled(this.#labelNames, values), value: amount })
-    else row.value += amount
+    this.#rows.of(values).value += amount
   }
 
   async get(): Promise<Printed> {
-    const values = Array.from(this.#rows.values(), ({ labels, value }) => ({ labels, value }))
+    const values = this.#rows.all.map(({ labels, value }) => ({ labels, value }))
     return { name: this.name, help: this.#help, type: 'counter', aggregator: 'sum', values }
   }
 }
@@ -49,7 +46,11 @@ export class TallyOfTimes<Values extends readonly string[]> {
   readonly #help: string
   readonly #labelNames: Values
   readonly #bounds: readonly number[]
-  readonly #rows = new Map<string, Times>()
+  readonly #rows = new Rows<Times>((values) => ({
+    labels: labelled(this.#labelNames, values),
+    counts: new Float64Array(this.#bounds.length + 1),
+    sum: 0,
+  }))
 
   /** @param bounds upper bounds of the buckets, included, ascending; the bucket without a bound is added */
   constructor(name: string, help: string, labelNames: Values, bounds: readonly number[]) {
@@ -61,13 +62,7 @@ export class TallyOfTimes<Values extends readonly string[]> {
 
   /** @param seconds at least 0 */
   add(seconds: number, ...values: { readonly [Index in keyof Values]: string }): void {
-    const key = keyOf(values)
-    let row = this.#rows.get(key)
-    if (row === undefined) {
-      const labels = labelled(this.#labelNames, values)
-      row = { labels, counts: new Float64Array(this.#bounds.length + 1), sum: 0 }
-      this.#rows.set(key, row)
-    }
+    const row = this.#rows.of(values)
     let bucket = 0
     while (bucket < this.#bounds.length && seconds > this.#bounds[bucket]!) bucket++
     row.counts[bucket]!++
@@ -76,7 +71,7 @@ export class TallyOfTimes<Values extends readonly string[]> {
 
   async get(): Promise<Printed> {
     const values: PrintedValue[] = []
-    for (const { labels, counts, sum } of this.#rows.values()) {
+    for (const { labels, counts, sum } of this.#rows.all) {
       let count = 0
       counts.forEach((inBucket, bucket) => {
         count += inBucket
@@ -97,11 +92,43 @@ interface Times {
   sum: number
 }
 
-/** Values are chosen by us and hold no control character. */
-function keyOf(values: readonly string[]): string {
-  let key = values[0]!
-  for (let i = 1; i < values.length; i++) key += `\0${values[i]}`
-  return key
+interface Count {
+  readonly labels: Readonly<Record<string, string>>
+  value: number
+}
+
+/** Rows by the values of their labels: a map for each label, since a name joined from several is hashed anew each time. */
+class Rows<Row> {
+  readonly #make: (values: readonly string[]) => Row
+  readonly #root: Level<Row> = { row: null, next: new Map() }
+  /** In the order in which they were first needed. */
+  readonly all: Row[] = []
+
+  constructor(make: (values: readonly string[]) => Row) {
+    this.#make = make
+  }
+
+  of(values: readonly string[]): Row {
+    let level = this.#root
+    for (let i = 0; i < values.length; i++) {
+      let next = level.next.get(values[i]!)
+      if (next === undefined) {
+        next = { row: null, next: new Map() }
+        level.next.set(values[i]!, next)
+      }
+      level = next
+    }
+    if (level.row === null) {
+      level.row = this.#make(values)
+      this.all.push(level.row)
+    }
+    return level.row
+  }
+}
+
+interface Level<Row> {
+  row: Row | null
+  readonly next: Map<string, Level<Row>>
 }
 
 function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {

@@ -4,10 +4,20 @@ import { type PointColumns, STATUS_OK } from '../series/columns.ts'
 import { createInstantFormatter, formatInstant } from '../time/format.ts'
 import type { TimeZone } from '../time/zone.ts'
 import type { Piece } from './answer.ts'
-import { LONGEST_NUMBER, TimestampTemplate, writeMillis, writeNumber } from './json-bytes.ts'
+import {
+  FixedText,
+  LIST_SLACK,
+  LONGEST_NUMBER,
+  MillisWriter,
+  makeSheet,
+  NumberWriter,
+  type Sheet,
+  SLACK,
+  TimestampTemplate,
+} from './json-bytes.ts'
 
 /** Points are written into buffers of this size, each of which goes out when it is full. */
-const PIECE_BYTES = 65_536
+const PIECE_BYTES = 131_072
 /** Fewer points than this are written as text, which joins with that of the labels around them. */
 const FEW_POINTS = 32
 
@@ -28,35 +38,64 @@ export function* rowPieces({ times, values, statuses }: PointColumns, zone: Time
     yield `[${rows.join(',')}]`
     return
   }
-  const timestamp = new TimestampTemplate(',{"timestamp":"', zone, '","value":')
-  const fullAt = PIECE_BYTES - (timestamp.longest + LONGEST_NUMBER + BAD_END.length)
-  let bytes = Buffer.allocUnsafe(PIECE_BYTES)
-  let at = 0
-  for (let i = 0; i < times.length; i++) {
-    const value = values[i]!
-    const rowEnd = statuses[i] === STATUS_OK && !Number.isNaN(value) ? OK_END : BAD_END
-    at = timestamp.write(bytes, at, times[i]!)
-    at = writeNumber(bytes, at, value)
-    bytes.set(rowEnd, at)
-    at += rowEnd.length
+  const rows = new RowWriter({ times, values, statuses }, zone)
+  for (let i = 0; i < times.length; ) {
+    const sheet = rows.sheetFor(times.length - i)
+    const start = i
+    let at = 0
+    // A loop of its own, and not the generator's: V8 keeps what a generator uses in memory and not in registers.
+    ;[i, at] = rows.write(sheet, i)
     // The comma before the very first row opens the array instead.
-    if (i === 0) bytes[0] = OPENING_BRACKET
-    if (at > fullAt) {
-      yield bytes.subarray(0, at)
-      bytes = Buffer.allocUnsafe(PIECE_BYTES)
-      at = 0
-    }
+    if (start === 0) sheet.bytes[0] = OPENING_BRACKET
+    if (i === times.length) sheet.bytes[at++] = CLOSING_BRACKET
+    yield sheet.bytes.subarray(0, at)
   }
-  bytes[at++] = CLOSING_BRACKET
-  yield bytes.subarray(0, at)
+}
+
+class RowWriter {
+  readonly #points: PointColumns
+  readonly #timestamp: TimestampTemplate
+  readonly #numbers: NumberWriter
+  readonly #longestRow: number
+
+  constructor(points: PointColumns, zone: TimeZone) {
+    this.#points = points
+    this.#timestamp = new TimestampTemplate(',{"timestamp":"', zone, '","value":')
+    this.#numbers = new NumberWriter(points.values)
+    this.#longestRow = this.#timestamp.longest + LONGEST_NUMBER + BAD_END.length
+  }
+
+  /** A sheet for some more rows, or for as many of them as go on one. */
+  sheetFor(rows: number): Sheet {
+    const length = Math.min(PIECE_BYTES, rows * this.#longestRow)
+    return makeSheet(length + this.#longestRow + SLACK)
+  }
+
+  /** Fills a sheet with rows from an index on. Answers the index of the next one, and how much is written. */
+  write(sheet: Sheet, index: number): [index: number, at: number] {
+    const { times, values, statuses } = this.#points
+    const { view, bytes } = sheet
+    const fullAt = bytes.length - this.#longestRow - SLACK
+    const timestamp = this.#timestamp
+    const numbers = this.#numbers
+    let at = 0
+    let i = index
+    for (; i < times.length && at < fullAt; i++) {
+      const value = values[i]!
+      at = timestamp.write(view, at, times[i]!)
+      at = numbers.write(sheet, at, i)
+      at = (statuses[i] === STATUS_OK && !Number.isNaN(value) ? OK_END : BAD_END).write(view, at)
+    }
+    return [i, at]
+  }
 }
 
 /** Points as columns: epoch milliseconds, values, and statuses unless all are OK. */
 export function* columnPieces({ times, values, statuses }: PointColumns): Generator<Piece> {
   yield '{"timestamps":['
-  yield* listPieces(times, writeMillis)
+  yield* listPieces(times.length, new MillisWriter(times))
   yield '],"values":['
-  yield* listPieces(values, writeNumber)
+  yield* listPieces(values.length, new NumberWriter(values))
   yield ']'
   const isBad = (i: number) => statuses[i] !== STATUS_OK || Number.isNaN(values[i]!)
   let anyBad = false
@@ -65,23 +104,14 @@ export function* columnPieces({ times, values, statuses }: PointColumns): Genera
   yield ',"unit":"ms"}'
 }
 
-function* listPieces(
-  numbers: Float64Array,
-  write: (bytes: Uint8Array, at: number, number: number) => number,
-): Generator<Piece> {
-  const fullAt = PIECE_BYTES - LONGEST_NUMBER - 1
-  let bytes = Buffer.allocUnsafe(PIECE_BYTES)
-  let at = 0
-  for (let i = 0; i < numbers.length; i++) {
-    if (i > 0) bytes[at++] = COMMA
-    at = write(bytes, at, numbers[i]!)
-    if (at > fullAt) {
-      yield bytes.subarray(0, at)
-      bytes = Buffer.allocUnsafe(PIECE_BYTES)
-      at = 0
-    }
+function* listPieces(length: number, list: MillisWriter | NumberWriter): Generator<Piece> {
+  while (list.reached < length) {
+    const isFirst = list.reached === 0
+    const fullAt = Math.min(PIECE_BYTES, (length - list.reached) * (LONGEST_NUMBER + 1))
+    const sheet = makeSheet(fullAt + LIST_SLACK)
+    const at = list.writeList(sheet, 0, fullAt)
+    yield sheet.bytes.subarray(isFirst ? 1 : 0, at)
   }
-  yield bytes.subarray(0, at)
 }
 
 /** An object for each window, with every aggregate: null where it was not asked for or cannot be computed. */
@@ -103,13 +133,13 @@ export function* aggregatePieces(
   yield ']'
 }
 
-/** NaN and infinities never appear in JSON. */
+/** NaN and infinities never appear in JSON; -0 does. */
 function numberText(value: number): string {
+  if (Object.is(value, -0)) return '-0'
   return Number.isFinite(value) ? `${value}` : 'null'
 }
 
-const OK_END = Buffer.from(',"status":"OK"}')
-const BAD_END = Buffer.from(',"status":"BAD"}')
-const COMMA = 44
+const OK_END = new FixedText(',"status":"OK"}')
+const BAD_END = new FixedText(',"status":"BAD"}')
 const OPENING_BRACKET = 91
 const CLOSING_BRACKET = 93

@@ -3,6 +3,7 @@ import { type Issue, never } from '../errors/tidemark-error.ts'
 import type { TimeZone } from '../time/zone.ts'
 import { aggregatePieces, columnPieces, pointText, rowPieces } from './answer-points.ts'
 import { formatCursor } from './cursor.ts'
+import type { Result } from './execute.ts'
 import type { ExecutedLabel } from './run.ts'
 
 /**
@@ -32,14 +33,26 @@ export function answerPieces(parts: AnswerParts): Generator<Uint8Array> {
 }
 
 function* partsOf({ results, issues, now, warnings, message, format }: AnswerParts): Generator<Piece> {
-  yield message === null ? '{"results":{' : `{"message":${JSON.stringify(message)},"results":{`
+  let text = message === null ? '{"results":{' : `{"message":${JSON.stringify(message)},"results":{`
   let separator = ''
-  for (const result of results) {
-    yield `${separator}${JSON.stringify(result.label)}:`
+  for (const executed of results) {
+    const { label, result, zone } = executed
+    text += `${separator}${JSON.stringify(label)}:`
     separator = ','
-    yield* resultParts(result, format)
+    // Many labels have a point or three: they are joined here, without a turn of two generators for each.
+    if (result.kind === 'point') text += `{"dataPoint":${pointText(result.point, zone)}}`
+    else if (result.kind === 'adjacent') text += adjacentText(result, zone)
+    else {
+      yield text
+      text = ''
+      yield* resultParts(executed, result, format)
+    }
+    if (text.length >= PIECE_CHARACTERS) {
+      yield text
+      text = ''
+    }
   }
-  yield '},"errors":{'
+  yield `${text}},"errors":{`
   separator = ''
   for (const issue of issues) {
     yield `${separator}${JSON.stringify(issue.label)}:${JSON.stringify(issue.message)}`
@@ -51,12 +64,12 @@ function* partsOf({ results, issues, now, warnings, message, format }: AnswerPar
   yield `,"now":"${now}"}`
 }
 
-function* resultParts(executed: ExecutedLabel, format: 'points' | 'columns'): Generator<Piece> {
-  const { result, zone, cursorOf } = executed
+function* resultParts(
+  { zone, cursorOf }: ExecutedLabel,
+  result: Exclude<Result, { readonly kind: 'point' | 'adjacent' }>,
+  format: 'points' | 'columns',
+): Generator<Piece> {
   switch (result.kind) {
-    case 'point':
-      yield `{"dataPoint":${pointText(result.point, zone)}}`
-      break
     case 'points':
     case 'raw':
       yield '{"dataPoints":'
@@ -69,11 +82,6 @@ function* resultParts(executed: ExecutedLabel, format: 'points' | 'columns'): Ge
       }
       yield '}'
       break
-    case 'adjacent': {
-      const { before, at, after } = result
-      yield `{"before":${orNull(before, zone)},"at":${orNull(at, zone)},"after":${orNull(after, zone)}}`
-      break
-    }
     case 'aggregates':
       yield '{"aggregates":'
       yield* aggregatePieces(result.edges, result.columns, zone)
@@ -82,6 +90,13 @@ function* resultParts(executed: ExecutedLabel, format: 'points' | 'columns'): Ge
     default:
       never(result)
   }
+}
+
+function adjacentText(
+  { before, at, after }: Extract<Result, { readonly kind: 'adjacent' }>,
+  zone: TimeZone,
+): string {
+  return `{"before":${orNull(before, zone)},"at":${orNull(at, zone)},"after":${orNull(after, zone)}}`
 }
 
 function orNull(point: SinglePoint | null, zone: TimeZone): string {

@@ -50,8 +50,9 @@ export async function executeRequest(
     case 'current': {
       const found = await series.currentPoint(request.find, request.at)
       // A constant has no timestamp of its own: it is current at the time asked for.
-      const point = found === null ? null : { ...found, time: found.time ?? request.at }
-      return { kind: 'point', point: point ?? noPoint(request.at) }
+      if (found === null) return { kind: 'point', point: noPoint(request.at) }
+      const { time, value, bad } = found
+      return { kind: 'point', point: { time: time ?? request.at, value, bad } }
     }
     case 'historical':
       return { kind: 'point', point: await valueAt(series, request.at, grids) }

@@ -1,6 +1,7 @@
 import type { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
-import type { VisibleAliases } from '../historian/visible-aliases.ts'
+import { tagsOf } from '../grammar/visit.ts'
+import { isAliases, type VisibleAliases } from '../historian/visible-aliases.ts'
 import type { ParsedCall, ParsedLabel, UnderstoodLabel } from './call.ts'
 
 /** A call in which aliases were replaced by what they lead to. */
@@ -16,7 +17,7 @@ export async function expandAliases(
   aliases: VisibleAliases | null,
 ): Promise<ExpandedCall> {
   const understood = parsed.labels.filter((label) => label.kind === 'understood')
-  if (aliases === null || understood.length === 0) return { parsed, unresolved: new Map() }
+  if (aliases === null || !understood.some(namesAlias)) return { parsed, unresolved: new Map() }
   const trees = new Map<ParsedLabel, TagTree>()
   const unresolved = new Map<string, TidemarkError>()
   // Labels that go on from a cursor have the time and zone of their first page.
@@ -36,6 +37,11 @@ export async function expandAliases(
     return label.kind === 'wrong' || tree === undefined || tree === label.tree ? label : { ...label, tree }
   })
   return { parsed: { ...parsed, labels }, unresolved }
+}
+
+function namesAlias({ tree }: UnderstoodLabel): boolean {
+  if (tree.kind === 'tag') return isAliases(tree.historian)
+  return tagsOf(tree).some(({ historian }) => isAliases(historian))
 }
 
 function timeOf({ now, zone }: UnderstoodLabel): string {

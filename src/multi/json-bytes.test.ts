@@ -4,21 +4,44 @@ import fc from 'fast-check'
 import { formatInstant } from '../time/format.ts'
 import { END_INSTANT, type Instant, MIN_INSTANT } from '../time/instant.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
-import { TimestampTemplate, writeMillis, writeNumber } from './json-bytes.ts'
+import {
+  LIST_SLACK,
+  MillisWriter,
+  makeSheet,
+  NumberWriter,
+  type Sheet,
+  TimestampTemplate,
+  writeMillis,
+} from './json-bytes.ts'
 
-const decode = new TextDecoder()
-
-function written(write: (bytes: Uint8Array) => number): string {
-  const bytes = new Uint8Array(64)
-  return decode.decode(bytes.subarray(0, write(bytes)))
+function written(write: (sheet: Sheet) => number): string {
+  const sheet = makeSheet(64)
+  return sheet.bytes.toString('latin1', 0, write(sheet))
 }
 
-test('a number is written as JSON.stringify writes it', () => {
-  const same = (value: number) =>
-    assert.equal(
-      written((bytes) => writeNumber(bytes, 0, value)),
-      JSON.stringify(value),
-    )
+/** A column as a list that is full after every few numbers. */
+function writtenList(list: NumberWriter | MillisWriter, length: number): string {
+  let text = ''
+  while (list.reached < length) {
+    const sheet = makeSheet(40 + LIST_SLACK)
+    text += sheet.bytes.toString('latin1', 0, list.writeList(sheet, 0, 40))
+  }
+  return text
+}
+
+/** Each number of a column, written alone. */
+function writtenNumbers(...values: number[]): string[] {
+  const numbers = new NumberWriter(Float64Array.from(values))
+  return values.map((_, i) => written((sheet) => numbers.write(sheet, 0, i)))
+}
+
+/** JSON.stringify leaves out the sign of -0, which JSON.parse reads. */
+function textOf(value: number): string {
+  return Object.is(value, -0) ? '-0' : JSON.stringify(value)
+}
+
+test('a number is written as JSON.stringify writes it, and -0 with its sign', () => {
+  const same = (value: number) => assert.deepEqual(writtenNumbers(value), [textOf(value)])
   const cases = [
     0, -0, 1, -1, 0.1, 0.0001, 0.00001, -0.5, 99999.9999, 99999.99999, 100000, 5e-324, 1.7e308, 1e21,
   ]
@@ -32,6 +55,28 @@ test('a number is written as JSON.stringify writes it', () => {
       (digits, places) => same(digits / 10 ** places),
     ),
     { numRuns: 5000 },
+  )
+})
+
+test('columns that mix short and long numbers are written as JSON.stringify writes each', () => {
+  const short = fc.integer({ min: -(10 ** 7), max: 10 ** 7 }).map((digits) => digits / 1000)
+  const long = fc.double()
+  const runs = fc.array(
+    fc.oneof(
+      fc.array(short, { maxLength: 20 }),
+      fc.array(long, { maxLength: 20 }),
+      fc.array(fc.constantFrom(-0, 0, 1 / 3), { maxLength: 20 }),
+      fc.tuple(long, fc.nat(1200)).map(([value, length]) => new Array<number>(length).fill(value)),
+    ),
+    { maxLength: 6 },
+  )
+  fc.assert(
+    fc.property(runs, (parts) => {
+      const values = parts.flat()
+      assert.deepEqual(writtenNumbers(...values), values.map(textOf))
+      const list = writtenList(new NumberWriter(Float64Array.from(values)), values.length)
+      assert.equal(list.slice(1), values.map(textOf).join(','))
+    }),
   )
 })
 
@@ -50,7 +95,7 @@ test('a timestamp is written as formatInstant writes it, in any order, between i
       fc.nat(200_000_000),
       (at, index, step) => {
         for (const instant of [at, Math.min(at + step, END_INSTANT - 1)] as Instant[]) {
-          const text = written((bytes) => templates[index]!.write(bytes, 0, instant))
+          const text = written(({ view }) => templates[index]!.write(view, 0, instant))
           assert.equal(text, `<${formatInstant(instant, zones[index]!)}>`)
         }
       },
@@ -71,7 +116,19 @@ test('milliseconds keep every microsecond', () => {
   ]
   for (const [us, text] of cases)
     assert.equal(
-      written((bytes) => writeMillis(bytes, 0, us)),
+      written(({ view }) => writeMillis(view, 0, us)),
       text,
     )
+})
+
+test('a list of milliseconds has the digits of each', () => {
+  const near = fc.tuple(fc.integer({ min: MIN_INSTANT, max: END_INSTANT - 1 }), fc.nat(3_000_000_000))
+  fc.assert(
+    fc.property(fc.array(near, { maxLength: 30 }), (pairs) => {
+      const times = pairs.flatMap(([at, step]) => [at, at, Math.min(at + step, END_INSTANT - 1)])
+      const each = times.map((us) => written(({ view }) => writeMillis(view, 0, us)))
+      const list = writtenList(new MillisWriter(Float64Array.from(times)), times.length)
+      assert.equal(list.slice(1), each.join(','))
+    }),
+  )
 })

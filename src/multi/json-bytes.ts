@@ -1,90 +1,220 @@
-import { MinuteText } from '../time/format.ts'
+import { DayText } from '../time/format.ts'
 import { US_PER_MS, US_PER_SECOND } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
 
 /**
  * JSON as bytes, for the one place where it matters: the points of large answers. A string for each timestamp and value,
- * joined and then encoded, takes twice as long. Each function writes at `at` into `bytes`, which the caller has made large
- * enough, and answers where the next one writes: a position in a local variable is what keeps the loops fast.
+ * joined and then encoded, takes several times as long. Each function writes at `at` into a sheet, which the caller has made
+ * large enough, and answers where the next one writes: a position in a local variable is what keeps the loops fast. Text that
+ * is always the same is written eight bytes at a time, as doubles; no ASCII text is a NaN, so it arrives unchanged.
  */
+export interface Sheet {
+  readonly bytes: Buffer
+  /** Of the same memory. */
+  readonly view: DataView
+}
 
+/** An empty sheet; what is written on it may go beyond its end by SLACK at most. */
+export function makeSheet(length: number): Sheet {
+  const bytes = Buffer.allocUnsafeSlow(length)
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, length) }
+}
+
+/** Bytes after a text that writing it may spoil: nothing is written there yet. */
+export const SLACK = 8
 /** Most bytes that one number takes: `-2.2250738585072014e-308` and some more. */
 export const LONGEST_NUMBER = 32
 /** Most bytes that one instant takes: `2023-09-25T17:29:04.446123+00:53:28` and some more. */
 const LONGEST_INSTANT = 48
 
 const ZERO = 48
+const COMMA = 44
 const POINT = 46
 const MINUS = 45
-const NOTHING = new Uint8Array(0)
-/** `29.446` */
-const SECONDS_LENGTH = 6
+const CLOSING_BRACKET = 93
+/** The numbers that are written with integer arithmetic. */
+const MOST_SCALED = 2_147_483_647
 
-/** Text of one byte a character. */
-export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
-  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
-  return at + text.length
+/** `00` to `99` as they stand in memory, low byte first. */
+const PAIRS = Uint16Array.from({ length: 100 }, (_, n) => ZERO + ((n / 10) | 0) + ((ZERO + (n % 10)) << 8))
+/** `000` to `999`, and a byte that is written over. */
+const THREES = Uint32Array.from(
+  { length: 1000 },
+  (_, n) => PAIRS[(n / 10) | 0]! + (ZERO + (n % 10)) * 2 ** 16,
+)
+/** `.000` to `.999`. */
+const FRACTIONS = Uint32Array.from(
+  { length: 1000 },
+  (_, n) => POINT + PAIRS[(n / 10) | 0]! * 256 + (ZERO + (n % 10)) * 2 ** 24,
+)
+
+/** ASCII text to be written many times. */
+export class FixedText {
+  readonly length: number
+  readonly #words: Float64Array
+
+  constructor(text: string) {
+    this.length = text.length
+    const padded = Buffer.alloc(Math.ceil(text.length / 8) * 8)
+    padded.write(text, 'latin1')
+    this.#words = Float64Array.from({ length: padded.length / 8 }, (_, word) => padded.readDoubleLE(word * 8))
+  }
+
+  /** Up to SLACK bytes after the text are written over. */
+  write(view: DataView, at: number): number {
+    const words = this.#words
+    for (let word = 0; word < words.length; word++) view.setFloat64(at + word * 8, words[word]!, true)
+    return at + this.length
+  }
 }
 
 /**
- * A finite number as JSON.stringify writes it, `null` for any other.
- *
- * Numbers of up to nine digits, four of them decimals, which most measurements are, are written here: a double that is
- * equal to such a decimal has no shorter one, so the digits are the ones that JSON.stringify finds.
+ * Writes a finite number as JSON.stringify does if it has at most ten digits, four of them decimals, as most measurements
+ * have: a double that is equal to such a decimal has no shorter one, so the digits are the ones that JSON.stringify finds.
+ * Only -0 is written otherwise: with its sign, which JSON has too, so that what was stored is what is read.
+ * @returns -1 for every other number, and then nothing is written
  */
-export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
+export function writeShortNumber(view: DataView, at: number, value: number): number {
   const scaled = Math.round(value * 10_000)
-  if (scaled / 10_000 !== value || scaled > 999_999_999 || scaled < -999_999_999) {
-    return writeAscii(bytes, at, Number.isFinite(value) ? String(value) : 'null')
-  }
+  // Also false for NaN.
+  if (!(scaled / 10_000 === value && scaled <= MOST_SCALED && scaled >= -MOST_SCALED)) return -1
   let rest = scaled | 0
-  if (rest < 0) {
-    bytes[at++] = MINUS
-    rest = -rest
+  if (rest <= 0 && (rest < 0 || Object.is(value, -0))) {
+    view.setUint8(at++, MINUS)
+    rest = -rest | 0
   }
   const whole = (rest / 10_000) | 0
-  at = writeWhole(bytes, at, whole)
-  let fraction = rest - whole * 10_000
+  const fraction = rest - whole * 10_000
+  at = writeWhole(view, at, whole)
   if (fraction === 0) return at
-  bytes[at++] = POINT
-  for (let unit = 1000; fraction > 0; unit = (unit / 10) | 0) {
-    const digit = (fraction / unit) | 0
-    bytes[at++] = ZERO + digit
-    fraction -= digit * unit
-  }
-  return at
+  view.setUint8(at, POINT)
+  const high = (fraction / 100) | 0
+  const low = fraction - high * 100
+  view.setUint16(at + 1, PAIRS[high]!, true)
+  if (low === 0) return high % 10 === 0 ? at + 2 : at + 3
+  view.setUint16(at + 3, PAIRS[low]!, true)
+  return low % 10 === 0 ? at + 4 : at + 5
 }
 
 /** A whole number from 0 to 2^31 - 1. */
-function writeWhole(bytes: Uint8Array, at: number, whole: number): number {
-  let end = at + 1
-  for (let bound = 10; whole >= bound; bound *= 10) end++
-  let left = whole | 0
-  for (let i = end - 1; i >= at; i--) {
-    const tenth = (left / 10) | 0
-    bytes[i] = ZERO + left - tenth * 10
-    left = tenth
+function writeWhole(view: DataView, at: number, whole: number): number {
+  if (whole < 10) {
+    view.setUint8(at, ZERO + whole)
+    return at + 1
   }
-  return end
+  if (whole < 100) {
+    view.setUint16(at, PAIRS[whole]!, true)
+    return at + 2
+  }
+  const hundreds = (whole / 100) | 0
+  at = writeWhole(view, at, hundreds)
+  view.setUint16(at, PAIRS[whole - hundreds * 100]!, true)
+  return at + 2
+}
+
+/** How many numbers are turned into text together: the first of a run of long ones alone, then ever more. */
+const MOST_TOGETHER = 512
+/** Bytes that a list may go beyond the place where its sheet is full. */
+export const LIST_SLACK = MOST_TOGETHER * (LONGEST_NUMBER + 1)
+
+/**
+ * Writes the numbers of a column one by one, as JSON.stringify does, `null` for those that are not finite. Long ones come from
+ * JSON.stringify itself, many at a time: that takes half as long as a string for each.
+ */
+export class NumberWriter {
+  readonly #numbers: Float64Array
+  /** The text of the numbers up to `#end`, a comma or bracket after each, of which what is before `#at` is written. */
+  readonly #text: Buffer
+  #at = 0
+  #end = 0
+  #together = 1
+  /** Index of the first number that `writeList` has not written. */
+  reached = 0
+
+  constructor(numbers: Float64Array) {
+    this.#numbers = numbers
+    this.#text = Buffer.allocUnsafe(Math.min(numbers.length, MOST_TOGETHER) * LONGEST_NUMBER + 2)
+  }
+
+  /** @param index that of the call before and one more */
+  write({ bytes, view }: Sheet, at: number, index: number): number {
+    if (index >= this.#end) {
+      const after = writeShortNumber(view, at, this.#numbers[index]!)
+      if (after >= 0) return after
+      this.#text.write(this.#textFrom(index), 'latin1')
+      this.#at = 1
+    }
+    const text = this.#text
+    let from = this.#at
+    for (;;) {
+      const byte = text[from++]!
+      if (byte === COMMA || byte === CLOSING_BRACKET) break
+      bytes[at++] = byte
+    }
+    this.#at = from
+    return at
+  }
+
+  /**
+   * Goes on with the column as a list, a comma before each number, until `fullAt` is reached or there are no more.
+   * @param fullAt where LIST_SLACK is left on the sheet
+   */
+  writeList({ bytes, view }: Sheet, start: number, fullAt: number): number {
+    const numbers = this.#numbers
+    let at = start
+    let i = this.reached
+    while (i < numbers.length && at < fullAt) {
+      const after = writeShortNumber(view, at + 1, numbers[i]!)
+      if (after >= 0) {
+        view.setUint8(at, COMMA)
+        at = after
+        i++
+      } else {
+        const text = this.#textFrom(i)
+        bytes.write(text, at, 'latin1')
+        // The opening bracket becomes the comma, and the next comma takes the place of the closing one.
+        view.setUint8(at, COMMA)
+        at += text.length - 1
+        i = this.#end
+      }
+    }
+    this.reached = i
+    return at
+  }
+
+  /** Text of the numbers from an index to `#end`, which is set here, as JSON.stringify writes an array. */
+  #textFrom(index: number): string {
+    // Where long numbers are rare, the ones after this are short; where they are not, the next hundreds are long too.
+    this.#together = index === this.#end && index > 0 ? Math.min(this.#together * 4, MOST_TOGETHER) : 4
+    this.#end = Math.min(index + this.#together, this.#numbers.length)
+    const list: number[] = []
+    for (let i = index; i < this.#end; i++) {
+      const value = this.#numbers[i]!
+      // A short one, whose sign JSON.stringify would leave out.
+      if (Object.is(value, -0)) this.#end = i
+      else list.push(value)
+    }
+    return JSON.stringify(list)
+  }
 }
 
 /**
- * A timestamp with the text around it, such as `{"timestamp":"2023-09-25T17:29:04.446+02:00","value":`. All of it but a few
- * digits is the same for the instants of a minute, so it is kept as bytes, patched and copied as a whole.
+ * A timestamp with the text around it, such as `{"timestamp":"2023-09-25T17:29:04.446+02:00","value":`. All of it but the time
+ * of day is the same for the instants of a day.
  */
 export class TimestampTemplate {
   readonly #before: string
   readonly #after: string
-  readonly #minute: MinuteText
-  /** With three and with six fraction digits; the second is made when a microsecond first needs it. */
-  #millis = NOTHING
-  #micros = NOTHING
-  #secondsAt = 0
+  readonly #day: DayText
+  #text = new FixedText('')
+  /** With six fraction digits; made when a microsecond first needs it. */
+  #longText: FixedText | null = null
+  #hoursAt = 0
 
   constructor(before: string, zone: TimeZone, after: string) {
     this.#before = before
     this.#after = after
-    this.#minute = new MinuteText(zone)
+    this.#day = new DayText(zone)
   }
 
   /** Most bytes that one timestamp with its surroundings takes. */
@@ -92,55 +222,102 @@ export class TimestampTemplate {
     return this.#before.length + LONGEST_INSTANT + this.#after.length
   }
 
-  write(bytes: Uint8Array, at: number, instant: number): number {
-    const minute = this.#minute
-    if (instant < minute.start || instant >= minute.end) this.#enter(instant)
-    const inMinute = (instant - minute.origin) | 0
-    const seconds = (inMinute / US_PER_SECOND) | 0
-    const inSecond = inMinute - seconds * US_PER_SECOND
-    const ms = (inSecond / US_PER_MS) | 0
-    const us = inSecond - ms * US_PER_MS
-    const template = us === 0 ? this.#millis : this.#withMicros()
-    const digits = this.#secondsAt
-    const tens = (seconds / 10) | 0
-    template[digits] = ZERO + tens
-    template[digits + 1] = ZERO + seconds - tens * 10
-    writeThreeDigits(template, digits + 3, ms)
-    if (us !== 0) writeThreeDigits(template, digits + 6, us)
-    bytes.set(template, at)
-    return at + template.length
+  /** Up to SLACK bytes after the text are written over. */
+  write(view: DataView, at: number, instant: number): number {
+    const day = this.#day
+    if (instant < day.start || instant >= day.end) this.#enter(instant)
+    const inDay = instant - day.midnight
+    const ms = (inDay / US_PER_MS) | 0
+    const us = inDay - ms * US_PER_MS
+    const seconds = (ms / 1000) | 0
+    const minutes = (seconds / 60) | 0
+    const hours = (minutes / 60) | 0
+    const end = us === 0 ? this.#text.write(view, at) : this.#withMicros().write(view, at)
+    const digits = at + this.#hoursAt
+    view.setUint16(digits, PAIRS[hours]!, true)
+    view.setUint16(digits + 3, PAIRS[minutes - hours * 60]!, true)
+    view.setUint16(digits + 6, PAIRS[seconds - minutes * 60]!, true)
+    view.setUint32(digits + 8, FRACTIONS[ms - seconds * 1000]!, true)
+    if (us !== 0) {
+      const hundreds = (us / 100) | 0
+      view.setUint8(digits + 12, ZERO + hundreds)
+      view.setUint16(digits + 13, PAIRS[us - hundreds * 100]!, true)
+    }
+    return end
   }
 
   #enter(instant: number): void {
-    const minute = this.#minute
-    minute.enter(instant)
-    const head = this.#before + minute.prefix
-    this.#secondsAt = head.length
-    const length = head.length + SECONDS_LENGTH + minute.suffix.length + this.#after.length
-    // Most minutes differ from the one before in a digit or two: what is there is written over, not made anew.
-    if (this.#millis.length !== length) this.#millis = new Uint8Array(length)
-    let at = writeAscii(this.#millis, 0, head)
-    at = writeAscii(this.#millis, at, '00.000')
-    at = writeAscii(this.#millis, at, minute.suffix)
-    writeAscii(this.#millis, at, this.#after)
-    this.#micros = NOTHING
+    this.#day.enter(instant)
+    this.#hoursAt = this.#before.length + this.#day.date.length
+    this.#text = this.#textWith('')
+    this.#longText = null
   }
 
-  #withMicros(): Uint8Array {
-    if (this.#micros.length === 0) {
-      const secondsEnd = this.#secondsAt + SECONDS_LENGTH
-      this.#micros = new Uint8Array(this.#millis.length + 3)
-      this.#micros.set(this.#millis.subarray(0, secondsEnd))
-      this.#micros.set(this.#millis.subarray(secondsEnd), secondsEnd + 3)
+  #withMicros(): FixedText {
+    this.#longText ??= this.#textWith('000')
+    return this.#longText
+  }
+
+  #textWith(micros: string): FixedText {
+    const { date, suffix } = this.#day
+    return new FixedText(`${this.#before}${date}00:00:00.000${micros}${suffix}${this.#after}`)
+  }
+}
+
+/** Microseconds for which the digits of epoch milliseconds before the last six are the same. */
+const SAME_HEAD_US = 1_000_000_000
+
+/** Writes a column of instants as a list of epoch milliseconds, a comma before each. */
+export class MillisWriter {
+  readonly #times: Float64Array
+  /** The instants from `#from` on for SAME_HEAD_US begin with this text, a comma first. */
+  #head = new FixedText('')
+  #from = Number.NaN
+  /** Index of the first instant that `writeList` has not written. */
+  reached = 0
+
+  constructor(times: Float64Array) {
+    this.#times = times
+  }
+
+  /** Goes on until `fullAt` is reached, where LIST_SLACK is left on the sheet, or there are no more. */
+  writeList({ view }: Sheet, start: number, fullAt: number): number {
+    const times = this.#times
+    let at = start
+    let i = this.reached
+    for (; i < times.length && at < fullAt; i++) {
+      const us = times[i]!
+      let inHead = us - this.#from
+      // Also true for NaN.
+      if (!(inHead >= 0 && inHead < SAME_HEAD_US)) {
+        if (us < SAME_HEAD_US) {
+          view.setUint8(at, COMMA)
+          at = writeMillis(view, at + 1, us)
+          continue
+        }
+        const head = Math.floor(us / SAME_HEAD_US)
+        this.#head = new FixedText(`,${head}`)
+        this.#from = head * SAME_HEAD_US
+        inHead = us - this.#from
+      }
+      const ms = (inHead / US_PER_MS) | 0
+      const rest = inHead - ms * US_PER_MS
+      const thousands = (ms / 1000) | 0
+      at = this.#head.write(view, at)
+      view.setUint32(at, THREES[thousands]!, true)
+      view.setUint32(at + 3, THREES[ms - thousands * 1000]!, true)
+      at += 6
+      if (rest !== 0) at = writeMicros(view, at, rest)
     }
-    return this.#micros
+    this.reached = i
+    return at
   }
 }
 
 /** An instant as epoch milliseconds with all its digits: dividing the double would be off in the last of them. */
-export function writeMillis(bytes: Uint8Array, at: number, us: number): number {
+export function writeMillis(view: DataView, at: number, us: number): number {
   if (us < 0) {
-    bytes[at++] = MINUS
+    view.setUint8(at++, MINUS)
     us = -us
   }
   // Parts of at most seven digits, so that this is integer arithmetic.
@@ -150,25 +327,24 @@ export function writeMillis(bytes: Uint8Array, at: number, us: number): number {
   const ms = (inSecond / US_PER_MS) | 0
   const rest = inSecond - ms * US_PER_MS
   if (thousands > 0) {
-    at = writeWhole(bytes, at, thousands)
-    at = writeThreeDigits(bytes, at, seconds - thousands * 1000)
-    at = writeThreeDigits(bytes, at, ms)
+    at = writeWhole(view, at, thousands)
+    at = writeThreeDigits(view, at, seconds - thousands * 1000)
+    at = writeThreeDigits(view, at, ms)
   } else {
-    at = writeWhole(bytes, at, seconds * 1000 + ms)
+    at = writeWhole(view, at, seconds * 1000 + ms)
   }
-  if (rest === 0) return at
-  bytes[at++] = POINT
-  at = writeThreeDigits(bytes, at, rest)
-  while (bytes[at - 1] === ZERO) at--
+  return rest === 0 ? at : writeMicros(view, at, rest)
+}
+
+/** A fraction of 1 to 999 thousandths. */
+function writeMicros(view: DataView, at: number, rest: number): number {
+  view.setUint32(at, FRACTIONS[rest]!, true)
+  at += 4
+  while (view.getUint8(at - 1) === ZERO) at--
   return at
 }
 
-function writeThreeDigits(bytes: Uint8Array, at: number, number: number): number {
-  const hundreds = (number / 100) | 0
-  const rest = number - hundreds * 100
-  const tens = (rest / 10) | 0
-  bytes[at] = ZERO + hundreds
-  bytes[at + 1] = ZERO + tens
-  bytes[at + 2] = ZERO + rest - tens * 10
+function writeThreeDigits(view: DataView, at: number, number: number): number {
+  view.setUint32(at, THREES[number]!, true)
   return at + 3
 }

@@ -5,23 +5,23 @@ import type { Load } from './limit.ts'
 
 /** The reads that a call will make, each once, and what they cost. */
 export class CallLedger {
-  readonly #reads = new Map<string, PricedRead>()
+  readonly #tags = new PlannedTags()
 
   /** A ledger of one label; what it adds is in this one too. */
   forLabel(): LabelLedger {
-    return new LabelLedger(this.#reads)
+    return new LabelLedger(this.#tags)
   }
 
   /** Upper bound of the load without asking any historian; may be infinite. */
   atMost(): number {
     let sum = 0
-    for (const { read } of this.#reads.values()) sum += read.atMost
+    for (const { read } of this.#tags.reads) sum += read.atMost
     return sum
   }
 
   /** Distinct stored tags. */
   countTags(): number {
-    return new Set(Array.from(this.#reads.values(), ({ read }) => `${read.historian}/${read.tag}`)).size
+    return this.#tags.count
   }
 
   /**
@@ -35,7 +35,7 @@ export class CallLedger {
   ): Promise<ReadonlyMap<string, unknown>> {
     const failures = new Map<string, unknown>()
     const byHistorian = Map.groupBy(
-      Array.from(this.#reads.values()).filter((priced) => priced.read.stored !== null),
+      this.#tags.reads.filter((priced) => priced.read.stored !== null),
       (priced) => priced.read.historian,
     )
     await Promise.all(
@@ -52,54 +52,101 @@ export class CallLedger {
   }
 
   load(): Load {
-    return sumLoad(this.#reads.values())
+    return sumLoad(this.#tags.reads)
   }
 }
 
 /** The reads of one label. */
 export class LabelLedger implements Ledger {
-  readonly #shared: Map<string, PricedRead>
-  readonly #own = new Map<string, PricedRead>()
+  readonly #shared: PlannedTags
+  /** As they were added: one that is needed twice may stand here twice. */
+  readonly #added: PricedRead[] = []
 
-  constructor(shared: Map<string, PricedRead>) {
+  constructor(shared: PlannedTags) {
     this.#shared = shared
   }
 
   add(read: PlannedRead): void {
-    const key = `${read.historian}/${read.tag}\0${read.key}`
-    let priced = this.#shared.get(key)
-    if (priced === undefined) {
-      priced = { read, points: read.atMost, capped: false }
-      this.#shared.set(key, priced)
-    } else if (priced.read.forMedian && !read.forMedian) {
+    const priced = this.#shared.add(read)
+    if (priced.read.forMedian && !read.forMedian) {
       // The same points are wanted without MEDIAN too, so leaving it out would not save them.
       priced.read = read
     }
-    this.#own.set(key, priced)
+    if (this.#added.at(-1) !== priced) this.#added.push(priced)
   }
 
   /** Addresses of the distinct stored tags, in the order in which they were first needed. */
   tags(): readonly string[] {
-    return [...new Set(Array.from(this.#own.values(), ({ read }) => `${read.historian}/${read.tag}`))]
+    return [...new Set(this.#added.map(({ read }) => `${read.historian}/${read.tag}`))]
   }
 
   /** What historians compute themselves for this label. */
   pushDowns(): readonly string[] {
-    const pushDowns = Array.from(this.#own.values(), ({ read }) => read.pushDown)
+    const pushDowns = this.#added.map(({ read }) => read.pushDown)
     return [...new Set(pushDowns.filter((pushDown) => pushDown !== null))].sort()
   }
 
   /** The first historian of the label that is among the given ones. */
   historianAmong(names: { has(name: string): boolean }): string | null {
-    for (const { read } of this.#own.values()) {
+    for (const { read } of this.#added) {
       if (names.has(read.historian)) return read.historian
     }
     return null
   }
 
   load(): Load {
-    return sumLoad(this.#own.values())
+    return sumLoad(new Set(this.#added))
   }
+}
+
+/**
+ * The distinct reads by historian, tag and key. Most tags of a large call are read in one way only: the first read of a tag
+ * stands beside the others, so that it needs neither a map nor a joined name of its own.
+ */
+class PlannedTags {
+  readonly reads: PricedRead[] = []
+  readonly #historians = new Map<string, Map<string, TagReads>>()
+  #count = 0
+
+  /** Distinct tags. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** The read of this tag and key: the one that is planned already, or this one. */
+  add(read: PlannedRead): PricedRead {
+    let tags = this.#historians.get(read.historian)
+    if (tags === undefined) {
+      tags = new Map()
+      this.#historians.set(read.historian, tags)
+    }
+    const found = tags.get(read.tag)
+    if (found === undefined) {
+      const priced = this.#planned(read)
+      tags.set(read.tag, { first: priced, others: null })
+      this.#count++
+      return priced
+    }
+    if (found.first.read.key === read.key) return found.first
+    found.others ??= new Map()
+    let priced = found.others.get(read.key)
+    if (priced === undefined) {
+      priced = this.#planned(read)
+      found.others.set(read.key, priced)
+    }
+    return priced
+  }
+
+  #planned(read: PlannedRead): PricedRead {
+    const priced = { read, points: read.atMost, capped: false }
+    this.reads.push(priced)
+    return priced
+  }
+}
+
+interface TagReads {
+  readonly first: PricedRead
+  others: Map<string, PricedRead> | null
 }
 
 interface PricedRead {

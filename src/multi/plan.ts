@@ -7,6 +7,7 @@ import { asksOf, type RequestSize } from './ask.ts'
 import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
 import { CallLedger, type LabelLedger } from './ledger.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
+import { PLAIN_TAGS_IN_A_ROW } from './parse.ts'
 import { contextOf } from './requests.ts'
 import type { ResolvedTags } from './resolve.ts'
 
@@ -43,11 +44,19 @@ export async function planCall(labels: readonly ParsedLabel[], planning: Plannin
   const ledger = new CallLedger()
   const left: Allowance = { points: limits.requestedPoints, windows: limits.aggregateWindows }
   const planned: (PlannedLabel | WrongLabel)[] = []
+  let inARow = 0
   for (const label of labels) {
     planned.push(label.kind === 'wrong' ? label : planLabel(label, planning, left, ledger.forLabel()))
-    await breather.restIfDue()
+    if (isPlain(label) && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
+    inARow = 0
+    if (breather.isDue) await breather.rest()
   }
   return { labels: planned, ledger }
+}
+
+/** Whether a label asks a tag alone for points at an instant, which is planned in no time. */
+function isPlain(label: ParsedLabel): boolean {
+  return label.kind === 'understood' && label.tree.kind === 'tag' && 'at' in label.request
 }
 
 function planLabel(
@@ -61,7 +70,9 @@ function planLabel(
     const size = sizeOf(understood, left)
     left.points -= size.points
     left.windows -= size.windows
-    const context = { source, now, zone, ...contextOf(request), signal }
+    const { range, spacingUs } = contextOf(request)
+    const own = { source, now, zone, range, signal }
+    const context = spacingUs === undefined ? own : { ...own, spacingUs }
     const series = compileSeries(tree, context, (tag) => tags.stored(tag))
     for (const ask of asksOf(request, size, zone)) series.plan(ask, ledger)
     return { kind: 'planned', understood, size, series, ledger }

@@ -86,8 +86,9 @@ function spacingOf(request: Request): number | null {
 
 /** What the series of a request is made in, beside the call's own. */
 export function contextOf(request: Request): Pick<SeriesContext, 'range' | 'spacingUs'> {
+  const range = rangeOf(request)
   const spacingUs = spacingOf(request)
-  return { range: rangeOf(request), ...(spacingUs === null ? {} : { spacingUs }) }
+  return spacingUs === null ? { range } : { range, spacingUs }
 }
 
 /** The range that a request is about; [t, t] for one instant. */

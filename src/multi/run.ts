@@ -1,5 +1,6 @@
 import { SIGNATURES } from '../calc/functions/index.ts'
 import { type Issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
+import type { TagTree } from '../grammar/tree.ts'
 import { Breather } from '../historian/breather.ts'
 import { withDeadline } from '../historian/deadline.ts'
 import { formatInstant } from '../time/format.ts'
@@ -52,7 +53,8 @@ export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAns
   }
   const deadline = withDeadline(call.signal, call.limits.deadlineSeconds)
   try {
-    const answer = await orAborted(runHead(head, call, deadline.signal), deadline.signal)
+    // An answer must not wait for a driver that does not end with its signal.
+    const answer = await deadline.race(runHead(head, call, deadline.signal))
     deadline.check()
     return answer
   } catch (error) {
@@ -72,8 +74,8 @@ async function runHead(head: CallHead, call: MultiCall, signal: AbortSignal): Pr
   const breather = new Breather(signal)
   const readable = await parseLabels(head, defaultHistorian, SIGNATURES, breather)
   const { parsed, unresolved } = await expandAliases(readable, historians.aliases)
-  const understood = parsed.labels.filter((label) => label.kind === 'understood')
-  const trees = understood.map((label) => label.tree)
+  const trees: TagTree[] = []
+  for (const label of parsed.labels) if (label.kind === 'understood') trees.push(label.tree)
   const tags = await resolveTags(trees, historians, context, unresolved)
   const source = new CallSource(historians, context)
   let plan = await planCall(parsed.labels, { tags, source, limits, breather, signal })
@@ -109,8 +111,12 @@ async function executePlan(
   const outcomes = await Promise.all(
     plan.labels.map((label) => (label.kind === 'wrong' ? label : executeLabel(label, grids, signal))),
   )
-  const results = outcomes.flatMap((outcome) => ('issue' in outcome ? [] : [outcome]))
-  const wrong = outcomes.flatMap((outcome) => ('issue' in outcome ? [outcome] : []))
+  const results: ExecutedLabel[] = []
+  const wrong: WrongLabel[] = []
+  for (const outcome of outcomes) {
+    if ('issue' in outcome) wrong.push(outcome)
+    else results.push(outcome)
+  }
   const issues = wrong.map((label) => label.issue)
   const { format } = parsed
   const warnings = parsed.warnings.list()
@@ -158,16 +164,6 @@ function withoutFailed(plan: Plan, failures: ReadonlyMap<string, unknown>, signa
     return { kind: 'wrong', label: place.label, issue: issueOf(cause, place), cause } as const
   })
   return { ...plan, labels }
-}
-
-/** An answer must not wait for a driver that does not end with its signal. */
-function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise, resolve, reject } = Promise.withResolvers<Value>()
-  const abort = () => reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  return promise
 }
 
 const NOTHING_READ: ReadStatistics = { points: 0, historianCalls: 0 }

@@ -45,9 +45,15 @@ export class CallSource implements SeriesSource {
   }
 
   point(tag: StoredTag, find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    return this.#once(tag, `point ${find} ${at}`, () =>
-      this.#lane(tag).points.add({ tag: tag.tag, find, at }),
-    )
+    const lane = this.#lane(tag)
+    const first = lane.firstPoints.get(tag.tag)
+    if (first === undefined) {
+      const point = lane.points.add({ tag: tag.tag, find, at })
+      lane.firstPoints.set(tag.tag, { find, at, point })
+      return point
+    }
+    if (first.find === find && first.at === at) return first.point
+    return this.#once(tag, `point ${find} ${at}`, () => lane.points.add({ tag: tag.tag, find, at }))
   }
 
   range(tag: StoredTag, range: RawRange): Promise<RangeResult> {
@@ -151,6 +157,8 @@ export class CallSource implements SeriesSource {
 
 /** The batches that wait for one historian. */
 class HistorianLane {
+  /** The first point asked of each tag, and most often the only one: known by what it is, without a name made up for it. */
+  readonly firstPoints = new Map<string, FirstPoint>()
   readonly points: Batch<PointQuery, SinglePoint | null>
   readonly ranges: Batch<RangeQuery, RangeResult>
   readonly interpolations: Batch<InterpolationQuery, Float64Array>
@@ -210,6 +218,12 @@ class HistorianLane {
     this.#statistics.points += points
     this.#statistics.historianCalls++
   }
+}
+
+interface FirstPoint {
+  readonly find: FindPoint
+  readonly at: Instant
+  readonly point: Promise<SinglePoint | null>
 }
 
 /** A tag may be read linear and held in the same call. */

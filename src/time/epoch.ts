@@ -1,4 +1,12 @@
-import { type Instant, instantFromUs, isAccepted, US_PER_MS, US_PER_SECOND } from './instant.ts'
+import {
+  END_INSTANT,
+  type Instant,
+  instantFromUs,
+  isAccepted,
+  MIN_INSTANT,
+  US_PER_MS,
+  US_PER_SECOND,
+} from './instant.ts'
 
 /**
  * Absolute values below this are seconds since 1970 (until the year 5138), others milliseconds (from March
@@ -28,6 +36,38 @@ export function numberToInstant(x: number, unit: EpochUnit): Instant | null {
  */
 export function instantOfEpochNumber(x: number): Instant | null {
   return numberToInstant(x, x > -FIRST_MILLISECONDS && x < FIRST_MILLISECONDS ? 's' : 'ms')
+}
+
+/**
+ * Turns numbers into their instants in place, from `start` up to and without `end`, each as `numberToInstant` does, or as
+ * `instantOfEpochNumber` where `unit` is null.
+ * @returns false when there is one that is no instant; those before it are turned then
+ */
+export function numbersToInstants(
+  numbers: Float64Array,
+  start: number,
+  end: number,
+  unit: EpochUnit | null,
+): boolean {
+  const usPerUnit = unit === null ? 0 : US_PER[unit]
+  for (let i = start; i < end; i++) {
+    const number = numbers[i]!
+    const perUnit = usPerUnit === 0 ? usPerEpochNumber(number) : usPerUnit
+    let us = number * perUnit
+    if (Math.trunc(number) !== number) {
+      const at = numberToInstant(number, unit ?? (perUnit === US_PER_MS ? 'ms' : 's'))
+      if (at === null) return false
+      us = at
+    }
+    if (!(us >= MIN_INSTANT && us < END_INSTANT)) return false
+    // Without a negative zero.
+    numbers[i] = us + 0
+  }
+  return true
+}
+
+function usPerEpochNumber(x: number): number {
+  return x > -FIRST_MILLISECONDS && x < FIRST_MILLISECONDS ? US_PER_SECOND : US_PER_MS
 }
 
 const EPOCH = /^([+-]?)(\d{1,40})(?:\.(\d{1,40}))?$/

@@ -16,8 +16,16 @@ const THREE = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
  * (before 1900, mostly) are `+00:53:28`.
  */
 export function formatInstant(at: Instant, zone: TimeZone): string {
-  return createInstantFormatter(zone)(at)
+  let format = formatters.get(zone)
+  if (format === undefined) {
+    format = createInstantFormatter(zone)
+    formatters.set(zone, format)
+  }
+  return format(at)
 }
+
+/** Instants that are printed one by one are near each other too, most of them near now. */
+const formatters = new WeakMap<TimeZone, (at: number) => string>()
 
 /**
  * A function that prints many instants as `formatInstant` does, fastest when they are near each other: it
@@ -41,16 +49,11 @@ export function createInstantFormatter(zone: TimeZone): (at: number) => string {
 }
 
 /**
- * The text around the seconds of timestamps in one minute of a zone, for whoever prints many of them. It
+ * The text around the seconds of timestamps in one minute of a zone. It
  * holds for instants from `start` to `end`; for another one `enter` its minute first.
  */
-export class MinuteText {
-  readonly #zone: TimeZone
-  // The day, or the part of it with one offset, that `#date` and `suffix` hold for.
-  #dayStart = 0
-  #dayEnd = 0
-  #midnight = 0
-  #date = ''
+class MinuteText {
+  readonly #day: DayText
   /** First instant that the text holds for; nothing is in the minute before the first `enter`. */
   start = 0
   /** First instant after those. */
@@ -59,6 +62,43 @@ export class MinuteText {
   origin = 0
   /** Up to the seconds: `2023-09-25T17:29:`. */
   prefix = ''
+
+  constructor(zone: TimeZone) {
+    this.#day = new DayText(zone)
+  }
+
+  /** After the fraction: `+02:00` or `Z`. */
+  get suffix(): string {
+    return this.#day.suffix
+  }
+
+  /** Goes to the minute that holds an instant. */
+  enter(at: number): void {
+    const day = this.#day
+    if (at < day.start || at >= day.end) day.enter(at)
+    const minuteOfDay = Math.floor((at - day.midnight) / US_PER_MINUTE)
+    const hour = (minuteOfDay / 60) | 0
+    this.prefix = `${day.date}${TWO[hour]}:${TWO[minuteOfDay - hour * 60]}:`
+    this.origin = day.midnight + minuteOfDay * US_PER_MINUTE
+    this.start = Math.max(this.origin, day.start)
+    this.end = Math.min(this.origin + US_PER_MINUTE, day.end)
+  }
+}
+
+/**
+ * The text around the time of day of timestamps in one day of a zone, or in the part of it with one offset. It holds for
+ * instants from `start` to `end`; for another one `enter` its day first.
+ */
+export class DayText {
+  readonly #zone: TimeZone
+  /** First instant that the text holds for; nothing is in the day before the first `enter`. */
+  start = 0
+  /** First instant after those. */
+  end = 0
+  /** Instant at which the clocks that show this text showed or would have shown 00:00. */
+  midnight = 0
+  /** Up to the hour: `2023-09-25T`. */
+  date = ''
   /** After the fraction: `+02:00` or `Z`. */
   suffix = ''
 
@@ -66,27 +106,17 @@ export class MinuteText {
     this.#zone = zone
   }
 
-  /** Goes to the minute that holds an instant. */
+  /** Goes to the day that holds an instant. */
   enter(at: number): void {
-    if (at < this.#dayStart || at >= this.#dayEnd) this.#enterDay(at)
-    const minuteOfDay = Math.floor((at - this.#midnight) / US_PER_MINUTE)
-    const hour = (minuteOfDay / 60) | 0
-    this.prefix = `${this.#date}${TWO[hour]}:${TWO[minuteOfDay - hour * 60]}:`
-    this.origin = this.#midnight + minuteOfDay * US_PER_MINUTE
-    this.start = Math.max(this.origin, this.#dayStart)
-    this.end = Math.min(this.origin + US_PER_MINUTE, this.#dayEnd)
-  }
-
-  #enterDay(at: number): void {
     const { starts, offsets } = this.#zone
     const span = this.#zone.spanAt(at)
     const offset = offsets[span]!
     const day = Math.floor((at + offset) / US_PER_DAY)
-    this.#midnight = day * US_PER_DAY - offset
-    this.#date = `${formatDay(day)}T`
+    this.midnight = day * US_PER_DAY - offset
+    this.date = `${formatDay(day)}T`
     this.suffix = this.#zone.isUtc ? 'Z' : formatOffset(offset)
-    this.#dayStart = Math.max(this.#midnight, starts[span]!)
-    this.#dayEnd = Math.min(this.#midnight + US_PER_DAY, starts[span + 1] ?? Number.POSITIVE_INFINITY)
+    this.start = Math.max(this.midnight, starts[span]!)
+    this.end = Math.min(this.midnight + US_PER_DAY, starts[span + 1] ?? Number.POSITIVE_INFINITY)
   }
 }
 

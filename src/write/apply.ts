@@ -2,6 +2,7 @@ import type { ErrorKind } from '../errors/codes.ts'
 import type { Outcome } from '../errors/outcome.ts'
 import { type Issue, issue, TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian } from '../historian/contract.ts'
+import { wasNeverSent } from '../historian/remote/unavailable.ts'
 
 /** The part of a checked request that belongs to one historian. */
 export interface Step {
@@ -87,7 +88,8 @@ function failureIssue(historian: Historian, error: unknown, codes: PartCodes): I
     return issue(codes.unknown, { ...values, reason: 'it was cut off while it made them' })
   }
   // Without atomic requests a part of the points may have been taken before the failure.
-  const isUntouched = isRejection(error) || (known && historian.capabilities.atomicWrites === 'request')
+  const isUntouched =
+    isRejection(error) || wasNeverSent(error) || (known && historian.capabilities.atomicWrites === 'request')
   return issue(isUntouched ? codes.failed : codes.unknown, values)
 }
 

@@ -35,11 +35,11 @@ export function isObject(value: unknown): value is Fields {
  * errors are bugs and pass through.
  * @param refusal the body of such an end
  */
-export async function answer<Body>(
+export async function answer<Body, Answer = Result<Body>>(
   call: WriteCall,
-  work: (context: CallContext) => Promise<Result<Body>>,
+  work: (context: CallContext) => Promise<Answer>,
   refusal: (error: TidemarkError) => Body,
-): Promise<Result<Body>> {
+): Promise<Answer | Result<Body>> {
   const deadline = withDeadline(call.signal, call.deadlineSeconds, 'WRITE_DEADLINE_EXCEEDED')
   try {
     return await work({ signal: deadline.signal })

@@ -2,10 +2,13 @@ import { type ErrorBody, errorBodyOf } from '../errors/error-body.ts'
 import type { Result } from '../errors/outcome.ts'
 import { issueOf, type TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
+import { formatAddress } from '../grammar/address.ts'
 import { Breather } from '../historian/breather.ts'
-import type { CallContext, Historian } from '../historian/contract.ts'
+import type { CallContext, Historian, WriteBatch } from '../historian/contract.ts'
 import { type TagPoints, writeBatch } from '../historian/write-batch.ts'
 import { applyAll, WRITE_CODES } from './apply.ts'
+import type { PlainPoints } from './body/points-body.ts'
+import type { PointsReader } from './body/points-reader.ts'
 import { answer, readBody, readClock, readFlag, readObject, type WriteCall } from './call.ts'
 import { checkFailed, doneAnswer, failedAnswer, issuesAnswer } from './check.ts'
 import {
@@ -34,6 +37,45 @@ export async function writePoints(body: unknown, call: WriteCall): Promise<Resul
   return answer(call, async (context) => write(body, call, context), errorBodyOf)
 }
 
+/**
+ * The same for a body that was not yet parsed, if it is a plain one (body/points-body.ts): most are, and their points are
+ * read several times as fast.
+ * @param bytes of the body; not used any more once this has resolved
+ * @returns `null` when it is not plain: nothing was done, and `writePoints` has the answer
+ */
+export async function writePlainPoints(
+  bytes: Uint8Array,
+  call: WriteCall,
+  reader: PointsReader,
+): Promise<Result<ErrorBody> | null> {
+  return answer(
+    call,
+    async (context) => {
+      const plain = await reader.read(bytes, call.historians, context.signal)
+      return plain === null ? null : writePlain(plain, context)
+    },
+    errorBodyOf,
+  )
+}
+
+async function writePlain(
+  { historian, historianName, batch }: PlainPoints,
+  context: CallContext,
+): Promise<Result<ErrorBody>> {
+  const warnings = new Warnings()
+  // Their names are only needed where the tags may not be there.
+  const names = batch.createTags ? [] : batch.tags.map((tag) => tagNameOf(historianName, tag))
+  const tags = new Map([[historian, names]])
+  if (!batch.createTags) {
+    const { missing, failures } = await findMissing(tags, context)
+    const issues = new IssueList()
+    for (const name of missing) issues.add(() => tagIssue('TAG_NOT_FOUND', name))
+    const wrong = checkFailed(issues, failures, warnings)
+    if (wrong !== null) return wrong
+  }
+  return apply([[historian, batch]], tags, warnings, context)
+}
+
 async function write(body: unknown, call: WriteCall, context: CallContext): Promise<Result<ErrorBody>> {
   const warnings = new Warnings()
   const fields = readBody(body, FIELDS, warnings)
@@ -51,11 +93,25 @@ async function write(body: unknown, call: WriteCall, context: CallContext): Prom
   const wrong = checkFailed(issues, existence.failures, warnings)
   if (wrong !== null) return wrong
 
-  const steps = Array.from(groupByHistorian(read), ([historian, parts]) => {
-    const batch = writeBatch(
-      parts.map((part) => part.points),
-      createTags,
-    )
+  const batches = Array.from(groupByHistorian(read), ([historian, parts]) => {
+    const entries = parts.map((part) => part.points)
+    return [historian, writeBatch(entries, createTags)] as const
+  })
+  return apply(batches, tags, warnings, context)
+}
+
+function tagNameOf(historian: string, tag: string): TagName {
+  return { address: formatAddress(historian, tag), historian, tag }
+}
+
+/** Writes a request that was found right. */
+async function apply(
+  batches: readonly (readonly [Historian, WriteBatch])[],
+  tags: TagsByHistorian,
+  warnings: Warnings,
+  context: CallContext,
+): Promise<Result<ErrorBody>> {
+  const steps = batches.map(([historian, batch]) => {
     return { historian, run: (stepContext: CallContext) => historian.write(batch, stepContext) }
   })
   const applied = await applyAll(steps, WRITE_CODES, context)
@@ -63,7 +119,7 @@ async function write(body: unknown, call: WriteCall, context: CallContext): Prom
     case 'done':
       return doneAnswer('All points written!', warnings)
     case 'rejected':
-      return rejectedAnswer(applied.error, createTags, tags, context, warnings)
+      return rejectedAnswer(applied.error, batches[0]![1].createTags, tags, context, warnings)
     case 'failed':
       return failedAnswer(applied, 'The points could not all be written', warnings)
   }

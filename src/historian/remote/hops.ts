@@ -8,16 +8,23 @@ import { TidemarkError } from '../../errors/tidemark-error.ts'
  * calls that wait for each other.
  */
 
-/** Name of this process in chains of calls: another one after each start, which is enough to know oneself again. */
-export const INSTANCE_ID: string = randomUUID()
+/** Variable that gives the processes of one service the same id; whoever starts several of them sets it. */
+export const INSTANCE_VARIABLE = 'TIDEMARK_INSTANCE_ID'
+
+const ID = /^[A-Za-z0-9-]{1,64}$/
+
+/** Name of this service in chains of calls: another one after each start, which is enough to know oneself again. */
+export const INSTANCE_ID: string = givenId(process.env[INSTANCE_VARIABLE]) ?? randomUUID()
+
+function givenId(id: string | undefined): string | null {
+  return id !== undefined && ID.test(id) ? id : null
+}
 
 /** Header of a call from instance to instance: the ids of those it came through, first to last, separated by commas. */
 export const HOPS_HEADER = 'x-tidemark-hops'
 
 /** More instances in a row are a mistake, or a circle through processes that do not know each other. */
 export const MAX_HOPS = 8
-
-const ID = /^[A-Za-z0-9-]{1,64}$/
 
 const arrived = new AsyncLocalStorage<readonly string[]>()
 

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { HttpClient, type HttpClientOptions } from './http-client.ts'
 import { QueryMeter } from './meter.ts'
 import { retrySafely } from './retry.ts'
+import { tlsSchema } from './tls.ts'
 import { isPassing } from './unavailable.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -222,5 +226,52 @@ describe('a safe call is tried again', () => {
     controller.abort(reason)
     await assert.rejects(tried, (error) => error === reason)
     assert.equal(meter.total(), 1)
+  })
+})
+
+describe('over TLS', () => {
+  const folder = join(import.meta.dirname, '..', '..', '..', 'test', 'http', 'tls')
+  const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name))
+
+  async function listenTls(): Promise<URL> {
+    const server = createTlsServer({ cert: readFileSync(cert!), key: readFileSync(key!) }, (_, response) => {
+      response.end('secret')
+    })
+    servers.push(server)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new URL(`https://localhost:${(server.address() as AddressInfo).port}`)
+  }
+
+  test('a certificate is accepted when it comes from the file that is configured', async () => {
+    const { client } = clientOf(await listenTls(), { tls: tlsSchema.parse({ caFile: cert }) })
+    const answer = await client.send(READ, context)
+    assert.equal(await answer.text(100), 'secret')
+  })
+
+  test('and not otherwise, unless any is', async () => {
+    const url = await listenTls()
+    const refused = /: its certificate is not accepted \((DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?\)$/
+    await fails(clientOf(url).client.send(READ, context), refused)
+    await fails(clientOf(url, { tls: tlsSchema.parse({}) }).client.send(READ, context), refused)
+    const any = clientOf(url, { tls: tlsSchema.parse({ rejectUnauthorized: false }) })
+    assert.equal(await (await any.client.send(READ, context)).text(100), 'secret')
+  })
+
+  test('and its name must be that of the host, or the one configured', async () => {
+    const url = await listenTls()
+    const other = tlsSchema.parse({ caFile: cert, servername: 'other.example.com' })
+    await fails(
+      clientOf(url, { tls: other }).client.send(READ, context),
+      /certificate is not accepted \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
+    )
+  })
+
+  test('a file of certificates that is not there is named', async () => {
+    const { client } = clientOf(await listenTls(), { tls: tlsSchema.parse({ caFile: '/no/such/file.pem' }) })
+    await fails(
+      client.send(READ, context),
+      /: the file \/no\/such\/file\.pem with its certificates cannot be read \(ENOENT\)$/,
+    )
   })
 })

@@ -81,10 +81,7 @@ function presentedKey(request: FastifyRequest): string | null {
 }
 
 /** Null for a key that is unknown, expired or revoked: a client is not told which. */
-async function identify(
-  digest: Uint8Array,
-  { keys, clock, historians }: Services,
-): Promise<Caller | null> {
+async function identify(digest: Uint8Array, { keys, clock, historians }: Services): Promise<Caller | null> {
   const record = await keys.find(digest)
   if (record === null || !isUsable(record, clock())) return null
   return { keyName: record.name, scope: record.scope, historians: historians.viewFor(record.historians) }

@@ -45,16 +45,18 @@ export function addCompression(app: FastifyInstance): void {
     addVary(reply)
     const encoding = chooseEncoding(request.headers['accept-encoding'])
     if (encoding === null) return done(null, payload)
-    if (!(typeof payload === 'string' || Buffer.isBuffer(payload) || isStream(payload))) return done(null, payload)
+    if (!(typeof payload === 'string' || Buffer.isBuffer(payload) || isStream(payload)))
+      return done(null, payload)
     if (!isStream(payload) && Buffer.byteLength(payload) < MIN_BYTES) return done(null, payload)
     reply.header('content-encoding', encoding.name)
     reply.removeHeader('content-length')
     if (!isStream(payload)) encoding.whole(payload).then((whole) => done(null, whole), done)
     // Whichever side ends first takes the other with it; Fastify sees an error on the stream it sends.
-    else done(
-      null,
-      pipeline(payload, encoding.stream(), () => {}),
-    )
+    else
+      done(
+        null,
+        pipeline(payload, encoding.stream(), () => {}),
+      )
   })
 }
 
@@ -85,7 +87,10 @@ function isCompressible(reply: FastifyReply): boolean {
   const { statusCode } = reply
   if (statusCode === 204 || statusCode === 304 || reply.hasHeader('content-encoding')) return false
   const type = String(reply.getHeader('content-type') ?? '')
-  return type === JSON_TYPE || /^(?:application\/(?:json|javascript|openmetrics-text)|text\/|image\/svg)/.test(type)
+  return (
+    type === JSON_TYPE ||
+    /^(?:application\/(?:json|javascript|openmetrics-text)|text\/|image\/svg)/.test(type)
+  )
 }
 
 function addVary(reply: FastifyReply): void {

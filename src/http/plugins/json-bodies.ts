@@ -4,6 +4,7 @@ import type { Transform } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { showInput, TidemarkError } from '../../errors/tidemark-error.ts'
+import { BodyBytes } from '../body-bytes.ts'
 import type { WorkInHand, WorkShare } from '../work.ts'
 
 declare module 'fastify' {
@@ -52,10 +53,11 @@ export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, _payload, done) => {
     if (request.endpoint.takesJson !== true) return done(null, undefined)
+    const parse = request.endpoint.takesBytes === true ? (bytes: Buffer) => bytes : parseJson
     const body = arrivedBody(request, limitBytes)
-    if (body !== null) return done(null, parseJson(body))
+    if (body !== null) return done(null, parse(body))
     readBody(request, limitBytes)
-      .then(parseJson)
+      .then(parse)
       .then((parsed) => done(null, parsed), done)
   })
   app.addHook('preValidation', (request, _reply, done) => {
@@ -105,11 +107,14 @@ function normalized(encoding: string | undefined): string {
  */
 function arrivedBody(request: FastifyRequest, limitBytes: number): Buffer | null {
   const { raw } = request
-  if (!raw.complete || normalized(request.headers['content-encoding']) !== 'identity') return null
-  if (raw.readableLength > limitBytes) return null
-  request.work?.holdBytes(raw.readableLength)
+  const length = raw.readableLength
+  if (length === 0 || length > limitBytes || length !== Number(request.headers['content-length'])) return null
+  if (normalized(request.headers['content-encoding']) !== 'identity') return null
+  request.work?.holdBytes(length)
   // Not flowing yet, a stream gives all that it has in one piece.
-  return (raw.read() as Buffer | null) ?? Buffer.alloc(0)
+  const body = raw.read() as Buffer
+  raw.resume() // to its end, which takes no more bytes
+  return body
 }
 
 /** The whole body, decompressed. Rejects with BODY_TOO_LARGE, OVERLOADED, INVALID_REQUEST or CANCELLED. */
@@ -119,23 +124,22 @@ function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> 
   const encoding = normalized(request.headers['content-encoding'])
   const decoder = DECODERS[encoding]?.() ?? null
   const source = decoder ?? raw
-  const chunks: Buffer[] = []
-  let length = 0
+  const announced = Number(request.headers['content-length'] ?? 0)
+  const body = new BodyBytes(decoder === null ? announced : 0)
 
   const hold = (bytes: number) => {
     if (bytes > limitBytes) throw new TidemarkError('BODY_TOO_LARGE', { limit: limitBytes })
     request.work?.holdBytes(bytes)
   }
   const onData = (chunk: Buffer) => {
-    length += chunk.length
     try {
-      hold(length)
-      chunks.push(chunk)
+      hold(body.length + chunk.length)
+      body.add(chunk)
     } catch (error) {
       settle(() => reject(error))
     }
   }
-  const onEnd = () => settle(() => resolve(Buffer.concat(chunks, length)))
+  const onEnd = () => settle(() => resolve(body.whole()))
   const onBroken = (cause: unknown) =>
     settle(() => {
       const message = `The body cannot be decompressed: it is not complete and valid ${encoding}`
@@ -157,7 +161,7 @@ function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> 
   }
 
   try {
-    hold(Number(request.headers['content-length'] ?? 0))
+    hold(announced)
   } catch (error) {
     reject(error)
     return promise
@@ -170,8 +174,11 @@ function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> 
   return promise
 }
 
-/** Keys stay what they are: JSON.parse makes `__proto__` a field like any other. */
-function parseJson(body: Buffer): unknown {
+/**
+ * A body's JSON; keys stay what they are: JSON.parse makes `__proto__` a field like any other.
+ * @throws INVALID_JSON
+ */
+export function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw invalidJson('it is not UTF-8')
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0
   if (body.length === start) throw invalidJson('it is empty')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { MemoryHistorian } from '../../../../test/contract/memory-historian.ts'
-import { EXPIRED_KEY, get, LOCAL_KEY, testService } from '../../../../test/http/service.ts'
+import { EXPIRED_KEY, get, LOCAL_KEY, READ_KEY, testService } from '../../../../test/http/service.ts'
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
 
 class DownHistorian extends MemoryHistorian {
@@ -77,4 +77,14 @@ test('however many ask at once, a historian is asked once', async () => {
   const { app } = testService({ historians: [busy] })
   await Promise.all(Array.from({ length: 20 }, () => ready(app)))
   assert.equal(busy.checks, 1)
+})
+
+test('an instance is answered anew, and nobody else hears of its circles; without a key it shares what is known', async () => {
+  const circle = new DownHistorian('circle')
+  const { app } = testService({ historians: [circle] })
+  const hops = { 'x-tidemark-hops': 'another-instance' }
+  for (let i = 0; i < 3; i++) await get(app, '/health/ready', { ...hops, 'x-api-key': READ_KEY })
+  assert.equal(circle.checks, 3)
+  for (let i = 0; i < 3; i++) await get(app, '/health/ready', hops)
+  assert.equal(circle.checks, 4)
 })

@@ -25,8 +25,15 @@ export const ready: Route = {
     const checks = new HealthChecks()
     return async (request, reply) => {
       const seen = request.caller?.historians ?? historians
+      // What an instance is told that is one of our historians itself is its own circle, and nothing that others should hear.
+      const isCircle = isForAnotherInstance() && request.caller !== null
       const states = await Promise.all(
-        seen.list().map(async (historian) => ({ historian, reason: await checks.of(historian) })),
+        seen
+          .list()
+          .map(async (historian) => ({
+            historian,
+            reason: await (isCircle ? check(historian) : checks.of(historian)),
+          })),
       )
       const up = states.filter(({ reason }) => reason === null).length
       const status = up === states.length ? 'ready' : up > 0 ? 'degraded' : 'unavailable'
@@ -57,8 +64,6 @@ class HealthChecks {
   readonly #checks = new Map<string, { readonly began: number; readonly reason: Promise<Reason> }>()
 
   of(historian: Historian): Promise<Reason> {
-    // What an instance is told that is one of our historians itself is its own circle, and nothing that others should hear.
-    if (isForAnotherInstance()) return check(historian)
     const last = this.#checks.get(historian.name)
     if (last !== undefined && performance.now() - last.began < FRESH_MS) return last.reason
     const reason = check(historian)

@@ -1,5 +1,5 @@
 import type { Route } from '../../route.ts'
-import { printQueries } from './queries.ts'
+import { printQueries, queriesOf, splitQueries } from './queries.ts'
 import { operation } from './schema.ts'
 
 export const metrics: Route = {
@@ -11,10 +11,11 @@ export const metrics: Route = {
   handler:
     ({ metrics, meters = new Map(), historians, otherMetrics }) =>
     async (request, reply) => {
-      const { type, text } = await metrics.print((await otherMetrics?.()) ?? [])
+      const others = splitQueries((await otherMetrics?.()) ?? [])
+      const { type, text } = await metrics.print(others.metrics)
       // A historian's name is shown to a key that sees it, as everywhere.
       const mayName = (name: string) => request.caller?.historians.find(name) != null
-      const queries = await printQueries(historians.list(), meters, mayName)
+      const queries = await printQueries(historians.list(), [queriesOf(meters), ...others.queries], mayName)
       return reply.type(type).send(text + queries)
     },
 }

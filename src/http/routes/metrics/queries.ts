@@ -1,6 +1,31 @@
 import { Counter, Registry } from 'prom-client'
 import type { Historian } from '../../../historian/contract.ts'
-import type { QueryMeter } from '../../../historian/remote/meter.ts'
+import type { QueryCount, QueryMeter } from '../../../historian/remote/meter.ts'
+
+/** What one process sent to the servers of its historians: by the historian's name. Plain data, for other processes. */
+export interface SentQueries {
+  readonly kind: 'sent-queries'
+  readonly byHistorian: readonly (readonly [historian: string, counts: readonly QueryCount[]])[]
+}
+
+export function queriesOf(meters: ReadonlyMap<string, QueryMeter>): SentQueries {
+  return { kind: 'sent-queries', byHistorian: Array.from(meters, ([name, meter]) => [name, meter.counts()]) }
+}
+
+/** Takes the queries out of what other processes gave as their metrics. */
+export function splitQueries(others: readonly (readonly object[])[]): {
+  readonly metrics: readonly (readonly object[])[]
+  readonly queries: readonly SentQueries[]
+} {
+  return {
+    metrics: others.map((metrics) => metrics.filter((metric) => !isQueries(metric))),
+    queries: others.flat().filter(isQueries),
+  }
+}
+
+function isQueries(metric: object): metric is SentQueries {
+  return 'kind' in metric && metric.kind === 'sent-queries'
+}
 
 /**
  * What the servers of connected historians were sent, as text for Prometheus. Names are configuration, and metrics need no
@@ -8,7 +33,7 @@ import type { QueryMeter } from '../../../historian/remote/meter.ts'
  */
 export async function printQueries(
   historians: readonly Historian[],
-  meters: ReadonlyMap<string, QueryMeter>,
+  processes: readonly SentQueries[],
   mayName: (historian: string) => boolean,
 ): Promise<string> {
   const registry = new Registry()
@@ -25,8 +50,11 @@ export async function printQueries(
     labelNames,
     registers: [registry],
   })
-  for (const { name, type } of historians) {
-    for (const count of meters.get(name)?.counts() ?? []) {
+  const types = new Map(historians.map(({ name, type }) => [name, type]))
+  for (const [name, counts] of processes.flatMap(({ byHistorian }) => byHistorian)) {
+    const type = types.get(name)
+    if (type === undefined) continue
+    for (const count of counts) {
       const labels = { historian: mayName(name) ? name : '', type, kind: count.kind }
       sent.inc(labels, count.sent)
       failed.inc(labels, count.failed)

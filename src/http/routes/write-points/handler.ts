@@ -1,5 +1,8 @@
-import { writePoints as work } from '../../../write/write-points.ts'
+import { PointsReader } from '../../../write/body/points-reader.ts'
+import type { WriteCall } from '../../../write/call.ts'
+import { writePoints as writeParsedPoints, writePlainPoints } from '../../../write/write-points.ts'
 import { bodyCall } from '../../body-call.ts'
+import { parseJson } from '../../plugins/json-bodies.ts'
 import type { Route } from '../../route.ts'
 import { operation } from './schema.ts'
 
@@ -9,5 +12,13 @@ export const writePoints: Route = {
   access: 'write',
   errors: 'array',
   operation,
-  handler: bodyCall(work),
+  takesBytes: true,
+  handler: (parts) => {
+    const reader = new PointsReader()
+    const work = async (body: unknown, call: WriteCall) => {
+      const bytes = body as Buffer
+      return (await writePlainPoints(bytes, call, reader)) ?? writeParsedPoints(parseJson(bytes), call)
+    }
+    return bodyCall(work)(parts)
+  },
 }

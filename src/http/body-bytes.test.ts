@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { BodyBytes } from './body-bytes.ts'
+
+test('the bytes come back as they came, whatever was announced', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ minLength: 1, maxLength: 9 })),
+      fc.nat({ max: 60 }),
+      (chunks, announced) => {
+        const all = Buffer.concat(chunks)
+        for (const length of [announced, all.length, 0]) {
+          const body = new BodyBytes(length)
+          for (const chunk of chunks) body.add(Buffer.from(chunk))
+          assert.equal(body.length, all.length)
+          assert.deepEqual(Buffer.from(body.whole()), all)
+        }
+      },
+    ),
+  )
+})

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { contents, historianWith, pointsOf, writeCall } from '../../../test/write/call.ts'
+import { writePlainPoints, writePoints } from '../write-points.ts'
+import { AddressBook } from './address-book.ts'
+import { PointsReader } from './points-reader.ts'
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const AT = 1768471200000
+
+async function plant() {
+  return Promise.all([
+    historianWith('local', ['A', 'B', 'ü/x']),
+    historianWith('other', ['A']),
+    historianWith('archive', ['A'], { writable: false }),
+  ])
+}
+
+/** Writes a body from its bytes, and parsed into another plant; the answers and what is stored must be the same. */
+async function bothWays(text: string, reader = new PointsReader()): Promise<'plain' | 'other'> {
+  const [one, two] = [await plant(), await plant()]
+  const plain = await writePlainPoints(encode(text), writeCall(one), reader)
+  if (plain === null) {
+    for (const [index, historian] of one.entries()) {
+      assert.deepEqual(await contents(historian), await contents(two[index]!))
+    }
+    return 'other'
+  }
+  const parsed = await writePoints(JSON.parse(text), writeCall(two))
+  assert.deepEqual(plain, parsed, text)
+  for (const [index, historian] of one.entries()) {
+    assert.deepEqual(await contents(historian), await contents(two[index]!), text)
+  }
+  return 'plain'
+}
+
+const POINT = `{"timestamp":${AT},"value":1}`
+
+test('what programs send is read from its bytes', async () => {
+  const entries = [
+    `"local/A":[${POINT}]`,
+    `"local/A":[${POINT},{"timestamp":${AT + 1},"value":-2.5}]`,
+    `"local/A":[${POINT},{"value":2,"status":"BAD","timestamp":1768471201.25},{"timestamp":0,"value":1,"status":null}]`,
+    '"local/A":[{"timestamp":"2026-01-15T10:00:00Z","value":1},{"timestamp":"2026-01-15T10:00:00.25+01:00","value":1e-3}]',
+    `"local/A":[],"local/ü/x":[${POINT}]`,
+    '"local/A":{"timestamps":[1,2],"values":[3,4]}',
+    '"local/A":{"unit":"us","values":[3.25,4],"statuses":["BAD","OK"],"timestamps":[1,2]}',
+    '"local/A":{"timestamps":[5,2],"values":[3,4],"statuses":[null,"BAD"],"unit":"s"},"local/B":{"timestamps":[],"values":[]}',
+    '"local/A":{"timestamps":["2026-01-15T10:00:00Z"],"values":[3],"statuses":null,"unit":null}',
+    `"local/new":[${POINT}],"local/A":[${POINT}]`,
+  ]
+  for (const entry of entries) {
+    const compact = `{"points":{${entry}}}`
+    const wide = JSON.stringify(JSON.parse(compact), null, '\t')
+    for (const body of [
+      compact,
+      wide,
+      `{"createTags":true,"points":{${entry}}}`,
+      ` {"points" : {${entry}} ,\r\n"createTags" : false}`,
+    ]) {
+      assert.equal(await bothWays(body), 'plain', body)
+    }
+  }
+})
+
+test('anything else is left to the general reader', async () => {
+  const entries = [
+    `"local/A":[${POINT}],"local/A":[]`,
+    `"local/\\u0041":[${POINT}]`,
+    '"local/A":[{"timestamp":"now","value":1}]',
+    '"local/A":[{"timestamp":1,"timestamp":2,"value":1}]',
+    '"local/A":[{"timestamp":1,"value":1,"quality":1}]',
+    '"local/A":[{"timestamp":1}]',
+    '"local/A":[{"timestamp":1,"value":null}]',
+    '"local/A":[{"timestamp":1,"value":"1"}]',
+    '"local/A":[{"timestamp":1,"value":1,"status":"bad"}]',
+    '"local/A":[{"timestamp":1e300,"value":1}]',
+    '"local/A":[{"timestamp":99999999999999,"value":1}]',
+    '"local/A":[{"timestamp":1,"value":1},{"timestamp":"2026-01-15T10:00:00Z","value":1}]',
+    '"local/A":[5]',
+    '"local/A":null',
+    '"local/A":{"timestamps":[1,2],"values":[1]}',
+    '"local/A":{"timestamps":[1],"values":[1],"unit":"ns"}',
+    '"local/A":{"timestamps":[1],"values":[1],"unit":"ms","unit":"s"}',
+    `"other/A":[${POINT}],"local/A":[${POINT}]`,
+    `"archive/A":[${POINT}]`,
+    `"none/A":[${POINT}]`,
+    `"calc/A":[${POINT}]`,
+    `"A":[${POINT}]`,
+    `"__proto__":[${POINT}]`,
+  ]
+  for (const entry of entries) assert.equal(await bothWays(`{"points":{${entry}}}`), 'other', entry)
+  const good = `"points":{"local/A":[${POINT}]}`
+  for (const body of [
+    ...[
+      '',
+      '{',
+      'null',
+      '[]',
+      '{}',
+      '{"points":{}}',
+      `{${good},}`,
+      `{${good}}x`,
+      `{${good}`,
+      `\ufeff{${good}}`,
+    ],
+    ...[
+      `{${good},"now":1}`,
+      `{${good},"createTags":1}`,
+      `{${good},"createTags":trueish}`,
+      `{${good},${good}}`,
+    ],
+    `{"points":{"local/A":[${POINT}${POINT}]}}`,
+    `{"points":{"local/A":[${POINT},]}}`,
+  ]) {
+    const [local] = await plant()
+    assert.equal(await writePlainPoints(encode(body), writeCall([local!]), new PointsReader()), null, body)
+    assert.deepEqual(await pointsOf(local!, 'A'), [])
+  }
+  const broken = encode(`{"points":{"local/?":[${POINT}]}}`).map((byte) => (byte === 63 ? 0xff : byte))
+  assert.equal(await writePlainPoints(broken, writeCall(await plant()), new PointsReader()), null)
+})
+
+test('a body cut off or changed in one byte is answered as its JSON is', async () => {
+  const body =
+    '{"createTags":true,"points":{"local/A":[{"timestamp":1768471200000,"value":12.5,"status":"BAD"},{"timestamp":"2026-01-15T10:00:00Z","value":1}],' +
+    '"local/B":{"unit":"ms","timestamps":[1768471200000,1],"values":[1.5,2],"statuses":["OK","BAD"]}}}'
+  const reader = new PointsReader()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat({ max: body.length - 1 }),
+      fc.constantFrom(...'{}[]",:.-+0123456789eE tbl\\', ''),
+      fc.boolean(),
+      async (at, byte, isCut) => {
+        const changed = body.slice(0, at) + byte + (isCut ? '' : body.slice(at + 1))
+        let isJson = true
+        try {
+          JSON.parse(changed)
+        } catch {
+          isJson = false
+        }
+        const way = await bothWays(changed, reader)
+        if (!isJson) assert.equal(way, 'other', changed)
+      },
+    ),
+    { numRuns: 1_500 },
+  )
+})
+
+test('requests of any size follow each other through one reader', async () => {
+  const reader = new PointsReader(new AddressBook(50))
+  let plain = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat({ max: 70 }), fc.nat({ max: 60 }), fc.boolean()), {
+        minLength: 1,
+        maxLength: 60,
+      }),
+      async (tags) => {
+        const points = Object.fromEntries(
+          tags.map(([tag, count, isColumns]) => {
+            const times = Array.from({ length: count }, (_, i) => AT + i * 1_000)
+            const rows = times.map((timestamp) => ({ timestamp, value: timestamp / 7 + tag }))
+            const columns = { unit: 'ms', timestamps: times, values: rows.map(({ value }) => value) }
+            return [`local/tag ${tag}`, isColumns ? columns : rows]
+          }),
+        )
+        if ((await bothWays(JSON.stringify({ points, createTags: true }), reader)) === 'plain') plain++
+      },
+    ),
+    { numRuns: 60 },
+  )
+  // When the book is full a request is left to the general reader, and the next one begins a new book.
+  assert.ok(plain > 20, `${plain}`)
+})
+
+test('a long tag grows its space', async () => {
+  const [local] = await plant()
+  const times = Array.from({ length: 50_000 }, (_, i) => AT + i)
+  const reader = new PointsReader()
+  for (const points of [
+    times.map((timestamp) => ({ timestamp, value: timestamp })),
+    { timestamps: times, values: times, unit: 'ms' },
+    { timestamps: times, values: times, statuses: times.map(() => 'BAD') },
+  ]) {
+    const body = encode(JSON.stringify({ points: { 'local/A': points } }))
+    const result = await writePlainPoints(body, writeCall([local!]), reader)
+    assert.equal(result?.outcome, 'done')
+    const stored = await pointsOf(local!, 'A')
+    assert.equal(stored.length, 50_000)
+    assert.deepEqual(stored[49_999], [(AT + 49_999) * 1_000, AT + 49_999, 'statuses' in points ? 1 : 0])
+  }
+})
+
+test('long bodies take turns, and a tag named twice is found out all the same', async (t) => {
+  // Every look at the clock finds the slice used up.
+  let clock = 0
+  t.mock.method(performance, 'now', () => {
+    clock += 1_000
+    return clock
+  })
+  const rows = JSON.stringify(Array.from({ length: 5_000 }, (_, i) => ({ timestamp: AT + i, value: i })))
+  const reader = new PointsReader()
+  const view = writeCall(await plant()).historians
+  const { signal } = new AbortController()
+  const once = encode(`{"points":{"local/A":${rows},"local/B":${rows}}}`)
+  const twice = encode(`{"points":{"local/A":${rows},"local/B":${rows},"local/A":[]}}`)
+  const read = await Promise.all([once, twice, once, twice].map((body) => reader.read(body, view, signal)))
+  assert.deepEqual(
+    read.map((plain) => plain?.batch.points.times.length ?? null),
+    [10_000, null, 10_000, null],
+  )
+  for (const plain of [read[0]!, read[2]!]) {
+    assert.deepEqual(plain.batch.tags, ['A', 'B'])
+    assert.ok(plain.batch.points.values.every((value, index) => value === index % 5_000))
+  }
+  const client = new AbortController()
+  setImmediate(() => client.abort(new Error('gone')))
+  await assert.rejects(reader.read(once, view, client.signal), /gone/)
+})
+
+test('a key sees its own historians, whatever was read before', async () => {
+  const reader = new PointsReader()
+  const [local, other] = await plant()
+  const body = encode(`{"points":{"other/A":[${POINT}]}}`)
+  assert.equal((await writePlainPoints(body, writeCall([local!, other!]), reader))?.outcome, 'done')
+  assert.equal(await writePlainPoints(body, writeCall([local!]), reader), null)
+})
