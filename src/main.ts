@@ -25,7 +25,9 @@ import type { Services } from './http/services.ts'
 async function loadDrivers(): Promise<ReadonlyMap<string, DriverDefinition>> {
   const drivers = [
     (await import('./drivers/embedded/driver.ts')).embedded,
+    (await import('./drivers/clickhouse/driver.ts')).clickhouse,
     (await import('./drivers/postgres/driver.ts')).postgres,
+    (await import('./drivers/influxdb/driver.ts')).influxdb,
     (await import('./drivers/tidemark/driver.ts')).tidemark,
   ]
   return new Map(drivers.map((driver) => [driver.type, driver as unknown as DriverDefinition]))
@@ -172,6 +174,9 @@ async function startManyProcesses(settings: Settings): Promise<Service> {
   }
   const { openDataDirectory } = await import('./storage/data-directory.ts')
   const { startWorkers } = await import('./cluster/primary.ts')
+  const { INSTANCE_ID, INSTANCE_VARIABLE } = await import('./historian/remote/hops.ts')
+  // The workers are one instance to others, whichever of them is asked.
+  process.env[INSTANCE_VARIABLE] = INSTANCE_ID
 
   const log = await serviceLog(settings)
   const data = await openDataDirectory(settings.dataDir, { owner: true, create: true })
@@ -205,6 +210,7 @@ async function startManyProcesses(settings: Settings): Promise<Service> {
 /** One of the processes that `startManyProcesses` starts. */
 async function startWorker(settings: Settings, primary: PrimaryProcess): Promise<WorkerService> {
   const { openDataDirectory } = await import('./storage/data-directory.ts')
+  const { queriesOf } = await import('./http/routes/metrics/queries.ts')
   const log = await serviceLog(settings)
   const data = await openDataDirectory(settings.dataDir, { owner: false })
   const meters = new Map<string, QueryMeter>()
@@ -222,7 +228,7 @@ async function startWorker(settings: Settings, primary: PrimaryProcess): Promise
   return {
     address: app.server.address() as AddressInfo,
     historians: historians.map(describe),
-    metrics: () => app.metrics.list(),
+    metrics: async () => [...(await app.metrics.list()), queriesOf(meters)],
     stop: async () => {
       await app.close()
       await data.close()

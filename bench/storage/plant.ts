@@ -2,29 +2,52 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
+import { openDatabase, openEnvironment } from '../../src/storage/environment.ts'
+import type { FoldLimits } from '../../src/storage/folder.ts'
 import { type HistorianStore, openHistorianStore } from '../../src/storage/historian-store.ts'
+import { DATABASES } from '../../src/storage/names.ts'
 import { seededRandom } from '../measure.ts'
 
 export const { signal } = new AbortController()
 export const SECOND = 1_000_000
 export const START = Date.UTC(2025, 0, 1) * 1_000
 
-/** An empty historian in a folder of its own, and how large its file is. */
-export async function openBenchStore(): Promise<{
+/** An empty historian in a folder of its own, and how large it is on disk. */
+export async function openBenchStore(fold: Partial<FoldLimits> = {}): Promise<{
   readonly store: HistorianStore
   fileBytes(): number
-  close(): Promise<void>
+  /** Closes it and gives the bytes of all pages that hold anything. */
+  close(): Promise<number>
 }> {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
-  const store = await openHistorianStore(folder, { historian: 'bench', owner: true })
+  const store = await openHistorianStore(folder, { historian: 'bench', owner: true, fold })
   return {
     store,
     fileBytes: () => statSync(join(folder, 'data.mdb')).size,
     async close() {
       await store.close()
+      const used = await usedBytes(folder)
       rmSync(folder, { recursive: true, force: true })
+      return used
     },
   }
+}
+
+interface TreeStats {
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+async function usedBytes(folder: string): Promise<number> {
+  const root = openEnvironment(folder)
+  let pages = 0
+  for (const name of Object.values(DATABASES)) {
+    const stats = openDatabase(root, name).getStats() as unknown as TreeStats
+    pages += stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages
+  }
+  await root.close()
+  return pages * 4_096
 }
 
 /** A seeded random walk of 0.02 per step with noise of sigma 0.01, to 3 decimals: values one after the other, in thousandths. */

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { writeBatch } from '../../src/historian/write-batch.ts'
-import { type Measurement, measure } from '../measure.ts'
+import { type Measurement, measure, quantile } from '../measure.ts'
 import { atOneHertz, openBenchStore, randomWalk, signal } from './plant.ts'
 
 // Durable writes in process: without HTTP and JSON, so that what storing costs is not hidden by them.
@@ -37,4 +38,56 @@ for (const [tags, points, requests] of [
   measurements.push({ ...measured, note })
   await bench.close()
 }
+// Folding alone: rounds of a point for each of 10,000 tags are collected in memory and then moved into blocks at once.
+{
+  const TAGS = 10_000
+  const ROUNDS = 100
+  const EPOCHS = 8
+  const bench = await openBenchStore({ points: 1e9, records: 1e9, ageMs: 1e9 })
+  const walks = Array.from({ length: 100 }, (_, seed) => randomWalk(seed))
+  const names = Array.from({ length: TAGS }, (_, tag) => `tag-${tag}`)
+  const wall: number[] = []
+  const processor: number[] = []
+  const written: number[] = []
+  for (let epoch = 0; epoch < EPOCHS; epoch++) {
+    for (let round = 0; round < ROUNDS; round++) {
+      const points = walks.map((next) => atOneHertz(epoch * ROUNDS + round, 1, () => next() / 1_000))
+      const batch = names.map((tag, index) => ({ tag, points: points[index % walks.length]! }))
+      await bench.store.write(writeBatch(batch, true), signal)
+    }
+    const bytes = writtenBytes()
+    const cpu = process.cpuUsage()
+    const start = performance.now()
+    await bench.store.fold()
+    wall.push(performance.now() - start)
+    const { user, system } = process.cpuUsage(cpu)
+    processor.push((user + system) / 1_000)
+    written.push(writtenBytes() - bytes)
+  }
+  const stored = TAGS * ROUNDS * EPOCHS
+  const file = bench.fileBytes()
+  const used = await bench.close()
+  const mean = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0) / all.length
+  wall.sort((a, b) => a - b)
+  measurements.push({
+    name: `storage/fold/${TAGS}-tags-x-${ROUNDS}`,
+    runs: EPOCHS,
+    medianMs: quantile(wall, 0.5),
+    p99Ms: quantile(wall, 0.99),
+    items: TAGS * ROUNDS,
+    note:
+      `${mean(processor).toFixed(0)} ms of processor on average (${processor.map((ms) => ms.toFixed(0)).join(', ')}), ` +
+      `${(mean(written) / TAGS / ROUNDS).toFixed(0)} bytes written a point, ` +
+      `${(used / stored).toFixed(2)} bytes a point in used pages, ${(file / stored).toFixed(2)} the file`,
+  })
+}
 console.log(JSON.stringify(measurements))
+
+/** Bytes that this process has handed to the disk; 0 where the system does not tell. */
+function writtenBytes(): number {
+  try {
+    return Number(/^write_bytes: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}

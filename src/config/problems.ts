@@ -53,7 +53,9 @@ function wrongValue(issue: SchemaIssue, tree: ConfigTree): string {
 }
 
 function show(written: unknown): string {
-  return typeof written === 'string' ? JSON.stringify(showInput(written)) : showInput(written)
+  const shown = typeof written === 'string' ? JSON.stringify(showInput(written)) : showInput(written)
+  // A password that stands in a URL, wherever it does.
+  return shown.replace(/:\/\/[^/@\s"]*@/g, '://...@')
 }
 
 function isSecret(path: readonly PropertyKey[]): boolean {

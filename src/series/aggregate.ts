@@ -11,6 +11,11 @@ export interface Summary {
   readonly numGood: number
   readonly sum: number
   readonly mean: number
+  /**
+   * What rounding took from the mean: `mean + meanRest` has the digits of two doubles. Without it the variance of values such as
+   * 1,000,000 ± 0.01 loses half of its digits when summaries are merged.
+   */
+  readonly meanRest: number
   /** Sum of the squared differences from the mean. */
   readonly squares: number
   readonly min: number
@@ -28,7 +33,9 @@ const BLOCK_POINTS = 4096
  */
 export function summarize(points: PointColumns, start = 0, end = points.times.length): Summary {
   const { values, statuses } = points
-  const sum = new CompensatedSum()
+  // Neumaier's compensation, as in CompensatedSum, in place: these loops see every point that is read or stored.
+  let sum = 0
+  let lost = 0
   let numGood = 0
   let min = Number.POSITIVE_INFINITY
   let max = Number.NEGATIVE_INFINITY
@@ -41,11 +48,15 @@ export function summarize(points: PointColumns, start = 0, end = points.times.le
     last = value
     if (value < min) min = value
     if (value > max) max = value
-    sum.add(value)
+    const next = sum + value
+    if (Math.abs(sum) >= Math.abs(value)) lost += sum - next + value
+    else lost += value - next + sum
+    sum = next
     numGood++
   }
   if (numGood === 0) return { ...NOTHING, count: end - start }
-  const mean = meanOf(sum.value, numGood, values, statuses, start, end)
+  if (Number.isFinite(sum)) sum += lost
+  const mean = meanOf(sum, numGood, values, statuses, start, end)
   // Two passes: squares of differences from a mean that is known do not cancel. What the mean is off by from rounding
   // shows as a sum of differences that is not 0, and is taken out again.
   let squares = 0
@@ -57,8 +68,10 @@ export function summarize(points: PointColumns, start = 0, end = points.times.le
     squares += difference * difference
     differences += difference
   }
-  squares = Math.max(0, squares - (differences * differences) / numGood)
-  return { count: end - start, numGood, sum: sum.value, mean, squares, min, max, first, last }
+  const rest = differences / numGood
+  squares = Math.max(0, squares - differences * rest)
+  const meanRest = Number.isFinite(rest) ? rest : 0
+  return { count: end - start, numGood, sum, mean, meanRest, squares, min, max, first, last }
 }
 
 const NOTHING: Summary = {
@@ -66,6 +79,7 @@ const NOTHING: Summary = {
   numGood: 0,
   sum: 0,
   mean: Number.NaN,
+  meanRest: 0,
   squares: 0,
   min: Number.NaN,
   max: Number.NaN,
@@ -94,7 +108,7 @@ function meanOf(
 /**
  * Every aggregate but timeAvg of one window, from pages of points or summaries of them.
  *
- * Variance is merged from blocks (Chan, Golub, LeVeque), so that 1,000,000 ± 0.01 keeps its digits; sums are compensated; the
+ * Variance is merged from blocks (Chan, Golub, LeVeque) around means of twice the digits, so that 1,000,000 ± 0.01 keeps its own; sums are compensated; the
  * median is exact and keeps the good values of the window, which is why it must be asked for.
  */
 export class AggregateAccumulator {
@@ -103,6 +117,7 @@ export class AggregateAccumulator {
   #count = 0
   #numGood = 0
   #mean = Number.NaN
+  #meanRest = 0
   #squares = 0
   #min = Number.NaN
   #max = Number.NaN
@@ -120,6 +135,7 @@ export class AggregateAccumulator {
     this.#count = 0
     this.#numGood = 0
     this.#mean = Number.NaN
+    this.#meanRest = 0
     this.#squares = 0
     this.#min = Number.NaN
     this.#max = Number.NaN
@@ -152,6 +168,7 @@ export class AggregateAccumulator {
       numGood: this.#numGood,
       sum: this.#sum.value,
       mean: this.#mean,
+      meanRest: this.#meanRest,
       squares: this.#squares,
       min: this.#min,
       max: this.#max,
@@ -205,6 +222,7 @@ export class AggregateAccumulator {
     if (this.#numGood === 0) {
       this.#numGood = next.numGood
       this.#mean = next.mean
+      this.#meanRest = next.meanRest
       this.#squares = next.squares
       this.#min = next.min
       this.#max = next.max
@@ -212,12 +230,23 @@ export class AggregateAccumulator {
       return
     }
     const total = this.#numGood + next.numGood
-    const difference = next.mean - this.#mean
+    const difference = next.mean - this.#mean + (next.meanRest - this.#meanRest)
     this.#squares += next.squares + difference * difference * ((this.#numGood * next.numGood) / total)
-    this.#mean += difference * (next.numGood / total)
+    this.#moveMean(difference * (next.numGood / total))
     this.#numGood = total
     this.#min = Math.min(this.#min, next.min)
     this.#max = Math.max(this.#max, next.max)
+  }
+
+  /** Knuth's sum of two numbers: what rounding takes from the new mean stays in the rest. */
+  #moveMean(step: number): void {
+    const before = this.#mean
+    const move = step + this.#meanRest
+    const mean = before + move
+    const moved = mean - before
+    const rest = before - (mean - moved) + (move - moved)
+    this.#mean = mean
+    this.#meanRest = Number.isFinite(rest) ? rest : 0
   }
 
   #average(): number {
@@ -238,6 +267,7 @@ export class WindowAggregator {
   readonly #names: readonly Exclude<AggregateName, 'timeAvg'>[]
   readonly #columns: Float64Array[]
   readonly #window: AggregateAccumulator
+  readonly #needsPoints: boolean
   #index = 0
 
   /**
@@ -248,7 +278,8 @@ export class WindowAggregator {
     this.#edges = edges
     this.#names = names.filter((name) => name !== 'timeAvg')
     this.#columns = this.#names.map(() => new Float64Array(Math.max(0, edges.length - 1)))
-    this.#window = new AggregateAccumulator({ median: names.includes('median') })
+    this.#needsPoints = names.includes('median')
+    this.#window = new AggregateAccumulator({ median: this.#needsPoints })
   }
 
   /** The next page, ascending and after all before; points outside the windows are left out. */
@@ -273,7 +304,7 @@ export class WindowAggregator {
    * Never when a median is wanted.
    */
   takes(firstTime: number, lastTime: number): boolean {
-    if (this.#names.includes('median')) return false
+    if (this.#needsPoints) return false
     const edges = this.#edges
     while (this.#index < edges.length - 1 && firstTime >= edges[this.#index + 1]!) this.#closeWindow()
     if (this.#index === edges.length - 1 || lastTime < edges[0]!) return true

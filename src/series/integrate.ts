@@ -1,4 +1,4 @@
-import type { PointColumns } from './columns.ts'
+import { type PointColumns, upperBound } from './columns.ts'
 import { isGood, valueBetween } from './interpolate.ts'
 import type { Integrals, SignalShape } from './reads.ts'
 
@@ -57,6 +57,14 @@ export class SpanIntegrator {
     const span = this.#spanAfter(time1)
     if (span === this.#starts.length || this.#starts[span]! >= time2) return true
     return this.#starts[span]! <= time1 && this.#ends[span]! >= time2
+  }
+
+  /** The latest time that a stretch from `time1` on can reach so that `takes` says yes to it. */
+  reachFrom(time1: number): number {
+    const span = this.#spanAfter(time1)
+    if (span === this.#starts.length) return Number.POSITIVE_INFINITY
+    const start = this.#starts[span]!
+    return start <= time1 ? this.#ends[span]! : start
   }
 
   /** The integral of the signal from one time to another, in place of its segments; only after `takes` said yes. */
@@ -134,8 +142,42 @@ export class SignalIntegrator {
 
   /** The next page of points; BAD ones are left out. */
   add(points: PointColumns): void {
+    const { times } = points
+    for (let i = 0; i < times.length; i++) {
+      if (!isGood(points, i)) continue
+      this.addPoint(times[i]!, points.values[i]!)
+      // All that follows in the same span is one term of its sum.
+      const reach = this.#spans.reachFrom(times[i]!)
+      const end = times[times.length - 1]! <= reach ? times.length : upperBound(times, reach)
+      if (end > i + 1) this.#addRun(points, i + 1, end)
+      i = Math.max(i, end - 1)
+    }
+  }
+
+  /** The next points, with index from start to end, none of them beyond the reach of the last one before. */
+  #addRun(points: PointColumns, start: number, end: number): void {
     const { times, values } = points
-    for (let i = 0; i < times.length; i++) if (isGood(points, i)) this.addPoint(times[i]!, values[i]!)
+    const { stepped } = this.#shape
+    const from = this.#time
+    let time = from
+    let value = this.#value
+    let sum = 0
+    let lost = 0
+    for (let i = start; i < end; i++) {
+      if (!isGood(points, i)) continue
+      const nextTime = times[i]!
+      const nextValue = values[i]!
+      const term = (nextTime - time) * (stepped ? value : value / 2 + nextValue / 2)
+      const next = sum + term
+      if (Math.abs(sum) >= Math.abs(term)) lost += sum - next + term
+      else lost += term - next + sum
+      sum = next
+      time = nextTime
+      value = nextValue
+    }
+    if (time > from) this.#spans.stretch(from, time, Number.isFinite(sum) ? sum + lost : sum)
+    this.#time = time
+    this.#value = value
   }
 
   /** The next good point. */

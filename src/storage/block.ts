@@ -13,12 +13,19 @@ import {
 } from './chunk.ts'
 import { Damage } from './damage.ts'
 import type { Bytes } from './environment.ts'
-import { joinStretches, readStretch, STRETCH_BYTES, type Stretch, writeStretch } from './stretch.ts'
+import {
+  joinStretches,
+  OLD_STRETCH_BYTES,
+  readStretch,
+  STRETCH_BYTES,
+  type Stretch,
+  writeStretch,
+} from './stretch.ts'
 
 /**
  * Blocks hold points of one tag in time order, little-endian. There are two kinds, told by their version.
  *
- * A plain block has up to MAX_PLAIN_POINTS points in columns. Tails and steps are plain, and all blocks were at first.
+ * A plain block has up to MAX_PLAIN_POINTS points in columns. Tails are plain, and all blocks were at first.
  *
  * | byte | type | what |
  * |---|---|---|
@@ -38,25 +45,27 @@ import { joinStretches, readStretch, STRETCH_BYTES, type Stretch, writeStretch }
  *
  * | byte | type | what |
  * |---|---|---|
- * | 0 | u8 | version of the block, 2 |
+ * | 0 | u8 | version of the block, 3 |
  * | 1 | u8 | 0 |
  * | 2 | u16 | number of chunks, at least 1 |
  * | 4 | u32 | CRC-32 of the whole block with 0 in this place |
- * | 8 | f64 × 15 | summary (stretch.ts) |
- * | 128 | | the chunks |
+ * | 8 | f64 × 16 | summary (stretch.ts) |
+ * | 136 | | the chunks |
+ *
+ * Version 2 has a summary of 15 doubles, without the rest of the mean; it is read, and written no more.
  */
 export const PLAIN_VERSION = 1
-export const COMPRESSED_VERSION = 2
+export const COMPRESSED_VERSION = 3
+const OLD_COMPRESSED_VERSION = 2
 const HEADER_BYTES = 32
 const COMPRESSED_HEADER_BYTES = 8 + STRETCH_BYTES
+const OLD_COMPRESSED_HEADER_BYTES = 8 + OLD_STRETCH_BYTES
 
 /**
  * lmdb keeps larger values in runs of whole 4096-byte pages with 16 bytes of its own at the front. 4092 points and the header
  * of a plain block fill 16 of them, and 17 with statuses.
  */
 export const MAX_PLAIN_POINTS = 4092
-/** Points of a step, the plain block in which the newest points wait until they fill a chunk. */
-export const STEP_POINTS = CHUNK_POINTS
 /** Compressed blocks fill up to 4 pages, some 14,000 points of a steady sensor. */
 export const COMPRESSED_BYTES = 4 * 4096 - 16
 export const MAX_CHUNKS = 32
@@ -178,6 +187,8 @@ export class BlockView {
   /** -1 when all points are OK. */
   #statuses = -1
   #size = 0
+  /** Whether the summary of a compressed block has the rest of the mean. */
+  #hasRest = true
   #viewed: ArrayBufferLike | null = null
   /** The same memory for chunk.ts. */
   #memory: Memory = { bytes: this.#bytes, doubles: this.#doubles }
@@ -217,7 +228,7 @@ export class BlockView {
     }
     if (size < HEADER_BYTES) throw new Damage('a block is too short')
     const version = bytes[0]
-    if (version !== PLAIN_VERSION && version !== COMPRESSED_VERSION) {
+    if (version === undefined || version < PLAIN_VERSION || version > COMPRESSED_VERSION) {
       throw new Damage(`a block has the unknown version ${version}`)
     }
     if ((bytes.byteOffset & 7) !== 0) return this.open(new Uint8Array(bytes.subarray(0, size)), size)
@@ -255,10 +266,12 @@ export class BlockView {
     const start = this.#start
     const end = start + this.#size
     const chunks = bytes[2]! | (bytes[3]! << 8)
-    if (this.#size < COMPRESSED_HEADER_BYTES || chunks === 0 || chunks > MAX_CHUNKS) {
+    this.#hasRest = bytes[0] !== OLD_COMPRESSED_VERSION
+    const headerBytes = this.#hasRest ? COMPRESSED_HEADER_BYTES : OLD_COMPRESSED_HEADER_BYTES
+    if (this.#size < headerBytes || chunks === 0 || chunks > MAX_CHUNKS) {
       throw new Damage('the header of a block does not fit its size')
     }
-    let at = start + COMPRESSED_HEADER_BYTES
+    let at = start + headerBytes
     let count = 0
     for (let i = 0; i < chunks; i++) {
       checkChunk(this.#memory, at, end)
@@ -365,6 +378,20 @@ export class BlockView {
     return columns
   }
 
+  /** The points with index from start to end, not copied where they lie in one chunk: valid until the next look at any block. */
+  pointsView(start: number, end: number): PointColumns {
+    if (this.chunkCount === 0 || start >= end) return this.columns(start, end)
+    if (start < this.#from || start >= this.#to) this.#unpack(start)
+    if (end > this.#to) return this.columns(start, end)
+    const from = this.#from
+    const { times, values, statuses } = this.#unpacked
+    return {
+      times: times.subarray(start - from, end - from),
+      values: values.subarray(start - from, end - from),
+      statuses: statuses.subarray(start - from, end - from),
+    }
+  }
+
   /** Copies times and values of a plain block; with a loop, which is the fastest for the few points of a tail. */
   copyDoubles(target: Float64Array, times: number, values: number): void {
     const { count } = this
@@ -378,7 +405,7 @@ export class BlockView {
 
   /** What the header of a compressed block says of it. */
   stretch(): Stretch {
-    return readStretch(this.#doubles, (this.#start >> 3) + 1)
+    return readStretch(this.#doubles, (this.#start >> 3) + 1, this.#hasRest)
   }
 
   /** What is known of a chunk without unpacking it. */

@@ -1,10 +1,11 @@
 import type { PointColumns } from '../series/columns.ts'
 import { Arena } from './arena.ts'
-import { type BlockView, encodeAppended, encodeBlock, joinChunks, STEP_POINTS } from './block.ts'
+import { type BlockView, encodeAppended, encodeBlock, joinChunks } from './block.ts'
 import { KEY_BYTES, TAIL, writeBlockKey } from './block-key.ts'
 import { ChunkList } from './chunk-list.ts'
 import type { Bytes, Store } from './environment.ts'
-import { encodeSummary } from './summary-entry.ts'
+import type { Stretch } from './stretch.ts'
+import { type BlockSummary, encodePage } from './summary-page.ts'
 
 /** A commit failed, and nothing was changed; `cause` is why. */
 export class CommitFailed extends Error {
@@ -29,9 +30,12 @@ interface BlockChange {
   readonly time: number
   /** `null` to remove the block. */
   readonly value: Bytes | null
-  /** Its entry of `summaries`: `null` to remove it, undefined to leave what there is. */
-  readonly summary: Bytes | null | undefined
+  /** Its summary: `null` for one that has none, undefined for one that is removed, and for a tail. */
+  readonly stretch: Stretch | null | undefined
 }
+
+/** New summaries of blocks by the time of their first point; `undefined` for a block that is removed. */
+export type BlockSummaries = ReadonlyMap<number, Stretch | null | undefined>
 
 /** A place in a change that is being worked out. */
 export interface ChangesMark {
@@ -64,6 +68,16 @@ export class Changes {
     return { blocks: this.#blocks.length, entries: this.#entries.length }
   }
 
+  /** What comes after a mark means to the summaries of a tag. */
+  summariesSince({ blocks }: ChangesMark, tag: number): BlockSummaries {
+    const changed = new Map<number, Stretch | null | undefined>()
+    for (let i = blocks; i < this.#blocks.length; i++) {
+      const change = this.#blocks[i]!
+      if (change.tag === tag && change.time !== TAIL) changed.set(change.time, change.stretch)
+    }
+    return changed
+  }
+
   undo({ blocks, entries }: ChangesMark): void {
     this.#blocks.length = blocks
     this.#entries.length = entries
@@ -72,44 +86,52 @@ export class Changes {
   /** Stores points as one plain block under their first time. */
   putPlain(tag: number, points: PointColumns): void {
     const value = encodeBlock(this.#arena, points, 0, points.times.length)
-    const summary = encodeSummary(this.#arena, null)
-    this.#blocks.push({ tag, time: points.times[0]!, value, summary })
+    this.#blocks.push({ tag, time: points.times[0]!, value, stretch: null })
   }
 
   /** Stores points as the tail. */
   putTail(tag: number, points: PointColumns): void {
     const value = encodeBlock(this.#arena, points, 0, points.times.length)
-    this.#blocks.push({ tag, time: TAIL, value, summary: undefined })
+    this.#blocks.push({ tag, time: TAIL, value, stretch: undefined })
   }
 
   /** Stores the points of a plain block and later ones in its place. */
   putAppended(tag: number, time: number, block: BlockView, points: PointColumns): void {
     const value = encodeAppended(this.#arena, block, points)
-    this.#blocks.push({ tag, time, value, summary: undefined })
+    this.#blocks.push({ tag, time, value, stretch: null })
   }
 
   /** Stores chunks as compressed blocks, each under its first time. */
   putChunks(tag: number, chunks: ChunkList, spread: boolean): void {
     for (const block of chunks.blocks(spread)) {
       const { block: value, stretch } = joinChunks(this.#arena, block)
-      const summary = encodeSummary(this.#arena, stretch)
-      this.#blocks.push({ tag, time: stretch.firstTime, value, summary })
+      this.#blocks.push({ tag, time: stretch.firstTime, value, stretch })
     }
   }
 
-  /** Stores points that are newer than all others: few as a step, many as compressed blocks. */
+  /** Stores points that are newer than all others as blocks of their own. */
   putNewest(tag: number, points: PointColumns): void {
-    if (points.times.length <= STEP_POINTS) {
-      this.putPlain(tag, points)
-      return
-    }
-    const chunks = new ChunkList()
+    const chunks = new ChunkList(this.#arena)
     chunks.addPoints(points, false)
     this.putChunks(tag, chunks, false)
   }
 
   removeBlock(tag: number, time: number): void {
-    this.#blocks.push({ tag, time, value: null, summary: time === TAIL ? undefined : null })
+    this.#blocks.push({ tag, time, value: null, stretch: undefined })
+  }
+
+  /** Stores a page of summaries of a tag: under the time of its first block, or TAIL for the newest. */
+  putPage(tag: number, time: number, blocks: readonly BlockSummary[]): void {
+    const key = writeBlockKey(this.key(KEY_BYTES), tag, time)
+    this.putOwned(this.#summaries, key, encodePage(this.#arena, blocks))
+  }
+
+  removePage(tag: number, time: number): void {
+    this.#entries.push({
+      store: this.#summaries,
+      key: writeBlockKey(this.key(KEY_BYTES), tag, time),
+      value: null,
+    })
   }
 
   /** Stores an entry of another database than `points`; key and value are copied. */
@@ -149,12 +171,10 @@ export class Changes {
           if (value === null) store.remove(key)
           else store.put(key, value)
         }
-        for (const { tag, time, value, summary } of this.#blocks) {
+        for (const { tag, time, value } of this.#blocks) {
           const key = writeBlockKey(KEY, tag, time)
           if (value === null) this.#points.remove(key)
           else this.#points.put(key, value)
-          if (summary === null) this.#summaries.remove(key)
-          else if (summary !== undefined) this.#summaries.put(key, summary)
         }
       })
     } catch (error) {

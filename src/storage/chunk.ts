@@ -1,7 +1,14 @@
 import { summarize } from '../series/aggregate.ts'
 import type { PointColumns } from '../series/columns.ts'
 import { Damage } from './damage.ts'
-import { readStretch, STRETCH_BYTES, type Stretch, stretchOf, writeStretch } from './stretch.ts'
+import {
+  OLD_STRETCH_BYTES,
+  readStretch,
+  STRETCH_BYTES,
+  type Stretch,
+  withSignal,
+  writeStretch,
+} from './stretch.ts'
 import { decodeTimes, encodeTimes, regularStep, TIMES } from './time-codec.ts'
 import { decodeValues, encodeValues } from './value-codec.ts'
 import { ByteReader, ByteWriter } from './varint.ts'
@@ -13,23 +20,25 @@ import { ByteReader, ByteWriter } from './varint.ts'
  * |---|---|---|
  * | 0 | u16 | size of the chunk in units of 8 bytes |
  * | 2 | u16 | number of points, at least 1 |
- * | 4 | u8 | flags: 1 brief, 2 has statuses |
+ * | 4 | u8 | flags: 1 brief, 2 has statuses, 4 has the rest of the mean |
  * | 5 | u8 | how times are written (TIMES) |
  * | 6 | u8 | how values are written (VALUES) |
  * | 7 | u8 | digits behind the point, for decimals |
- * | 8 | f64 × 8 or 15 | summary: brief or whole |
+ * | 8 | f64 × 9 or 16 | summary: brief or whole; without the rest of the mean, as earlier versions wrote it, one less |
  * | | | times but the first, values, statuses, zeros up to a multiple of 8 bytes |
  *
  * A summary is brief when all points are good and the same time apart: first time, step, sum, sum of squared differences from the
- * mean, min, max, first and last value; the rest follows from them. A whole one is that of stretch.ts, and where the times
+ * mean, min, max, first and last value, rest of the mean; all else follows from them. A whole one is that of stretch.ts, and where the times
  * are regular all the same the step stands in front of them.
  */
 export const CHUNK_POINTS = 512
 
 const BRIEF = 1
 const HAS_STATUSES = 2
+const HAS_REST = 4
 const PREFIX_BYTES = 8
-const BRIEF_BYTES = 64
+const BRIEF_BYTES = 72
+const OLD_BRIEF_BYTES = 64
 
 /** More than any chunk needs: both tries at times and at values at once, 9 bytes a point each. */
 const writer = new ByteWriter(64 * 1024)
@@ -43,7 +52,7 @@ export function encodeChunk(points: PointColumns, start: number, end: number): U
   const step = regularStep(times, start, end)
   const isRegular = !Number.isNaN(step)
   const isBrief = isRegular && summary.numGood === count && Number.isFinite(summary.sum)
-  let flags = 0
+  let flags = HAS_REST
   if (isBrief) {
     flags |= BRIEF
     doubles[1] = times[start]!
@@ -54,9 +63,10 @@ export function encodeChunk(points: PointColumns, start: number, end: number): U
     doubles[6] = summary.max
     doubles[7] = summary.first
     doubles[8] = summary.last
+    doubles[9] = summary.meanRest
     writer.length = PREFIX_BYTES + BRIEF_BYTES
   } else {
-    writeStretch(doubles, 1, stretchOf(points, start, end))
+    writeStretch(doubles, 1, withSignal(summary, points, start, end))
     writer.length = PREFIX_BYTES + STRETCH_BYTES
   }
   let timeMode: number = TIMES.regular
@@ -104,14 +114,24 @@ export function chunkBytes({ bytes }: Memory, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8)) << 3
 }
 
+/** Number of points of a chunk in memory of its own. */
+export function pointsIn(chunk: Uint8Array): number {
+  return chunk[2]! | (chunk[3]! << 8)
+}
+
 export function chunkCount({ bytes }: Memory, at: number): number {
   return bytes[at + 2]! | (bytes[at + 3]! << 8)
 }
 
+/** Bytes of the summary of a chunk with such flags. */
+function summaryBytes(flags: number): number {
+  if ((flags & BRIEF) !== 0) return (flags & HAS_REST) !== 0 ? BRIEF_BYTES : OLD_BRIEF_BYTES
+  return (flags & HAS_REST) !== 0 ? STRETCH_BYTES : OLD_STRETCH_BYTES
+}
+
 /** Throws Damage when what stands at an offset cannot be a chunk that ends by `end`. */
 export function checkChunk(memory: Memory, at: number, end: number): void {
-  const isBrief = (memory.bytes[at + 4]! & BRIEF) !== 0
-  const least = PREFIX_BYTES + (isBrief ? BRIEF_BYTES : STRETCH_BYTES)
+  const least = PREFIX_BYTES + summaryBytes(memory.bytes[at + 4]!)
   const size = at + PREFIX_BYTES > end ? 0 : chunkBytes(memory, at)
   const count = chunkCount(memory, at)
   if (size < least || at + size > end || count === 0 || count > CHUNK_POINTS) {
@@ -130,7 +150,9 @@ export function chunkHasStatuses({ bytes }: Memory, at: number): boolean {
 export function chunkStretch(memory: Memory, at: number): Stretch {
   const { bytes, doubles } = memory
   const from = (at >> 3) + 1
-  if ((bytes[at + 4]! & BRIEF) === 0) return readStretch(doubles, from)
+  const flags = bytes[at + 4]!
+  const hasRest = (flags & HAS_REST) !== 0
+  if ((flags & BRIEF) === 0) return readStretch(doubles, from, hasRest)
   const count = chunkCount(memory, at)
   const firstTime = doubles[from]!
   const step = doubles[from + 1]!
@@ -145,6 +167,7 @@ export function chunkStretch(memory: Memory, at: number): Stretch {
     lastTime,
     sum,
     mean: sum / count,
+    meanRest: hasRest ? doubles[from + 8]! : 0,
     squares: doubles[from + 3]!,
     min: doubles[from + 4]!,
     max: doubles[from + 5]!,
@@ -166,7 +189,7 @@ export function decodeChunk(memory: Memory, at: number, target: PointColumns, to
   const mode = bytes[at + 5]!
   const count = chunkCount(memory, at)
   const isBrief = (flags & BRIEF) !== 0
-  reader.open(bytes, at + PREFIX_BYTES + (isBrief ? BRIEF_BYTES : STRETCH_BYTES), at + chunkBytes(memory, at))
+  reader.open(bytes, at + PREFIX_BYTES + summaryBytes(flags), at + chunkBytes(memory, at))
   let step = 0
   if (mode === TIMES.regular) step = isBrief ? doubles[(at >> 3) + 2]! : reader.double()
   decodeTimes(reader, mode, chunkFirstTime(memory, at), step, count, target.times, to)

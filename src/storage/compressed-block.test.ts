@@ -9,7 +9,7 @@ import { CHUNK_POINTS } from './chunk.ts'
 import { ChunkList } from './chunk-list.ts'
 import { Damage } from './damage.ts'
 import { isUsable, type Stretch, stretchOf } from './stretch.ts'
-import { decodeSummary, encodeSummary } from './summary-entry.ts'
+import { encodePage, SummaryPage } from './summary-page.ts'
 
 const EARLIEST = -8_520_336_000_000_000
 const LATEST = 7_258_118_399_999_999
@@ -78,7 +78,7 @@ const columns = fc
   })
 
 function pack(points: PointColumns): Uint8Array {
-  const chunks = new ChunkList()
+  const chunks = new ChunkList(new Arena())
   chunks.addPoints(points, false)
   const all = chunks.blocks(false)
   assert.equal(all.length, 1)
@@ -147,7 +147,8 @@ test('the summary of a block says what its points say', () => {
       ] as const) {
         assert.equal(stated[field], expected[field], field)
       }
-      assert.deepEqual(decodeSummary(encodeSummary(new Arena(), stated)), stated)
+      const page = new SummaryPage(encodePage(new Arena(), [{ time: stated.firstTime, stretch: stated }]))
+      assert.deepEqual(page.stretch(0), stated)
       if (!isUsable(stated) || !isUsable(expected)) return
       const size = Math.max(Math.abs(expected.min), Math.abs(expected.max)) || 1
       const span = expected.lastTime - expected.firstTime
@@ -175,7 +176,7 @@ test('a steady sensor takes little room', () => {
     points.times[i] = i * 1_000_000
     points.values[i] = Math.round((20 + Math.sin(i / 1e3)) * 1_000) / 1_000
   }
-  const chunks = new ChunkList()
+  const chunks = new ChunkList(new Arena())
   chunks.addPoints(points, false)
   const blocks = chunks.blocks(false).map((block) => joinChunks(new Arena(), block).block)
   const bytes = blocks.reduce((sum, block) => sum + block.length, 0)
@@ -199,11 +200,15 @@ test('a flipped bit anywhere in a compressed block is found', () => {
   for (let length = 0; length < block.length; length++) {
     assert.throws(() => new BlockView().open(block.slice(0, length), length).verify(), Damage)
   }
-  const summary = encodeSummary(new Arena(), new BlockView().open(block, block.length).stretch())
-  for (let at = 0; at < summary.length * 8; at++) {
-    const damaged = new Uint8Array(summary)
+  const stretch = new BlockView().open(block, block.length).stretch()
+  const page = encodePage(new Arena(), [
+    { time: stretch.firstTime, stretch },
+    { time: stretch.lastTime + 1, stretch: null },
+  ])
+  for (let at = 0; at < page.length * 8; at++) {
+    const damaged = new Uint8Array(page)
     damaged[at >> 3]! ^= 1 << (at & 7)
-    assert.throws(() => decodeSummary(damaged), Damage, `bit ${at}`)
+    assert.throws(() => new SummaryPage(damaged).blocks(), Damage, `bit ${at}`)
   }
 })
 

@@ -1,5 +1,6 @@
-import { existsSync, statSync, truncateSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, statSync, truncateSync } from 'node:fs'
 import { endianness } from 'node:os'
+import { dirname, resolve } from 'node:path'
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { DATA_FILE, META } from './names.ts'
@@ -30,13 +31,14 @@ const OPTIONS = {
  *
  * Commits are plain lmdb commits (no overlappingSync): pages are written and fdatasync'ed, then the page that makes them valid
  * is written through a descriptor opened with O_DSYNC, and only then the promise of the write resolves. So what was answered is
- * durable, and no second promise (`flushed`) has to be awaited. docs/formats/embedded-v1.md has the measured order.
+ * durable, and no second promise (`flushed`) has to be awaited. docs/formats/embedded-v2.md has the measured order.
  *
  * Throws DATA_DIR_UNUSABLE, which names the folder `shown`.
  */
 export function openEnvironment(folder: string, shown = folder): Root {
   if (endianness() !== 'LE') throw unusable(shown, 'the data format needs a little-endian processor')
   try {
+    const isNew = !hasEnvironment(folder)
     checkBeforeOpening(folder)
     const root = open<Bytes, Bytes>({
       path: folder,
@@ -53,10 +55,31 @@ export function openEnvironment(folder: string, shown = folder): Root {
       ...(process.platform === 'win32' ? {} : { mapSize: 16 * 2 ** 30 }),
     })
     mendLength(root, folder, shown)
+    if (isNew) syncEntries(resolve(folder))
     return root
   } catch (error) {
     if (error instanceof TidemarkError) throw error
     throw unusable(shown, reasonOf(error), error)
+  }
+}
+
+/** So many folders above a new environment can be new as well: the data directory and what is in it. */
+const NEW_FOLDERS = 3
+
+/** lmdb syncs its file, but not the folder that it stands in: without its entry there, a file is lost with the power. */
+function syncEntries(folder: string): void {
+  // There, folders cannot be opened, nor need they be synced.
+  if (process.platform === 'win32') return
+  for (let path = folder, left = NEW_FOLDERS; left >= 0; path = dirname(path), left--) {
+    let descriptor: number | null = null
+    try {
+      descriptor = openSync(path, 'r')
+      fsyncSync(descriptor)
+    } catch {
+      // A folder that may not be read was not made just now, and not every file system syncs folders.
+    } finally {
+      if (descriptor !== null) closeSync(descriptor)
+    }
   }
 }
 

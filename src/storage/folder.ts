@@ -84,9 +84,18 @@ export class Folder {
 
   #isEpochFull(state: JournalState): boolean {
     const { points, records } = this.#limits
-    // Records can be left although their points stand in blocks, or were removed.
-    if (state.next >= records) return true
-    return this.#heads.activeTags.size > 0 && (this.#isWanted || this.#heads.activePoints >= points)
+    // Records can be left although their points stand in blocks, or were removed. What cannot be folded must not fill an epoch
+    // again and again.
+    if (state.next - this.damaged.size >= records) return true
+    if (this.#heads.activeTags.size === 0) return false
+    return this.#isWanted || this.#heads.activePoints - this.#damagedPoints() >= points
+  }
+
+  /** Active points of tags that cannot be folded. */
+  #damagedPoints(): number {
+    let points = 0
+    for (const tag of this.damaged.keys()) points += this.#heads.get(tag)?.active?.arrived ?? 0
+    return points
   }
 
   /**

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { PointColumns } from '../series/columns.ts'
 import { BlockView } from './block.ts'
 import { KEY_BYTES, readBlockKey, TAIL } from './block-key.ts'
@@ -7,11 +6,11 @@ import { Damage } from './damage.ts'
 import type { Store } from './environment.ts'
 import { Journal, type JournalState, type RecordPlace, readRecordKey } from './journal/journal.ts'
 import { decodeRecord } from './journal/record.ts'
-import { META } from './names.ts'
+import { META, SUMMARIES_VERSION } from './names.ts'
 import { searchKeys } from './search-keys.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type Stretch, stretchOf } from './stretch.ts'
-import { decodeSummary } from './summary-entry.ts'
+import { EntryCheck, PageCheck, type SummaryCheck } from './summary-check.ts'
 import { decodeTagRecord, type TagRecord } from './tag-record.ts'
 
 /** What a check of a historian found. */
@@ -63,8 +62,13 @@ export async function checkHistorian(
   const findings = new Findings()
   const { tags, searchEntries } = await checkTags(stores, snapshot, findings)
   await checkIndexes(stores, snapshot, findings, { tags, searchEntries })
-  const { blocks, points, summaries } = await checkBlocks(stores, snapshot, findings)
-  await checkSummaries(stores, snapshot, findings, summaries)
+  const version = stores.meta.get(META.summaries)
+  const summaries =
+    version === SUMMARIES_VERSION
+      ? new PageCheck(stores.summaries)
+      : new EntryCheck(stores.summaries, version === true)
+  const { blocks, points } = await checkBlocks(stores, snapshot, findings, summaries)
+  findings.watch('summaries', () => summaries.finish(snapshot))
   const records = await checkJournal(stores, snapshot, findings)
   return { tags, blocks, points, records, problems: findings.problems, problemCount: findings.count }
 }
@@ -180,13 +184,12 @@ async function checkIndexes(
 }
 
 async function checkBlocks(
-  stores: CatalogStores & { readonly points: Store; readonly summaries: Store },
+  stores: CatalogStores & { readonly points: Store },
   snapshot: Snapshot,
   findings: Findings,
-): Promise<{ readonly blocks: number; readonly points: number; readonly summaries: number }> {
-  const { meta, tags, points: store } = stores
-  const hasSummaries = meta.get(META.summaries) === true
-  let summaries = 0
+  summaries: SummaryCheck,
+): Promise<{ readonly blocks: number; readonly points: number }> {
+  const { tags, points: store } = stores
   const view = new BlockView()
   let blocks = 0
   let points = 0
@@ -206,37 +209,21 @@ async function checkBlocks(
       name = nameOf(tags, tag, snapshot)
       if (name === null) findings.add(`blocks of a tag ${tag} that does not exist`)
     }
-    findings.watch(`tag ${name ?? tag}`, () => {
+    const subject = `tag ${name ?? tag}`
+    let stretch: Stretch | null | undefined
+    findings.watch(subject, () => {
       view.open(value, value.length).verify()
       points += view.count
       checkOrder(view, time, lastTime)
       lastTime = view.lastTime
       if (view.chunkCount > 0) checkStretch(view)
-      if (time === TAIL || !hasSummaries) return
-      summaries++
-      const stretch = view.chunkCount > 0 ? view.stretch() : null
-      const entry = stores.summaries.get(key, snapshot.options)
-      if (entry === undefined) throw new Damage('the summary of a block is missing')
-      if (!isDeepStrictEqual(decodeSummary(entry), stretch)) {
-        throw new Damage('the summary of a block is not that of the block')
-      }
+      stretch = view.chunkCount > 0 ? view.stretch() : null
     })
+    if (time !== TAIL) {
+      summaries.add({ tag, time, stretch }, (step) => findings.watch(subject, step), snapshot)
+    }
   })
-  return { blocks, points, summaries }
-}
-
-/** Every sound block has its summary, as was checked: so there are superfluous ones only if there are too many. */
-async function checkSummaries(
-  { summaries }: { readonly summaries: Store },
-  snapshot: Snapshot,
-  findings: Findings,
-  expected: number,
-): Promise<void> {
-  let entries = 0
-  await eachEntry(summaries, snapshot, () => {
-    entries++
-  })
-  if (entries > expected && findings.count === 0) findings.add('there are summaries without a block')
+  return { blocks, points }
 }
 
 /** Throws Damage when the header of a compressed block does not say what its points say. */
@@ -269,7 +256,7 @@ const EXACT: ReadonlySet<keyof Stretch> = new Set([
 function toleranceOf(field: keyof Stretch, points: PointColumns, { min, max, numGood }: Stretch): number {
   const size = Math.max(Math.abs(min), Math.abs(max))
   const span = points.times.at(-1)! - points.times[0]!
-  if (field === 'mean') return 1e-9 * size
+  if (field === 'mean' || field === 'meanRest') return 1e-9 * size
   if (field === 'sum') return 1e-9 * size * numGood
   if (field === 'squares') return 1e-9 * size * size * numGood
   return 1e-9 * size * span

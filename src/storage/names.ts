@@ -1,5 +1,5 @@
 /**
- * Every name and number that stands on disk, in one place; docs/formats/embedded-v1.md describes what they hold.
+ * Every name and number that stands on disk, in one place; docs/formats/embedded-v2.md describes what they hold.
  * Changing anything here is a new format.
  */
 
@@ -43,11 +43,14 @@ export const META = {
   generation: 'generation',
   /** Owner of the environment: see owner.ts. */
   owner: 'owner',
-  /** True when every block has an entry in `summaries`. */
+  /** SUMMARIES_VERSION when every block has its place in `summaries`; true where each has an entry of its own, as in format 1. */
   summaries: 'summaries',
   /** Set with the first key and never taken back. */
   keysMade: 'keys-made',
 } as const
+
+/** How summaries are kept: in pages (summary-page.ts). */
+export const SUMMARIES_VERSION = 2
 
 /** First byte of a key of `search`. */
 export const SEARCH_KINDS = {

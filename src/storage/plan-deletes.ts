@@ -1,6 +1,7 @@
 import { TAIL } from './block-key.ts'
 import type { Changes } from './changes.ts'
 import { ChunkList, without } from './chunk-list.ts'
+import { planPages } from './plan-pages.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StoredBlocks } from './tag-blocks.ts'
 
@@ -23,6 +24,7 @@ export async function planDeletes(
   snapshot: Snapshot,
 ): Promise<number[]> {
   const counts = spans.map(() => 0)
+  const mark = changes?.mark()
   const pieces = disjointPieces(spans)
   const { view } = blocks
   for (let first = 0; first < pieces.length; ) {
@@ -45,6 +47,7 @@ export async function planDeletes(
     if (changes !== null && removed > 0) planCuts(changes, blocks, tag, cuts, removed)
     if (snapshot.isDue()) await snapshot.rest()
   }
+  if (changes !== null) planPages(changes, blocks.pages!, tag, changes.summariesSince(mark!, tag))
   return counts
 }
 
@@ -63,7 +66,7 @@ function planCuts(
     return
   }
   if (view.chunkCount > 0) {
-    const chunks = new ChunkList()
+    const chunks = new ChunkList(changes.arena)
     chunks.addWithout(view, cuts)
     // Without its first points a block begins later, and so has another key.
     changes.removeBlock(tag, key)

@@ -1,20 +1,23 @@
-import { concatColumns, lowerBound, type PointColumns, sliceColumns, upperBound } from '../series/columns.ts'
-import { COMPRESSED_BYTES, STEP_POINTS } from './block.ts'
+import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../series/columns.ts'
 import { TAIL } from './block-key.ts'
 import type { Changes } from './changes.ts'
+import { CHUNK_POINTS } from './chunk.ts'
 import { ChunkList } from './chunk-list.ts'
+import { planPages } from './plan-pages.ts'
 import { mergePoints } from './sort-points.ts'
 import type { StoredBlocks } from './tag-blocks.ts'
 
 /**
  * A tag's newest points are kept in a small block of their own, its tail, so that adding a point rewrites little: several tails
- * share an lmdb page. A full tail moves to a step, a plain block that grows to STEP_POINTS, and a full step becomes a chunk at the
- * end of the compressed block before it. So a point that comes alone is rewritten with half a tail, a few times with half a step
- * and once with half a compressed block, some 400 bytes in all, and it is packed once.
+ * share an lmdb page. A full tail, or more points than a tail takes, go to a step: a compressed block of up to STEP_BYTES, several
+ * of which share a page, too. When a step outgrows that, its full chunks move on to the end of the block before it. So a slow tag
+ * that gets a hundred points at a time has some 1 kB rewritten with them, and a large block once in a thousand points.
  */
 const TAIL_POINTS = 32
 /** Tails of different tags fill up at different sizes: tags that are always written together then do not all move at once. */
 const TAIL_SPREAD = 32
+/** lmdb keeps values up to 2,018 bytes beside others in a page; longer ones take whole pages. */
+const STEP_BYTES = 2_000
 
 function tailLimit(tag: number): number {
   return TAIL_POINTS + ((Math.imul(tag, 0x9e3779b1) >>> 16) % TAIL_SPREAD)
@@ -25,6 +28,12 @@ function tailLimit(tag: number): number {
  * @param points  ascending, distinct, at least one; they replace stored ones with the same timestamp
  */
 export function planPoints(changes: Changes, blocks: StoredBlocks, tag: number, points: PointColumns): void {
+  const mark = changes.mark()
+  planBlocks(changes, blocks, tag, points)
+  planPages(changes, blocks.pages!, tag, changes.summariesSince(mark, tag))
+}
+
+function planBlocks(changes: Changes, blocks: StoredBlocks, tag: number, points: PointColumns): void {
   const first = points.times[0]!
   const { view } = blocks
   if (blocks.seekTail()) {
@@ -47,8 +56,9 @@ export function planPoints(changes: Changes, blocks: StoredBlocks, tag: number, 
     if (split > 0) planIntoBlocks(changes, blocks, tag, sliceColumns(points, 0, split))
     return
   }
-  if (!blocks.seekBlockBefore(Number.MAX_SAFE_INTEGER, 'header')) {
-    planNewest(changes, tag, points)
+  if (!blocks.seekNewestBlock()) {
+    if (points.times.length <= tailLimit(tag)) changes.putTail(tag, points)
+    else planNewer(changes, blocks, tag, points)
     return
   }
   const split = upperBound(points.times, view.lastTime)
@@ -60,38 +70,31 @@ export function planPoints(changes: Changes, blocks: StoredBlocks, tag: number, 
   } else planIntoBlocks(changes, blocks, tag, points)
 }
 
-/** The first points of a tag. */
-function planNewest(changes: Changes, tag: number, points: PointColumns): void {
-  if (points.times.length <= tailLimit(tag)) changes.putTail(tag, points)
-  else changes.putNewest(tag, points)
-}
-
 /** Adds points that are newer than all in the blocks of a tag without a tail. */
 function planNewer(changes: Changes, blocks: StoredBlocks, tag: number, points: PointColumns): void {
   const { view } = blocks
-  const added = points.times.length
-  if (added >= STEP_POINTS || !blocks.seekBlockBefore(Number.MAX_SAFE_INTEGER)) {
+  if (!blocks.seekNewestBlock()) changes.putNewest(tag, points)
+  else if (view.chunkCount > 0 && view.bytes <= STEP_BYTES) growStep(changes, blocks, tag, points)
+  else if (view.chunkCount === 0 || points.times.length >= CHUNK_POINTS) {
     planIntoBlocks(changes, blocks, tag, points)
-  } else if (view.chunkCount > 0 || view.count > STEP_POINTS) {
-    changes.putPlain(tag, points)
-  } else if (view.count + added <= STEP_POINTS) {
-    changes.putAppended(tag, view.firstTime, view, points)
-  } else {
-    const newest = concatColumns([view.columns(), points])
-    const full = sliceColumns(newest, 0, STEP_POINTS)
-    changes.removeBlock(tag, full.times[0]!)
-    const chunks = new ChunkList()
-    if (blocks.seekBlockBefore(full.times[0]! - 1) && view.chunkCount > 0 && hasRoom(view.bytes)) {
-      chunks.addMerged(view, full, false)
-    } else chunks.addPoints(full, false)
-    changes.putChunks(tag, chunks, false)
-    changes.putPlain(tag, sliceColumns(newest, STEP_POINTS, newest.times.length))
-  }
+  } else changes.putNewest(tag, points)
 }
 
-/** Whether a chunk of common size fits into a block of so many bytes; if it turns out not to, it becomes a block of its own. */
-function hasRoom(bytes: number): boolean {
-  return bytes < COMPRESSED_BYTES - 128
+/** Adds newer points to the step in view. */
+function growStep(changes: Changes, blocks: StoredBlocks, tag: number, points: PointColumns): void {
+  const { view } = blocks
+  const time = view.firstTime
+  const step = new ChunkList(changes.arena)
+  step.addMerged(view, points, false)
+  const full = step.bytes <= STEP_BYTES ? null : step.takeFull()
+  if (full !== null && full.bytes > 0) {
+    changes.removeBlock(tag, time)
+    const whole = new ChunkList(changes.arena)
+    if (blocks.seekBlockBefore(time - 1) && view.chunkCount > 0 && full.fitsBehind(view)) whole.addBlock(view)
+    whole.addAll(full)
+    changes.putChunks(tag, whole, false)
+  }
+  if (step.bytes > 0) changes.putChunks(tag, step, false)
 }
 
 /** Merges points into the blocks that they fall into; the tail is none of them. */
@@ -106,7 +109,7 @@ function planIntoBlocks(changes: Changes, blocks: StoredBlocks, tag: number, poi
     const hasNext = blocks.seekBlockAfter(after + 1, 'header')
     const end = hasNext ? lowerBound(times, view.firstTime) : times.length
     const run = sliceColumns(points, start, end)
-    const chunks = new ChunkList()
+    const chunks = new ChunkList(changes.arena)
     if (baseTime === null) chunks.addPoints(run, hasNext)
     else {
       blocks.seekBlockBefore(baseTime)
@@ -131,7 +134,7 @@ function baseOf(
   // Before the first block: it takes in a few, and so begins earlier.
   if (!blocks.seekBlockAfter(at, 'header')) return null
   const earlier = lowerBound(times, view.firstTime) - start
-  if (earlier > STEP_POINTS) return null
+  if (earlier > CHUNK_POINTS) return null
   changes.removeBlock(tag, view.firstTime)
   return view.firstTime
 }

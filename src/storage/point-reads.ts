@@ -3,6 +3,7 @@ import type { FindPoint, Neighbours, RangeResult } from '../series/reads.ts'
 import type { BlockView } from './block.ts'
 import { ColumnsBuilder } from './columns-builder.ts'
 import type { Snapshot } from './snapshot.ts'
+import { forEachStretch } from './stretch-reads.ts'
 import type { TagBlocks } from './tag-blocks.ts'
 
 // Instants are whole: "before at" is "at or before at - 1", and "after at" is "at or after at + 1".
@@ -96,8 +97,21 @@ export async function countPoints(
   cap: number,
   snapshot: Snapshot,
 ): Promise<number> {
-  const { view } = blocks
+  const { view, stored } = blocks
   let count = 0
+  if (stored.pages !== null) {
+    await forEachStretch(blocks, from, to, snapshot, {
+      takeStretch(stretch) {
+        count += stretch.count
+        return true
+      },
+      takePoints(points) {
+        count += points.times.length
+      },
+      isDone: () => count >= cap,
+    })
+    return count
+  }
   let found = blocks.seekCovering(from, 'header')
   while (found && view.firstTime < to && count < cap) {
     const { lastTime } = view

@@ -14,12 +14,13 @@ const { signal } = new AbortController()
 function near(found: Float64Array, expected: Float64Array, what: string): void {
   assert.equal(found.length, expected.length)
   expected.forEach((value, i) => {
-    const isNear = Math.abs(found[i]! - value) <= 1e-9 * Math.max(1e-3, Math.abs(value))
+    const isNear = Math.abs(found[i]! - value) <= 1e-12 * Math.max(1e-12, Math.abs(value))
     assert.ok(Number.isNaN(value) ? Number.isNaN(found[i]) : isNear, `${what} ${i}: ${found[i]} for ${value}`)
   })
 }
 
-test('aggregates and integrals from summaries are those of the points, whatever the edges and the blocks', async (t) => {
+// Values are 1,000,000 ± 0.01, where a variance around means of one double has half of its digits.
+test('aggregates and integrals from summaries are those of the points to 12 digits, whatever the edges and the blocks', async (t) => {
   const store = await openHistorianStore(temporaryFolder(t), { historian: 'plant', owner: true })
   t.after(() => store.close())
   const count = 60_000
@@ -28,21 +29,25 @@ test('aggregates and integrals from summaries are those of the points, whatever 
     // A stretch of regular points, one with jitter and gaps, one with BAD points, and one of BAD points alone.
     const jitter = i > 20_000 && i < 40_000 ? ((i * 7_919) % 700_000) + (i % 1_000 === 0 ? 400_000 : 0) : 0
     points.times[i] = i * 1_200_000 + jitter
-    points.values[i] = 1e3 + Math.sin(i / 40) / 100 + (i % 9_000 < 10 ? 1 / 3 : 0)
+    points.values[i] = 1e6 + Math.sin(i / 40) / 100 + (i % 9_000 < 10 ? 1 / 3 : 0)
     points.statuses[i] = (i > 35_000 && i % 11 === 0) || (i > 45_000 && i < 48_000) ? 1 : 0
   }
-  // Overwrites and a tail on top leave blocks of every kind.
+  // Overwrites and a tail on top leave blocks of every kind; the last ones stay in memory.
   await store.write(writeBatch([{ tag: 'a', points }], true), signal)
+  await store.fold()
   for (const [from, size] of [
     [5_000, 3],
     [30_000, 700],
     [59_990, 10],
+    [12_000, 20],
+    [59_980, 20],
   ] as const) {
+    if (from !== 59_980) await store.fold()
     const over = makeColumns(size)
     for (let i = 0; i < size; i++) {
       over.times[i] = points.times[from + i]!
-      points.values[from + i] = i
-      over.values[i] = i
+      points.values[from + i] = 1e6 + i / 1e4
+      over.values[i] = 1e6 + i / 1e4
       points.statuses[from + i] = 0
     }
     await store.write(writeBatch([{ tag: 'a', points: over }], false), signal)

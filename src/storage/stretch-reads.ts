@@ -10,15 +10,15 @@ import type { TagBlocks } from './tag-blocks.ts'
 export interface StretchSink {
   /** A stretch of points by its summary; false when its points are needed, which then come. */
   takeStretch(stretch: Stretch): boolean
+  /** The points are not to be kept: they lie in memory that is used again. */
   takePoints(points: PointColumns): void
+  /** Whether nothing more is wanted; asked now and then. */
+  isDone?(): boolean
 }
 
-/** Summaries read in one go: below a megabyte. */
-const SUMMARIES = 4_096
-
 /**
- * Gives the points of [from, to) to a sink: whole blocks and chunks by their summaries where the sink takes those, and the rest as
- * points. So a read over a year touches the blocks at the edges of its windows only.
+ * Gives the points of [from, to) to a sink: whole pages of summaries, blocks and chunks by their summaries where the sink takes those,
+ * and the rest as points. So a read over a year touches some 80 entries, and the blocks at the edges of its windows only.
  */
 export async function forEachStretch(
   blocks: TagBlocks,
@@ -28,37 +28,38 @@ export async function forEachStretch(
   sink: StretchSink,
 ): Promise<void> {
   const { stored, view } = blocks
-  if (!stored.hasSummaries) {
+  if (stored.pages === null) {
     await forEachPage(blocks, from, to, snapshot, (points) => sink.takePoints(points))
     return
   }
+  if (!(from < to)) return
   const memory = new MemoryWalk(blocks, from, to, sink)
-  let next = from
-  if (from < to && stored.seekBefore(from)) {
-    memory.takeBlock()
-    if (stored.isTail) {
-      memory.takeUntil(to)
-      return
+  const take = (stretch: Stretch) =>
+    stretch.firstTime >= from &&
+    stretch.lastTime < to &&
+    isUsable(stretch) &&
+    !memory.isWithin(stretch) &&
+    sink.takeStretch(stretch)
+  for (const page of stored.pages.walk(from, to)) {
+    if (sink.isDone?.()) return
+    const { whole } = page
+    if (whole !== null) {
+      memory.takeUntil(whole.firstTime)
+      if (take(whole)) continue
     }
-    next = view.lastTime + 1
-  }
-  while (next < to) {
-    const found: { readonly time: number; readonly stretch: Stretch | null }[] = []
-    stored.eachSummary(next, to, (time, stretch) => {
-      found.push({ time, stretch })
-      return found.length < SUMMARIES
-    })
-    for (const { time, stretch } of found) {
+    for (let block = Math.max(0, page.blockBefore(from)); block < page.count; block++) {
+      const time = page.time(block)
+      if (time >= to) break
+      if (page.lastTime(block) < from) continue
       memory.takeUntil(time)
-      const isWhole = stretch !== null && stretch.lastTime < to && isUsable(stretch)
-      if (!isWhole || memory.isWithin(stretch) || !sink.takeStretch(stretch)) {
-        stored.seekBlockBefore(time)
-        memory.takeBlock()
-      }
-      next = time + 1
+      const stretch = page.stretch(block)
+      if (stretch !== null && take(stretch)) continue
+      stored.openBlock(time)
+      memory.takeBlock()
       if (snapshot.isDue()) await snapshot.rest()
+      if (sink.isDone?.()) return
     }
-    if (found.length < SUMMARIES) break
+    if (snapshot.isDue()) await snapshot.rest()
   }
   if (stored.seekTail() && view.firstTime < to) {
     memory.takeUntil(view.firstTime)
@@ -116,7 +117,16 @@ class MemoryWalk {
 
 /** Gives those points of a block that fall into [from, to). */
 function takeBlock(view: BlockView, from: number, to: number, sink: StretchSink): void {
-  for (let chunk = 0; chunk < view.chunkCount; chunk++) {
+  const { chunkCount } = view
+  if (chunkCount === 0) {
+    const start = view.lowerBound(from)
+    const end = view.lowerBound(to)
+    if (start < end) sink.takePoints(view.columns(start, end))
+    return
+  }
+  let chunk = 0
+  while (chunk + 1 < chunkCount && view.chunkFirstTime(chunk + 1) <= from) chunk++
+  for (; chunk < chunkCount; chunk++) {
     const stretch = view.chunkStretch(chunk)
     if (stretch.lastTime < from) continue
     if (stretch.firstTime >= to) return
@@ -124,10 +134,6 @@ function takeBlock(view: BlockView, from: number, to: number, sink: StretchSink)
     if (isWhole && sink.takeStretch(stretch)) continue
     const start = Math.max(view.chunkStart(chunk), view.lowerBound(from))
     const end = Math.min(view.chunkStart(chunk + 1), view.lowerBound(to))
-    sink.takePoints(view.columns(start, end))
+    sink.takePoints(view.pointsView(start, end))
   }
-  if (view.chunkCount > 0) return
-  const start = view.lowerBound(from)
-  const end = view.lowerBound(to)
-  if (start < end) sink.takePoints(view.columns(start, end))
 }

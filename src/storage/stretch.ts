@@ -10,12 +10,18 @@ export interface Stretch extends Summary, GoodStretch {
 }
 
 /** A stretch as doubles: bytes of it. */
-export const STRETCH_BYTES = 120
+export const STRETCH_BYTES = 128
+/** Before there was the rest of the mean. */
+export const OLD_STRETCH_BYTES = 120
 
 /** Summary of the points with index from start (included) to end (excluded), at least one. */
 export function stretchOf(points: PointColumns, start: number, end: number): Stretch {
+  return withSignal(summarize(points, start, end), points, start, end)
+}
+
+/** The summary of points and what their signal adds to it. */
+export function withSignal(summary: Summary, points: PointColumns, start: number, end: number): Stretch {
   const { times, values, statuses } = points
-  const summary = summarize(points, start, end)
   let firstGoodTime = Number.NaN
   let time = Number.NaN
   let value = 0
@@ -100,9 +106,11 @@ export function writeStretch(target: Float64Array, at: number, stretch: Stretch)
   target[at + 12] = stretch.last
   target[at + 13] = stretch.linear
   target[at + 14] = stretch.stepped
+  target[at + 15] = stretch.meanRest
 }
 
-export function readStretch(source: Float64Array, at: number): Stretch {
+/** @param hasRest  false for one of OLD_STRETCH_BYTES */
+export function readStretch(source: Float64Array, at: number, hasRest: boolean): Stretch {
   return {
     count: source[at]!,
     numGood: source[at + 1]!,
@@ -110,6 +118,7 @@ export function readStretch(source: Float64Array, at: number): Stretch {
     lastTime: source[at + 3]!,
     sum: source[at + 4]!,
     mean: source[at + 5]!,
+    meanRest: hasRest ? source[at + 15]! : 0,
     squares: source[at + 6]!,
     min: source[at + 7]!,
     max: source[at + 8]!,

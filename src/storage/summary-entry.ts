@@ -1,10 +1,10 @@
-import type { Arena } from './arena.ts'
 import { Damage } from './damage.ts'
 import type { Bytes } from './environment.ts'
-import { readStretch, STRETCH_BYTES, type Stretch, writeStretch } from './stretch.ts'
+import { OLD_STRETCH_BYTES, readStretch, type Stretch } from './stretch.ts'
 
 /**
- * Entries of `summaries`: one for every block but tails, under the same key, so that reads over long times need not touch blocks.
+ * Entries of `summaries` as format 1 had them: one for every block but tails, under the same key. They are read once, to make pages
+ * (summary-page.ts) of them.
  *
  * | byte | type | what |
  * |---|---|---|
@@ -16,35 +16,13 @@ import { readStretch, STRETCH_BYTES, type Stretch, writeStretch } from './stretc
  */
 const ENTRY_VERSION = 1
 const HEADER_BYTES = 8
-const ENTRY_BYTES = HEADER_BYTES + STRETCH_BYTES
-
-/** @param stretch  `null` for a block without a summary */
-export function encodeSummary(arena: Arena, stretch: Stretch | null): Bytes {
-  const size = stretch === null ? HEADER_BYTES : ENTRY_BYTES
-  const { bytes, doubles, offset } = arena.allocate(size)
-  const entry = bytes.subarray(offset, offset + size)
-  entry.fill(0, 0, HEADER_BYTES)
-  entry[0] = ENTRY_VERSION
-  entry[1] = stretch === null ? 0 : 1
-  if (stretch !== null) writeStretch(doubles, (offset >> 3) + 1, stretch)
-  scratchBytes.set(entry)
-  scratchWords[1] = checksum(size)
-  entry.set(scratchBytes.subarray(4, 8), 4)
-  return entry
-}
+const ENTRY_BYTES = HEADER_BYTES + OLD_STRETCH_BYTES
 
 /** Scratch for an entry, aligned. */
 const scratch = new Float64Array(ENTRY_BYTES / 8)
 const scratchBytes = new Uint8Array(scratch.buffer)
 const scratchWords = new Uint32Array(scratch.buffer)
-/** The buffer that the last entry was read from, which lmdb-js hardly ever changes, as words. */
-let viewed: ArrayBufferLike | null = null
-let words: Uint32Array<ArrayBufferLike> = new Uint32Array(0)
-
-/**
- * FNV-1a with words in place of bytes, over the entry in scratch with 0 for the checksum. Thousands of entries are read in a
- * millisecond, and a call out of JavaScript for each would take as long as all the rest. Finds every damage within one word.
- */
+/** FNV-1a with words in place of bytes, over the entry in scratch with 0 for the checksum. */
 function checksum(size: number): number {
   let hash = 0x811c9dc5
   const words = size >> 2
@@ -56,20 +34,11 @@ function checksum(size: number): number {
 export function decodeSummary(value: Bytes): Stretch | null {
   const size = value.length
   if (size !== HEADER_BYTES && size !== ENTRY_BYTES) throw new Damage('a summary has a wrong size')
-  // The value lies at the front of a longer buffer: see environment.ts.
-  if ((value.byteOffset & 3) !== 0) for (let i = 0; i < size; i++) scratchBytes[i] = value[i]!
-  else {
-    if (value.buffer !== viewed) {
-      viewed = value.buffer
-      words = new Uint32Array(viewed, 0, viewed.byteLength >> 2)
-    }
-    const from = value.byteOffset >> 2
-    for (let i = 0; i < size >> 2; i++) scratchWords[i] = words[from + i]!
-  }
+  for (let i = 0; i < size; i++) scratchBytes[i] = value[i]!
   if (checksum(size) !== scratchWords[1]) throw new Damage('the checksum of a summary is wrong')
   if (scratchBytes[0] !== ENTRY_VERSION) {
     throw new Damage(`a summary has the unknown version ${scratchBytes[0]}`)
   }
   if ((scratchBytes[1] === 1) !== (size === ENTRY_BYTES)) throw new Damage('a summary contradicts itself')
-  return size === ENTRY_BYTES ? readStretch(scratch, 1) : null
+  return size === ENTRY_BYTES ? readStretch(scratch, 1, false) : null
 }

@@ -1,17 +1,16 @@
 import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../series/columns.ts'
 import { type BlockView, LONGEST_BLOCK } from './block.ts'
-import { KEY_BYTES, readBlockKey, TAIL, writeBlockKey } from './block-key.ts'
+import { KEY_BYTES, TAIL, writeBlockKey } from './block-key.ts'
 import { Damage } from './damage.ts'
 import type { Bytes, ReadOptions, Store } from './environment.ts'
 import type { Generations } from './generations.ts'
 import { mergePoints } from './sort-points.ts'
-import type { Stretch } from './stretch.ts'
-import { decodeSummary } from './summary-entry.ts'
+import { SummaryPages } from './summary-pages.ts'
 
 /** What reading blocks takes, shared by all tags of a historian. */
 export interface BlockAccess {
   readonly points: Store
-  /** See summary-entry.ts; `null` in a historian that has none yet. */
+  /** See summary-page.ts; `null` in a historian that has none yet. */
   readonly summaries: Store | null
   /** Opened again for each block that is read: never more than one is looked at. */
   readonly view: BlockView
@@ -36,12 +35,15 @@ export class StoredBlocks {
   readonly #tag: number
   /** Time of the tail's first point, TAIL without one, NaN when nobody looked yet. */
   #tailFirst = Number.NaN
+  /** Summaries of the blocks; `null` in a historian that has none yet. */
+  readonly pages: SummaryPages | null
 
   constructor(access: BlockAccess, reader: { readonly options: ReadOptions | undefined }, tag: number) {
     this.#access = access
     this.#reader = reader
     this.#tag = tag
     this.view = access.view
+    this.pages = access.summaries === null ? null : new SummaryPages(access.summaries, reader, tag)
   }
 
   /** Whether the block in view is the tail. */
@@ -88,6 +90,15 @@ export class StoredBlocks {
     return this.#seekBlock(at, writeBlockKey(END, this.#tag, Number.MIN_SAFE_INTEGER), true, check)
   }
 
+  /** Views the newest block, without regard to the tail. */
+  seekNewestBlock(): boolean {
+    if (this.pages === null) return this.seekBlockBefore(Number.MAX_SAFE_INTEGER)
+    const page = this.pages.newest()
+    if (page === null) return false
+    this.openBlock(page.time(page.count - 1))
+    return true
+  }
+
   /** Views the first block, without regard to the tail, that begins at or after `at`. */
   seekBlockAfter(at: number, check: Check = 'all'): boolean {
     return this.#seekBlock(at, writeBlockKey(END, this.#tag, TAIL), false, check)
@@ -102,24 +113,12 @@ export class StoredBlocks {
     verified.set(checksum, true)
   }
 
-  /**
-   * Gives blocks, the tail not among them, in time order from the first one that begins at or after `from` to those that begin
-   * before `to`, by their time and their summary (`null` for one that has none). `visit` must not read anything; it answers
-   * whether to go on.
-   * Only where `hasSummaries`.
-   */
-  eachSummary(from: number, to: number, visit: (time: number, stretch: Stretch | null) => boolean): void {
-    const start = writeBlockKey(KEY, this.#tag, from)
-    const end = writeBlockKey(END, this.#tag, to)
-    const transaction = this.#reader.options
-    for (const { key, value } of this.#access.summaries!.getRange({ start, end, ...transaction })) {
-      const stretch = decodeSummary(value)
-      if (!visit(stretch === null ? readBlockKey(key as Uint8Array).time : stretch.firstTime, stretch)) return
-    }
-  }
-
-  get hasSummaries(): boolean {
-    return this.#access.summaries !== null
+  /** Views the block under a key, which a page of summaries names. Throws Damage when there is none. */
+  openBlock(time: number): void {
+    const bytes = this.#access.points.get(writeBlockKey(KEY, this.#tag, time), this.#reader.options)
+    if (bytes === undefined) throw new Damage('a block is missing')
+    this.#open(bytes)
+    this.verify()
   }
 
   #seekBlock(at: number, end: Uint8Array, reverse: boolean, check: Check): boolean {

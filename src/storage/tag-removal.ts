@@ -2,6 +2,7 @@ import type { BlockView } from './block.ts'
 import { KEY_BYTES, readBlockKey, TAIL, writeBlockKey } from './block-key.ts'
 import type { Changes } from './changes.ts'
 import { Damage } from './damage.ts'
+import type { Store } from './environment.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { BlockAccess } from './tag-blocks.ts'
 
@@ -38,7 +39,17 @@ export async function removeAllBlocks(
     }
     if (snapshot.isDue()) await snapshot.rest()
   }
+  if (changes !== null) removePages(changes, access.summaries!, tag, snapshot)
   return count
+}
+
+/** Their keys alone are read: damaged ones go, too. */
+function removePages(changes: Changes, summaries: Store, tag: number, snapshot: Snapshot): void {
+  const start = writeBlockKey(new Uint8Array(KEY_BYTES), tag, Number.MIN_SAFE_INTEGER)
+  const end = writeBlockKey(new Uint8Array(KEY_BYTES), tag, TAIL)
+  for (const key of summaries.getKeys({ start, end, inclusiveEnd: true, ...snapshot.options })) {
+    changes.removePage(tag, readBlockKey(key as Uint8Array).time)
+  }
 }
 
 function countOf(view: BlockView, value: Uint8Array): number {

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Historian } from '../../src/historian/contract.ts'
+import type { Historian, SignalShape } from '../../src/historian/contract.ts'
 import { parseTagPattern } from '../../src/historian/tag-pattern.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
+import { interpolate } from '../../src/series/interpolate.ts'
 import { MemoryHistorian } from './memory-historian.ts'
-import { assertPoints, at, points, type Row } from './points.ts'
+import { assertPoints, at, EVER, points, type Row } from './points.ts'
+import { aggregatesOf, integralsOf } from './push-down-promises.ts'
 import type { Bench, Promised } from './subject.ts'
 
-/** Sequences of commands tried; more with CONTRACT_RUNS=n. */
-const RUNS = Number(process.env.CONTRACT_RUNS ?? 25)
+/** Sequences of commands tried, of some thirty commands each; more with CONTRACT_RUNS=n. */
+const RUNS = 25
 
 /** A few names, so that commands meet: all but the prefix of a run. */
 const NAMES = ['pump', 'Pump', 'flow/1', 'flow/2', '\u{1F525}']
@@ -162,6 +164,8 @@ const renameTags = fc
 
 const reopen = fc.constant<Command>(async ({ bench }) => bench.reopen?.())
 
+const fold = fc.constant<Command>(async ({ bench }) => bench.fold?.())
+
 const readRange = fc
   .tuple(name, span, fc.constantFrom('asc' as const, 'desc' as const), fc.constantFrom(1, 2, 7, 4_092, 1e6))
   .map(([tag, range, order, limit]): Command => {
@@ -213,6 +217,72 @@ const readNeighbours = fc
     }
   })
 
+const shape = fc
+  .tuple(fc.boolean(), edge)
+  .map(([stepped, hold]): SignalShape => ({ stepped, holdUntil: at(hold) }))
+
+/** Ascending instants. */
+const instants = fc
+  .uniqueArray(edge, { minLength: 2, maxLength: 12 })
+  .map((all) => Float64Array.from(all).sort())
+
+/** All points that a tag has, by the model. */
+const rawOf = async ({ model, prefix }: World, tag: string) => {
+  const [read] = await model.readRanges([{ tag: prefix + tag, ...EVER, order: 'asc', limit: 1e9 }], context)
+  return read!.points
+}
+
+/** Equal but for what rounding makes of sums in another order; where a number does not fit into a double, neither does the other. */
+function assertClose(actual: Float64Array, expected: Float64Array, message: string): void {
+  assert.equal(actual.length, expected.length, message)
+  for (let i = 0; i < actual.length; i++) {
+    const isClose = Number.isFinite(expected[i]!)
+      ? Math.abs(actual[i]! - expected[i]!) <= 1e-9 * Math.max(1, Math.abs(expected[i]!))
+      : !Number.isFinite(actual[i]!)
+    assert.ok(isClose, `${message} at ${i}: ${actual[i]} is not ${expected[i]}`)
+  }
+}
+
+const readAggregates = fc.tuple(name, instants, shape).map(([tag, edges, signal]): Command => {
+  return async (world) => {
+    const { historian } = world.bench
+    const { aggregates } = historian.capabilities
+    if (aggregates.length === 0) return
+    const query = { tag: world.prefix + tag, edges, aggregates, ...signal }
+    const [found] = await historian.readAggregates!([query], context)
+    const expected = aggregatesOf(await rawOf(world, tag), edges, aggregates, signal)
+    for (const one of aggregates) assertClose(found![one]!, expected[one]!, `${one} of ${tag}`)
+  }
+})
+
+const readInterpolated = fc.tuple(name, instants, shape).map(([tag, times, signal]): Command => {
+  return async (world) => {
+    const { historian } = world.bench
+    if (!historian.capabilities.interpolation) return
+    const [found] = await historian.readInterpolated!(
+      [{ tag: world.prefix + tag, times, ...signal }],
+      context,
+    )
+    const [neighbours] = await world.model.readNeighbours([world.prefix + tag], times, context)
+    assertClose(found!, interpolate(neighbours!, times, signal), `interpolated ${tag}`)
+  }
+})
+
+const readIntegrals = fc.tuple(name, instants, shape).map(([tag, edges, signal]): Command => {
+  return async (world) => {
+    const { historian } = world.bench
+    if (!historian.capabilities.integrals) return
+    // Every other span between two edges.
+    const starts = edges.filter((_, index) => index % 2 === 0 && index + 1 < edges.length)
+    const ends = edges.filter((_, index) => index % 2 === 1)
+    const query = { tag: world.prefix + tag, starts, ends, ...signal }
+    const [found] = await historian.readIntegrals!([query], context)
+    const expected = integralsOf(await rawOf(world, tag), starts, ends, signal)
+    assertClose(found!.integrals, expected.integrals, `integrals of ${tag}`)
+    assertClose(found!.coveredUs, expected.coveredUs, `covered of ${tag}`)
+  }
+})
+
 const search = fc.constantFrom('*', 'p*', '*P*', 'flow/?', 'um', 'PUMP').map((text): Command => {
   return (world) => {
     // The prefix of the run keeps tags of other runs out.
@@ -234,9 +304,13 @@ const command = fc.oneof(
   { weight: 1, arbitrary: deleteTags },
   { weight: 1, arbitrary: renameTags },
   { weight: 1, arbitrary: reopen },
+  { weight: 3, arbitrary: fold },
   { weight: 3, arbitrary: readRange },
   { weight: 2, arbitrary: readPoint },
   { weight: 2, arbitrary: readNeighbours },
+  { weight: 2, arbitrary: readAggregates },
+  { weight: 1, arbitrary: readInterpolated },
+  { weight: 1, arbitrary: readIntegrals },
   { weight: 1, arbitrary: search },
 )
 
@@ -259,7 +333,7 @@ export function declareModelPromises(promised: Promised): void {
           assertPoints(actual!.points, expected!.points, tag)
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: Number(process.env.CONTRACT_RUNS ?? RUNS) },
     )
   })
 }

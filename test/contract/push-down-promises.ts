@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Historian, SignalShape } from '../../src/historian/contract.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { WindowAggregator } from '../../src/series/aggregate.ts'
+import type { AggregateColumns, AggregateName } from '../../src/series/aggregate-names.ts'
 import { concatColumns, type PointColumns, STATUS_BAD } from '../../src/series/columns.ts'
 import { SignalIntegrator, timeAverages } from '../../src/series/integrate.ts'
 import { interpolate } from '../../src/series/interpolate.ts'
@@ -42,10 +43,23 @@ function assertClose(actual: Float64Array, expected: Float64Array, message: stri
 }
 
 /** Integrals from all raw points. */
-function integralsOf(raw: PointColumns, starts: Float64Array, ends: Float64Array, shape: SignalShape) {
+export function integralsOf(raw: PointColumns, starts: Float64Array, ends: Float64Array, shape: SignalShape) {
   const signal = new SignalIntegrator(starts, ends, shape)
   signal.add(raw)
   return signal.finish()
+}
+
+/** Aggregates from all raw points. */
+export function aggregatesOf(
+  raw: PointColumns,
+  edges: Float64Array,
+  aggregates: readonly AggregateName[],
+  shape: SignalShape,
+): AggregateColumns {
+  const windows = new WindowAggregator(edges, aggregates)
+  windows.add(raw)
+  const timeAvg = timeAverages(integralsOf(raw, edges.subarray(0, -1), edges.subarray(1), shape))
+  return { ...windows.finish(), timeAvg }
 }
 
 const capable = (historian: Historian) => historian.capabilities
@@ -79,10 +93,7 @@ export function declarePushDownPromises(promised: Promised): void {
           [{ tag, edges, aggregates, ...shape }],
           bench.context,
         )
-        const windows = new WindowAggregator(edges, aggregates)
-        windows.add(raw)
-        const timeAvg = timeAverages(integralsOf(raw, edges.subarray(0, -1), edges.subarray(1), shape))
-        const expected = { ...windows.finish(), timeAvg }
+        const expected = aggregatesOf(raw, edges, aggregates, shape)
         for (const name of aggregates) {
           assertClose(found![name]!, expected[name]!, `${name} of ${edges.length} edges`)
         }

@@ -16,6 +16,8 @@ export interface Running {
   readonly historian: Historian
   /** Ends the historian, as a service does, and opens it anew; left out where nothing outlives it. */
   reopen?(): Promise<Historian>
+  /** Has the historian move what it keeps to where it belongs, which otherwise happens by and by; left out where there is no such thing. */
+  fold?(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -25,6 +27,8 @@ export interface Bench {
   readonly historian: Historian
   /** See Running; `null` where it cannot. */
   readonly reopen: (() => Promise<void>) | null
+  /** See Running; `null` where it cannot. */
+  readonly fold: (() => Promise<void>) | null
   readonly context: CallContext
   /** A tag name that no other test uses. */
   tag(suffix?: string): string
@@ -55,6 +59,9 @@ export function suite(subject: Subject, title: string, declare: (promised: Promi
         return async () => {
           historian = await running.reopen!()
         }
+      },
+      get fold() {
+        return running.fold === undefined ? null : () => running.fold!()
       },
       context: { signal: new AbortController().signal },
       tag: (suffix = '') => `t${++tags}${suffix}`,

@@ -2,10 +2,12 @@ import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
 import { openHistorianStore } from '../../src/storage/historian-store.ts'
 
-// Run by historian-store.test.ts with a limit on the size of files: writes until that fails, and tells what then is there.
+// Run by tests with a limit on the size of files: writes until that fails, and tells what then is there. With `fold` as its second
+// argument, points move from the journal into blocks all the time.
 
 const { signal } = new AbortController()
-const store = await openHistorianStore(process.argv[2]!, { historian: 'plant', owner: true })
+const fold = process.argv[3] === 'fold' ? { points: 60_000, records: 3 } : {}
+const store = await openHistorianStore(process.argv[2]!, { historian: 'plant', owner: true, fold })
 const write = (tag: string, from: number, count: number) => {
   const points = makeColumns(count)
   for (let i = 0; i < count; i++) {

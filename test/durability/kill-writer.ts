@@ -1,32 +1,44 @@
-import { embedded } from '../../src/drivers/embedded/driver.ts'
-import { NO_METER } from '../../src/historian/remote/meter.ts'
+import { writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { writeBatch } from '../../src/historian/write-batch.ts'
-import { openDataDirectory } from '../../src/storage/data-directory.ts'
-import { pointsOfRequest, TAGS_OF_WRITER, WRITERS } from './kill-plan.ts'
+import type { FoldLimits } from '../../src/storage/folder.ts'
+import { type HistorianStore, openHistorianStore } from '../../src/storage/historian-store.ts'
+import { type KillRequest, requestOf, WRITERS } from './kill-plan.ts'
 
-// Run by kill.test.ts: writes until it is killed, and tells each acknowledgement.
+// Run by kill.test.ts: once it is told where, writes until it is killed, and tells each acknowledgement before it goes on.
 
-const [path, first] = process.argv.slice(2)
-const log = { info() {}, warn() {}, error() {} }
-const context = { signal: new AbortController().signal }
+export interface KillOrder {
+  readonly folder: string
+  /** The last request of each writer that is there. */
+  readonly done: readonly number[]
+  readonly fold: FoldLimits
+}
 
-const directory = await openDataDirectory(path!, { owner: true })
-const historian = await embedded.open(
-  { writable: true },
-  { name: 'local', directory: directory.historianDirectory('local'), log, meter: NO_METER },
-)
+/** Acknowledgements go through a pipe that is written to at once: a message that still waits in this process dies with it. */
+const ACKNOWLEDGED = 4
+const { signal } = new AbortController()
 
-async function writeOn(writer: number, before: number): Promise<never> {
-  for (let sequence = before + 1; ; sequence++) {
-    const tags = TAGS_OF_WRITER.map((tag, index) => ({
-      tag: `${tag}-${writer}`,
-      points: pointsOfRequest(index, sequence),
-    }))
-    await historian.write(writeBatch(tags, true), context)
-    process.send!([writer, sequence])
+function make(store: HistorianStore, request: KillRequest): Promise<unknown> {
+  switch (request.kind) {
+    case 'write':
+      return store.write(writeBatch(request.tags, true), signal)
+    case 'delete':
+      return store.deletePoints(request.ranges, false, signal)
+    case 'drop':
+      return store.deleteTags(request.tags, false, signal)
   }
 }
 
-await Promise.all(
-  Array.from({ length: WRITERS }, (_, writer) => writeOn(writer, (JSON.parse(first!) as number[])[writer]!)),
-)
+process.once('message', async ({ folder, done, fold }: KillOrder) => {
+  const store = await openHistorianStore(folder, { historian: 'plant', owner: true, fold })
+  const writeOn = async (writer: number): Promise<never> => {
+    for (let sequence = done[writer]! + 1; ; sequence++) {
+      await make(store, requestOf(writer, sequence))
+      writeSync(ACKNOWLEDGED, Buffer.from(Uint32Array.of(writer, sequence).buffer))
+    }
+  }
+  await Promise.all(Array.from({ length: WRITERS }, (_, writer) => writeOn(writer)))
+})
+// At its end, as usual, there will be no time.
+flushCompileCache()
+process.send!('ready')

@@ -66,9 +66,16 @@ export async function startCluster(): Promise<ClickhouseCluster> {
     places.map(async (place) => {
       const { folder, http } = place
       for (const name of ['data', 'tmp', 'files', 'log']) mkdirSync(join(folder, name))
-      writeFileSync(join(folder, 'config.xml'), serverConfig({ ...place, host: HOST }, clusterConfig(place, places, port)))
+      writeFileSync(
+        join(folder, 'config.xml'),
+        serverConfig({ ...place, host: HOST }, clusterConfig(place, places, port)),
+      )
       writeFileSync(join(folder, 'users.xml'), usersConfig())
-      return runClickhouse(folder, `http://${HOST}:${http}`)
+      return runClickhouse(
+        folder,
+        `http://${HOST}:${http}`,
+        "SELECT count() FROM system.zookeeper WHERE path = '/'",
+      )
     }),
   )
   const at = (shard: number, replica: number) => started[shard * REPLICAS + replica]!
@@ -112,7 +119,7 @@ async function startZooKeeper(): Promise<{ readonly process: ServerProcess; read
       `clientPort=${port}`,
       `clientPortAddress=${HOST}`,
       'admin.enableServer=false',
-      '4lw.commands.whitelist=ruok',
+      '4lw.commands.whitelist=srvr',
       'maxClientCnxns=0',
       '',
     ].join('\n'),
@@ -133,16 +140,16 @@ async function startZooKeeper(): Promise<{ readonly process: ServerProcess; read
   return { process, port }
 }
 
-/** Whether it answers `imok` to `ruok`. */
+/** Whether it serves: it takes connections some time before that, and loses them. */
 function isZooKeeperWell(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     let answer = ''
-    const socket = connect(port, HOST, () => socket.write('ruok'))
+    const socket = connect(port, HOST, () => socket.write('srvr'))
     socket.setEncoding('utf8').setTimeout(1_000, () => socket.destroy())
     socket.on('data', (text) => {
       answer += text
     })
     socket.on('error', () => {})
-    socket.on('close', () => resolve(answer === 'imok'))
+    socket.on('close', () => resolve(answer.includes('Mode: standalone')))
   })
 }

@@ -40,14 +40,19 @@ export async function startClickhouse(): Promise<ClickhouseServer> {
   return runClickhouse(folder, `http://127.0.0.1:${http}`)
 }
 
-/** Starts the server that a folder holds the configuration of. */
-export async function runClickhouse(folder: string, url: string): Promise<ClickhouseServer> {
+/** Starts the server that a folder holds the configuration of. @param question that it answers once it is ready */
+export async function runClickhouse(
+  folder: string,
+  url: string,
+  question = 'SELECT 1',
+): Promise<ClickhouseServer> {
   const start = () =>
     startServer({
       command: clickhouseServer.path!,
       args: [`--config-file=${join(folder, 'config.xml')}`],
       cwd: folder,
-      probe: async () => (await fetch(`${url}/ping`)).ok,
+      probe: async () =>
+        (await fetch(url, { method: 'POST', body: question, signal: AbortSignal.timeout(5_000) })).ok,
     })
   let process = await start()
   const server: ClickhouseServer = {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findServer, freePort, type ServerProcess, serverFolder, startServer } from './required.ts'
 
@@ -43,11 +43,19 @@ export class InfluxServer {
     return this.#process
   }
 
-  /** Starts it again, at the same place, after `stop` or `kill`. */
-  async restart(): Promise<void> {
+  /**
+   * Starts it again, at the same place, after `stop` or `kill`.
+   * @param options `maxFileKiB`: no file becomes larger, and a write that needs it fails
+   */
+  async restart(options: { readonly maxFileKiB?: number } = {}): Promise<void> {
+    const { maxFileKiB } = options
+    const command = [foundInflux.path!, '-config', this.#configuration]
+    // Go ignores the signal of a file that is too large: what it is told is that the write failed, as on a full disk.
+    const limited = ['bash', '-c', 'ulimit -f "$0" && exec "$@"', String(maxFileKiB), ...command]
+    const [program, ...args] = maxFileKiB === undefined ? command : limited
     this.#process = await startServer({
-      command: foundInflux.path!,
-      args: ['-config', this.#configuration],
+      command: program!,
+      args,
       cwd: this.#folder,
       probe: async () => (await fetch(`${this.url}/ping`)).status === 204,
     })
@@ -62,6 +70,16 @@ export class InfluxServer {
   async kill(): Promise<void> {
     await this.#process?.kill()
     this.#process = null
+  }
+
+  /** Waits until what it had in memory of a database is in files: it copies what is in memory for each statement. */
+  async settle(database: string): Promise<void> {
+    const files = join(this.#folder, 'data', database)
+    for (let written = -1, before = -2; written < 1 || written !== before; ) {
+      await new Promise((resolve) => setTimeout(resolve, 2_500))
+      before = written
+      written = globSync('**/*.tsm', { cwd: files }).length
+    }
   }
 
   /** Asks it itself, past Tidemark; the answer's JSON. */
@@ -106,6 +124,7 @@ bind-address = "127.0.0.1:${rpcPort}"
   dir = "${folder}/data"
   wal-dir = "${folder}/wal"
   query-log-enabled = false
+  cache-snapshot-write-cold-duration = "2s"
 [monitor]
   store-enabled = false
 [http]

@@ -42,7 +42,9 @@ export interface PostgresOptions {
   readonly settings?: string
 }
 
-/** PostgreSQL refuses to run as root; any other user will do. */
+/** Who the server runs as where that is somebody else: it refuses to run as root, any other user will do. */
+export const serverOwner = ownerOf()
+
 function ownerOf(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const user of ['postgres', 'nobody']) {
@@ -58,7 +60,7 @@ function ownerOf(): Owner | undefined {
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const program = found.path!
-  const owner = ownerOf()
+  const owner = serverOwner
   const folder = serverFolder('postgres', owner)
   const data = join(folder, 'data')
   execFileSync(

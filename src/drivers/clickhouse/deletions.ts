@@ -2,8 +2,9 @@ import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext, TagRange } from '../../historian/contract.ts'
 import { outcomeUnknown } from '../../historian/remote/unavailable.ts'
 import { instantFromUs } from '../../time/instant.ts'
-import { isCleanRefusal } from './errors.ts'
+import { isUntouched } from './errors.ts'
 import { DELETED, groupByTime, MAX_RANGES, type PointTable } from './point-table.ts'
+import { INSERT_ATTEMPTS } from './point-writer.ts'
 import type { QuerySettings } from './servers.ts'
 import type { VersionClock } from './version-clock.ts'
 
@@ -58,11 +59,10 @@ export class Deletions {
           `SELECT tag, time, toFloat64(0), toUInt8(${DELETED}), greatest(toUInt64(${version}), version + 1) ` +
           `FROM ${table} FINAL WHERE (${conditions.join(' OR ')}) AND status < ${DELETED}`,
         context,
-        { settings: this.#settings },
+        { settings: this.#settings, attempts: INSERT_ATTEMPTS },
       )
     } catch (error) {
-      if (!(error instanceof TidemarkError) || error.code !== 'HISTORIAN_UNAVAILABLE') throw error
-      if (isCleanRefusal(error)) throw error
+      if (!(error instanceof TidemarkError) || isUntouched(error, false)) throw error
       throw outcomeUnknown(this.#historian, error)
     }
   }

@@ -74,15 +74,19 @@ export class ClickhouseHistorian implements Historian {
     const clock = new VersionClock()
     this.#servers = new Servers(name, config, meter)
     this.#tables = new Tables(name, config, this.#servers, log)
-    this.#tags = new TagTable(name, this.#servers, this.#tables, clock, settings)
+    const timeoutSeconds = config.queryTimeoutSeconds
+    // Tags are never partitioned.
+    const isWhole = config.cluster === undefined
+    const tagInserts = { settings, isWhole, timeoutSeconds }
+    this.#tags = new TagTable(name, this.#servers, this.#tables, clock, tagInserts)
     const points = new PointTable(this.#servers, this.#tables, config.cluster === undefined)
     this.#ranges = new RangeReads(points)
     this.#neighbours = new NeighbourReads(points)
     this.#signals = new SignalReads(points, this.#ranges, this.#neighbours)
     this.#writer = new PointWriter(name, this.#servers, this.#tables, clock, {
       settings,
-      isWhole: config.cluster === undefined && config.partitionBy === 'none',
-      timeoutSeconds: config.queryTimeoutSeconds,
+      isWhole: isWhole && config.partitionBy === 'none',
+      timeoutSeconds,
     })
     this.#deletions = new Deletions(name, points, clock, settings)
   }
@@ -118,6 +122,7 @@ export class ClickhouseHistorian implements Historian {
   }
 
   async close(): Promise<void> {
+    await this.#tags.close()
     await this.#writer.close()
     await this.#servers.close()
   }
@@ -211,7 +216,7 @@ export class ClickhouseHistorian implements Historian {
     context: CallContext,
   ): Promise<readonly number[]> {
     this.#checkWritable('delete points')
-    return this.#run(context, () => this.#deletions.delete(ranges, dryRun, context))
+    return this.#run(context, () => this.#writer.alone(() => this.#deletions.delete(ranges, dryRun, context)))
   }
 
   async deleteTags(
@@ -223,11 +228,8 @@ export class ClickhouseHistorian implements Historian {
     return this.#run(context, async () => {
       await this.#tags.checkExist(names, context)
       // Points before tags: whatever fails in between leaves a tag that can be deleted again.
-      const counts = await this.#deletions.delete(
-        names.map((tag) => ({ tag, ...EVER })),
-        dryRun,
-        context,
-      )
+      const ranges = names.map((tag) => ({ tag, ...EVER }))
+      const counts = await this.#writer.alone(() => this.#deletions.delete(ranges, dryRun, context))
       if (!dryRun) await this.#tags.delete(names, context)
       return counts
     })

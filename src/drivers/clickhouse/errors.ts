@@ -1,5 +1,5 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
+import { codeOf, refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
 
 /** A refusal of the server by its number; the text of it stays in the log. */
 export class ServerRefusal extends Error {
@@ -111,11 +111,27 @@ export function isRefusedLogin(error: unknown): boolean {
   return refusal !== null && CREDENTIALS.has(refusal.code)
 }
 
-/** Whether a write was refused before any server took a part of it. */
-export function isCleanRefusal(error: unknown): boolean {
-  const code = refusalIn(error)?.code
-  return code !== undefined && CLEAN.has(code)
+/**
+ * Whether a change that failed has left everything as it was; otherwise nobody knows.
+ * @param isWhole whether the server takes all of a change or refuses it
+ */
+export function isUntouched(error: TidemarkError, isWhole: boolean): boolean {
+  if (error.code !== 'HISTORIAN_UNAVAILABLE') return true
+  const refusal = refusalIn(error)
+  if (refusal !== null) return isWhole || CLEAN.has(refusal.code)
+  // No connection came about, or none was tried: nothing was sent.
+  const code = codeOf(error.cause)
+  return error.cause === undefined ? /credentials/.test(error.message) : code !== null && NEVER_SENT.has(code)
 }
+
+const NEVER_SENT: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 const CLEAN: ReadonlySet<number> = new Set<number>([
   ...CREDENTIALS,

@@ -1,162 +1,90 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext, WriteBatch } from '../../historian/contract.ts'
-import { outcomeUnknown, unavailable } from '../../historian/remote/unavailable.ts'
+import { withTimeLimit } from '../../historian/remote/time-limit.ts'
+import { outcomeUnknown } from '../../historian/remote/unavailable.ts'
 import { pointsOfTag, type TagPoints } from '../../historian/write-batch.ts'
 import { concatColumns, makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
-import { isCleanRefusal, isPassingRefusal, refusalIn } from './errors.ts'
+import { isUntouched } from './errors.ts'
+import { GroupedInserts } from './grouped-inserts.ts'
 import { bytesOf, encodeBlock, encodeInts } from './native.ts'
 import type { QuerySettings, Servers } from './servers.ts'
 import type { Tables } from './tables.ts'
 import { tagId } from './tag-id.ts'
 import type { VersionClock } from './version-clock.ts'
 
-/** Requests that wait are sent together up to so many points. */
-const MAX_JOINED_POINTS = 1_000_000
-
-/** Points that may wait: beyond it a write is refused, since the server takes less than it is sent. */
-const MAX_WAITING_POINTS = 20_000_000
-
-interface Waiting {
-  readonly batch: WriteBatch
-  readonly signal: AbortSignal
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
+/** How inserts are made. */
+export interface InsertOptions {
+  readonly settings: QuerySettings
+  /** Whether a refusal of the server means that nothing of the insert was taken. */
+  readonly isWhole: boolean
+  readonly timeoutSeconds: number
 }
 
+/** Times that an insert is tried while it fails in passing, the pauses between them growing to 2 s. */
+export const INSERT_ATTEMPTS = 10
+
 /**
- * Writes points, one insert at a time: requests that come meanwhile wait and go together, because each insert makes a file at
- * the server, and because 18.16 takes one insert with a quorum at a time.
- *
- * An insert may be sent again however it failed: the rows and their versions are the same, and of equal rows one counts.
+ * Writes points. An insert may be sent again however it failed: the rows and their version are the same, and of equal rows
+ * one counts.
  */
 export class PointWriter {
   readonly #historian: string
   readonly #servers: Servers
   readonly #tables: Tables
   readonly #clock: VersionClock
-  readonly #settings: QuerySettings
-  readonly #timeoutMs: number
-  /** Whether a refusal of the server means that nothing of the insert was taken. */
-  readonly #isWhole: boolean
-  #queue: Waiting[] = []
-  #waitingPoints = 0
-  #running: Promise<void> | null = null
+  readonly #options: InsertOptions
+  readonly #inserts: GroupedInserts<WriteBatch>
 
   constructor(
     historian: string,
     servers: Servers,
     tables: Tables,
     clock: VersionClock,
-    options: { readonly settings: QuerySettings; readonly isWhole: boolean; readonly timeoutSeconds: number },
+    options: InsertOptions,
   ) {
     this.#historian = historian
     this.#servers = servers
     this.#tables = tables
     this.#clock = clock
-    this.#settings = options.settings
-    this.#isWhole = options.isWhole
-    this.#timeoutMs = options.timeoutSeconds * 1_000
+    this.#options = options
+    this.#inserts = new GroupedInserts(historian, (batches) => this.#insert(batches))
   }
 
   /** Resolves when the server has acknowledged the points. */
-  async write(batch: WriteBatch, { signal }: CallContext): Promise<void> {
-    signal.throwIfAborted()
-    const count = batch.points.times.length
-    if (count === 0) return
-    if (this.#waitingPoints + count > MAX_WAITING_POINTS) {
-      throw unavailable(this.#historian, `${this.#waitingPoints} points wait for it already`)
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    // Who waits may leave; points that are on their way go on.
-    const leave = () => reject(signal.reason)
-    signal.addEventListener('abort', leave, { once: true })
-    this.#waitingPoints += count
-    this.#queue.push({ batch, signal, resolve, reject })
-    this.#running ??= this.#run()
-    try {
-      await promise
-    } finally {
-      signal.removeEventListener('abort', leave)
-    }
+  async write(batch: WriteBatch, context: CallContext): Promise<void> {
+    if (batch.points.times.length > 0) await this.#inserts.add(batch, batch.points.times.length, context)
+  }
+
+  /** Does other work on the table of points while no insert is under way. */
+  alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#inserts.alone(work)
   }
 
   /** Resolves when nothing is under way any more. */
-  async close(): Promise<void> {
-    await this.#running
+  close(): Promise<void> {
+    return this.#inserts.close()
   }
 
-  async #run(): Promise<void> {
-    // Requests of the same turn of the event loop come together.
-    await null
-    while (this.#queue.length > 0) {
-      const group = this.#next()
-      const batches = group.filter(({ signal }) => !signal.aborted)
-      if (batches.length > 0) await this.#insert(batches)
-      for (const { batch } of group) this.#waitingPoints -= batch.points.times.length
-    }
-    this.#running = null
-  }
-
-  #next(): readonly Waiting[] {
-    let points = 0
-    let count = 0
-    for (const { batch } of this.#queue) {
-      points += batch.points.times.length
-      if (count > 0 && points > MAX_JOINED_POINTS) break
-      count++
-    }
-    return this.#queue.splice(0, count)
-  }
-
-  async #insert(group: readonly Waiting[]): Promise<void> {
+  async #insert(batches: readonly WriteBatch[]): Promise<void> {
+    const { settings, isWhole, timeoutSeconds } = this.#options
+    const rows = rowsOf(batches)
+    const body = encodeRows(rows, this.#clock.take(1))
+    // One block: it becomes visible as a whole.
+    const block = { max_insert_block_size: Math.max(1_048_576, rows.points.times.length) }
     try {
-      const rows = rowsOf(group.map(({ batch }) => batch))
-      const body = encodeRows(rows, this.#clock.take(1))
-      await this.#servers.change(
-        'write',
-        `INSERT INTO ${this.#tables.points} (tag, time, value, status, version) FORMAT Native`,
-        { signal: AbortSignal.timeout(this.#timeoutMs) },
-        {
-          settings: {
-            ...this.#settings,
-            // One block: it becomes visible as a whole.
-            max_insert_block_size: Math.max(1_048_576, rows.points.times.length),
-          },
-          body,
-          passes: isPassingRefusal,
-          attempts: ATTEMPTS,
-        },
+      await withTimeLimit(this.#historian, timeoutSeconds, new AbortController(), (context) =>
+        this.#servers.change(
+          'write',
+          `INSERT INTO ${this.#tables.points} (tag, time, value, status, version) FORMAT Native`,
+          context,
+          { settings: { ...settings, ...block }, body, attempts: INSERT_ATTEMPTS },
+        ),
       )
-      for (const { resolve } of group) resolve()
     } catch (error) {
-      const failure = this.#failure(error)
-      for (const { reject } of group) reject(failure)
+      if (!(error instanceof TidemarkError) || isUntouched(error, isWhole)) throw error
+      throw outcomeUnknown(this.#historian, error)
     }
   }
-
-  #failure(error: unknown): unknown {
-    if (!(error instanceof TidemarkError)) {
-      // The time limit of the insert.
-      if (error instanceof DOMException)
-        return outcomeUnknown(
-          this.#historian,
-          unavailable(this.#historian, `no answer within ${this.#timeoutMs / 1_000} seconds`, error),
-        )
-      return error
-    }
-    if (error.code !== 'HISTORIAN_UNAVAILABLE') return error
-    const refusal = refusalIn(error)
-    if (isCleanRefusal(error) || (refusal !== null && this.#isWhole)) return error
-    if (refusal === null && isNeverSent(error)) return error
-    return outcomeUnknown(this.#historian, error)
-  }
-}
-
-const ATTEMPTS = 8
-
-/** Whether no connection came about, so that nothing can have been taken. */
-function isNeverSent({ message }: TidemarkError): boolean {
-  return /the connection was refused|host name|no way to its|credentials/.test(message)
 }
 
 interface Rows {

@@ -1,5 +1,6 @@
 import type { CallContext } from '../../historian/contract.ts'
 import type { DriverLog } from '../../historian/driver.ts'
+import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
 import type { ClickhouseConfig } from './config.ts'
 import { quoteName, quoteText } from './quote.ts'
@@ -64,7 +65,8 @@ export class Tables {
     context.signal.throwIfAborted()
     if (this.#ready === null) {
       // Not by the signal of this call: others wait for the same.
-      const ready = this.#prepare({ signal: AbortSignal.timeout(PREPARE_MS) })
+      const never = new AbortController()
+      const ready = withTimeLimit(this.#historian, PREPARE_SECONDS, never, (own) => this.#prepare(own))
       this.#ready = ready
       ready.catch(() => {
         if (this.#ready === ready) this.#ready = null
@@ -101,7 +103,9 @@ export class Tables {
     const { cluster, database, writable } = this.#config
     if (!writable) throw unavailable(this.#historian, `its tables are missing in the database ${database}`)
     const on = cluster === undefined ? '' : ` ON CLUSTER ${quoteName(cluster)}`
-    const run = (sql: string) => this.#servers.change('schema', sql, context)
+    // Servers of the cluster that are down make their tables when they come back, from the list of statements.
+    const settings = cluster === undefined ? {} : { distributed_ddl_task_timeout: DDL_SECONDS }
+    const run = (sql: string) => this.#servers.change('schema', sql, context, { settings })
     await run(`CREATE DATABASE IF NOT EXISTS ${quoteName(database)}${on}`)
     for (const table of this.#tables()) {
       const columns = columnsOf(table)
@@ -185,7 +189,9 @@ export class Tables {
   }
 }
 
-const PREPARE_MS = 60_000
+/** How long a statement waits for all servers of a cluster. */
+const DDL_SECONDS = 20
+const PREPARE_SECONDS = 60
 
 function columnsOf({ columns }: Table): string {
   return Object.entries(columns)

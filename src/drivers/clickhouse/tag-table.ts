@@ -8,12 +8,15 @@ import type {
   TagPage,
   TagQuery,
 } from '../../historian/contract.ts'
+import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import { outcomeUnknown, unavailable } from '../../historian/remote/unavailable.ts'
-import { isCleanRefusal, refusalIn } from './errors.ts'
+import { isUntouched } from './errors.ts'
+import { GroupedInserts } from './grouped-inserts.ts'
 import { bytesOf, encodeBlock, encodeTexts } from './native.ts'
+import { INSERT_ATTEMPTS, type InsertOptions } from './point-writer.ts'
 import { quoteText } from './quote.ts'
 import { literalPart } from './search-literal.ts'
-import type { QuerySettings, Servers } from './servers.ts'
+import type { Servers } from './servers.ts'
 import type { Tables } from './tables.ts'
 import { type TagId, tagId } from './tag-id.ts'
 import { STEP, type VersionClock } from './version-clock.ts'
@@ -48,7 +51,8 @@ export class TagTable {
   readonly #servers: Servers
   readonly #tables: Tables
   readonly #clock: VersionClock
-  readonly #settings: QuerySettings
+  readonly #options: InsertOptions
+  readonly #inserts: GroupedInserts<readonly TagRow[]>
   /** Names that were there when the deleted tags were last the same; see `ensure`. */
   readonly #known = new Set<string>()
   #deletions = ''
@@ -58,13 +62,19 @@ export class TagTable {
     servers: Servers,
     tables: Tables,
     clock: VersionClock,
-    insertSettings: QuerySettings,
+    options: InsertOptions,
   ) {
     this.#historian = historian
     this.#servers = servers
     this.#tables = tables
     this.#clock = clock
-    this.#settings = insertSettings
+    this.#options = options
+    this.#inserts = new GroupedInserts(historian, (groups) => this.#send(groups))
+  }
+
+  /** Resolves when nothing is under way any more. */
+  close(): Promise<void> {
+    return this.#inserts.close()
   }
 
   async find(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]> {
@@ -261,6 +271,11 @@ export class TagTable {
   }
 
   async #insert(rows: readonly TagRow[], context: CallContext): Promise<void> {
+    if (rows.length > 0) await this.#inserts.add(rows, rows.length, context)
+  }
+
+  async #send(groups: readonly (readonly TagRow[])[]): Promise<void> {
+    const rows = groups.flat()
     const texts = (pick: (row: TagRow) => string) => encodeTexts(rows.map(pick))
     const flags = (pick: (row: TagRow) => boolean) => Uint8Array.from(rows, (row) => (pick(row) ? 1 : 0))
     const ids = new Uint32Array(rows.length * 2)
@@ -287,21 +302,24 @@ export class TagTable {
         { name: 'version', type: 'UInt64', bytes: bytesOf(versions) },
       ]),
     )
+    const { settings, isWhole, timeoutSeconds } = this.#options
     try {
-      await this.#servers.change(
-        'metadata',
-        `INSERT INTO ${this.#tables.tags} (id, name, description, hasDescription, units, hasUnits, stepped, deleted, version) FORMAT Native`,
-        context,
-        { settings: this.#settings, body },
+      await withTimeLimit(this.#historian, timeoutSeconds, new AbortController(), (context) =>
+        this.#servers.change(
+          'metadata',
+          `INSERT INTO ${this.#tables.tags} (${COLUMNS}) FORMAT Native`,
+          context,
+          { settings, body, attempts: INSERT_ATTEMPTS },
+        ),
       )
     } catch (error) {
-      if (!(error instanceof TidemarkError) || error.code !== 'HISTORIAN_UNAVAILABLE') throw error
-      if (isCleanRefusal(error) || (refusalIn(error) !== null && this.#settings.insert_quorum === undefined))
-        throw error
+      if (!(error instanceof TidemarkError) || isUntouched(error, isWhole)) throw error
       throw outcomeUnknown(this.#historian, error)
     }
   }
 }
+
+const COLUMNS = 'id, name, description, hasDescription, units, hasUnits, stepped, deleted, version'
 
 const MAX_KNOWN = 2_000_000
 

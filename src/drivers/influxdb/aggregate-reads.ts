@@ -42,8 +42,11 @@ const FUNCTIONS: Readonly<Partial<Record<AggregateName, readonly string[]>>> = {
   range: ['min', 'max'],
 }
 
-/** Runs of equally long windows of one query; more of them are cheaper computed from raw points. */
-const MOST_RUNS = 400
+/**
+ * Runs of equally long windows of one query: days of a year are three, because of the changes of the clocks, and months of three
+ * years 36. More of them are computed here: for each statement InfluxDB copies what it has of the series in memory.
+ */
+const MOST_RUNS = 40
 /** Points fed to the windows at a time, where they are computed here. */
 const PAGE = 8_192
 
@@ -182,6 +185,7 @@ class PushedWindows {
             order: 'asc',
             wanted: Number.POSITIVE_INFINITY,
             goodOnly: false,
+            isNear: false,
             sink: (time, value, status) => {
               page.push(time, value, status)
               if (page.length === PAGE) windows.add(page.flush())

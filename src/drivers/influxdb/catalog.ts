@@ -18,8 +18,8 @@ export class Catalog {
   #sorted: string[] | null = null
   #loadedAt = Number.NEGATIVE_INFINITY
   #loading: Promise<void> | null = null
-  /** Changes since a reading began, which may or may not have seen them. */
-  #changes: (() => void)[] = []
+  /** Changes since a reading began, which may or may not have seen them; `null` when none is under way. */
+  #changes: (() => void)[] | null = null
 
   constructor(load: Load, maxAgeSeconds: number) {
     this.#load = load
@@ -62,7 +62,7 @@ export class Catalog {
   }
 
   #change(change: () => void): void {
-    if (this.#loading !== null) this.#changes.push(change)
+    this.#changes?.push(change)
     change()
   }
 
@@ -90,12 +90,15 @@ export class Catalog {
     this.#changes = []
     const began = performance.now()
     const tags = new Map<string, TagMetadata>()
-    await this.#load((name, metadata) => tags.set(name, metadata), context)
-    this.#tags = tags
-    this.#sorted = null
-    for (const change of this.#changes) change()
-    this.#changes = []
-    this.#loadedAt = began
+    try {
+      await this.#load((name, metadata) => tags.set(name, metadata), context)
+      this.#tags = tags
+      this.#sorted = null
+      for (const change of this.#changes) change()
+      this.#loadedAt = began
+    } finally {
+      this.#changes = null
+    }
   }
 }
 

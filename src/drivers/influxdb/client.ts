@@ -100,8 +100,8 @@ export class InfluxClient {
   }
 
   /**
-   * Writes a body in line protocol, times in microseconds. It is tried again when the connection failed: the same points
-   * once more change nothing.
+   * Writes a body in line protocol, times in microseconds. It is sent once: tried again it could undo what others wrote to
+   * the same times in between.
    * @param earlier whether points of the same request are written already, for the sentence when this part fails
    */
   async write(
@@ -112,27 +112,10 @@ export class InfluxClient {
   ): Promise<void> {
     const parameters = new URLSearchParams({ db: this.#config.database, precision: 'u' })
     if (retentionPolicy !== undefined) parameters.set('rp', retentionPolicy)
-    let isCut = false
-    let answer: HttpAnswer
     let refusal: ServerRefusal
     try {
-      answer = await retrySafely(
-        async () => {
-          try {
-            return await this.#send(
-              'write',
-              `/write?${parameters}`,
-              'text/plain; charset=utf-8',
-              body,
-              context,
-            )
-          } catch (error) {
-            if (!isRefusedConnection(error)) isCut = true
-            throw error
-          }
-        },
-        { signal: context.signal },
-      )
+      const type = 'text/plain; charset=utf-8'
+      const answer = await this.#send('write', `/write?${parameters}`, type, body, context)
       if (answer.status < 300) {
         await answer.discard()
         return
@@ -141,7 +124,7 @@ export class InfluxClient {
     } catch (error) {
       context.signal.throwIfAborted()
       // Sent, and no answer: a part of it or all of it may be written.
-      throw isCut || earlier ? outcomeUnknown(this.#historian, error) : error
+      throw LOST.has(error as object) || earlier ? outcomeUnknown(this.#historian, error) : error
     }
     throw writeRefused(this.#historian, refusal, earlier)
   }
@@ -214,7 +197,13 @@ export class InfluxClient {
         ...(isZipped && { 'content-encoding': 'gzip' }),
         ...(await this.#authorization()),
       }
-      return this.#http.send({ kind, method: 'POST', path: this.#pathOf(path), headers, body: sent }, context)
+      const request = { kind, method: 'POST', path: this.#pathOf(path), headers, body: sent } as const
+      try {
+        return await this.#http.send(request, context)
+      } catch (error) {
+        if (!isRefusedConnection(error)) LOST.add(error as object)
+        throw error
+      }
     }
     const answer = await send()
     if (answer.status !== 401) return answer
@@ -240,6 +229,9 @@ export class InfluxClient {
     return { authorization: `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}` }
   }
 }
+
+/** Errors of requests that were sent, or may have been, and had no answer. */
+const LOST = new WeakSet<object>()
 
 /** Whether nothing was sent, as no connection came about. */
 function isRefusedConnection(error: unknown): boolean {

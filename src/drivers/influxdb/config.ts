@@ -86,7 +86,7 @@ export const influxConfigSchema = z
     /** How old the list of tags that searches look through may be, for changes by others. */
     catalogSeconds: seconds.default(30),
     /** Longest time for one call's work at the server; keep it below limits.deadlineSeconds. */
-    timeoutSeconds: seconds.default(25),
+    timeoutSeconds: seconds.default(20),
     connections: z
       .number('a whole number from 1 to 64')
       .int('a whole number from 1 to 64')

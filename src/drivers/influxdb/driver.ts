@@ -34,6 +34,7 @@ import { readPoints, readRanges } from './point-reads.ts'
 import { PointStatus } from './point-status.ts'
 import type { ScanSource } from './scan.ts'
 import { SeriesTags } from './series-tags.ts'
+import { fromClause } from './statements.ts'
 import type { TagSource } from './tag-list.ts'
 import { Tags } from './tags.ts'
 import { Writer, type WriteTarget } from './writes.ts'
@@ -74,6 +75,7 @@ export class InfluxHistorian implements Historian {
     this.#layout = layout
     this.#source = { client: this.client, status, retentionPolicy }
     const own = ownTags(config, this.client)
+    const kept = { measurement: own?.measurement ?? null, statusField: status.field }
     this.#tags = new Tags(
       {
         own,
@@ -88,7 +90,7 @@ export class InfluxHistorian implements Historian {
         metadata: metadataSource(config.metadata, this.client, retentionPolicy, name),
         isPossible: (tag) => {
           const series = layout.parse(tag)
-          return series !== null && seriesProblem(series, own?.measurement ?? null) === null
+          return series !== null && seriesProblem(series, kept) === null
         },
       },
       config.catalogSeconds,
@@ -121,10 +123,9 @@ export class InfluxHistorian implements Historian {
   }
 
   checkHealth(context: CallContext): Promise<void> {
-    // Answered from the index, and only by a server that knows the database and the user.
-    return this.#limited(context, (limited) =>
-      this.client.query('health', [{ text: 'SHOW MEASUREMENTS LIMIT 1' }], limited),
-    )
+    // Nothing to look through, but answered only by a server that knows database, retention policy and user.
+    const nothing = `SELECT "value" ${fromClause('tidemark', this.#source.retentionPolicy)} WHERE time = 0 LIMIT 1`
+    return this.#limited(context, (limited) => this.client.query('health', [{ text: nothing }], limited))
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { lineProblem } from './line-protocol.ts'
+import { keyProblem, measurementProblem, valueProblem } from './line-protocol.ts'
 import { isQuotable } from './quote.ts'
 
 /** A series and one of its fields: what a tag is in InfluxDB. */
@@ -100,18 +100,20 @@ export class Layout {
 
 /**
  * Why a field of a series can be no tag, in words; `null` when it can.
- * @param ownMeasurement where Tidemark keeps its metadata; `null` where it does not
+ * @param kept the measurement where Tidemark keeps its metadata and the field of the status; `null` where there is none
  */
 export function seriesProblem(
   { measurement, tags, field }: SeriesField,
-  ownMeasurement: string | null,
+  kept: { readonly measurement: string | null; readonly statusField: string | null },
 ): string | null {
-  if (measurement === ownMeasurement) return `${measurement} is where Tidemark keeps the metadata`
-  for (const text of [measurement, field, ...tags.flat()]) {
-    const problem = isQuotable(text) ? lineProblem(text) : 'InfluxDB takes no control characters'
-    if (problem !== null) return problem
-  }
-  return null
+  if (field === 'time') return 'InfluxDB keeps the name time to itself'
+  if (field === kept.statusField) return `${field} is the field of the status`
+  if (measurement === kept.measurement) return `${measurement} is where Tidemark keeps the metadata`
+  const values = tags.map(([, value]) => value)
+  if (![measurement, field, ...values].every(isQuotable))
+    return 'InfluxDB takes no name with control characters'
+  const problems = [measurementProblem(measurement), keyProblem(field), ...values.map(valueProblem)]
+  return problems.find((problem) => problem !== null) ?? null
 }
 
 /** What is wrong with the settings, in words; `null` when nothing is. */
@@ -127,14 +129,14 @@ export function layoutProblem({ tagName, measurement, field, tags }: LayoutSetti
   const twice = Object.keys(tags).find((key) => keys.includes(key))
   if (twice !== undefined) return `a template without {${twice}}, which tags has already,`
   if ('measurement' in tags || 'field' in tags) return 'tags without measurement and field'
-  const given = [
-    ...keys,
-    ...Object.entries(tags).flat(),
-    ...(keys.includes(MEASUREMENT) ? [] : [measurement]),
-    ...(keys.includes(FIELD) ? [] : [field]),
+  const given = [...keys, ...Object.keys(tags), ...(keys.includes(FIELD) ? [] : [field])]
+  const problems = [
+    measurementProblem(measurement),
+    ...given.map(keyProblem),
+    ...Object.values(tags).map(valueProblem),
   ]
-  const problem = given.map(lineProblem).find((found) => found !== null)
-  return problem === undefined ? null : `names that InfluxDB takes (${problem})`
+  const problem = problems.find((found) => found !== null)
+  return problem ? `names that InfluxDB takes (${problem})` : null
 }
 
 export function isSameSeriesField(a: SeriesField, b: SeriesField): boolean {

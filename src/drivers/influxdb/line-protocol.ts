@@ -23,12 +23,25 @@ export function lineNumber(value: number): string {
 }
 
 /**
- * Why a text cannot stand as a measurement, tag key or tag value, in words that follow the text; `null` when it can. A
- * backslash at the end would escape what comes next, and there is no escape for it; a line break ends the line.
+ * Why a text cannot be a tag's value, in words; `null` when it can. A backslash at the end would escape what comes next, and
+ * there is no escape for it; a line break ends the line.
  */
-export function lineProblem(text: string): string | null {
+export function valueProblem(text: string): string | null {
   if (text === '') return 'it is empty'
   if (text.endsWith('\\')) return 'InfluxDB takes no name that ends in a backslash'
   if (/[\n\r\0]/.test(text)) return 'InfluxDB takes no name with a line break'
   return null
+}
+
+/** Why a text cannot name a tag key or a field: InfluxDB takes escapes away from some of those twice. */
+export function keyProblem(text: string): string | null {
+  if (/\\[,"= ]/.test(text)) {
+    return 'InfluxDB takes no measurement or field with a backslash before a comma, blank, quote or ='
+  }
+  return valueProblem(text)
+}
+
+/** As keyProblem, for a measurement: a line that begins with a number sign is a comment, and lost without a word. */
+export function measurementProblem(name: string): string | null {
+  return name.startsWith('#') ? 'InfluxDB takes no measurement that begins with #' : keyProblem(name)
 }

@@ -84,7 +84,16 @@ class NeighbourSweep {
     const sink = (time: number, value: number) => this.#add(time, value)
     return [
       ...scans,
-      { series, from: first + 1, to: last, order: 'asc', wanted: this.#most, goodOnly: true, sink },
+      {
+        series,
+        from: first + 1,
+        to: last,
+        order: 'asc',
+        wanted: this.#most,
+        goodOnly: true,
+        isNear: false,
+        sink,
+      },
     ]
   }
 
@@ -107,6 +116,7 @@ class NeighbourSweep {
           order: 'asc',
           wanted: Number.POSITIVE_INFINITY,
           goodOnly: true,
+          isNear: false,
           sink,
         },
       ]
@@ -200,5 +210,5 @@ function lookup(
     found.time = time
     found.value = value
   }
-  return { series, from, to, order, wanted: 1, goodOnly: true, sink }
+  return { series, from, to, order, wanted: 1, goodOnly: true, isNear: true, sink }
 }

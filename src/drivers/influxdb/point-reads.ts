@@ -32,6 +32,7 @@ export async function readPoints(
         order: isBefore ? 'desc' : 'asc',
         wanted: 1,
         goodOnly: false,
+        isNear: true,
         sink: (time, value, status) => {
           columns.times[index] = time
           columns.values[index] = value
@@ -59,7 +60,7 @@ export async function readRanges(
     if (series === null) return []
     const sink = (time: number, value: number, status: 0 | 1) => grower!.push(time, value, status)
     // One more than asked for shows whether there is more.
-    return [{ series, from, to, order, wanted: limit + 1, goodOnly: false, sink }]
+    return [{ series, from, to, order, wanted: limit + 1, goodOnly: false, isNear: false, sink }]
   })
   await runScans(source, scans, context)
   return queries.map(({ limit }, index) => {

@@ -1,8 +1,8 @@
 import type { SeriesField } from './layout.ts'
 
 /**
- * Reads a series key as SHOW SERIES gives it, `measurement,key=value,...` with backslashes before commas, equals signs and
- * blanks that belong to a name; `null` for what is none. Other backslashes stand for themselves.
+ * Reads a series key as SHOW SERIES gives it, `measurement,key=value,...` with backslashes before commas, blanks and (in
+ * tags) equals signs that belong to a name; `null` for what is none. Other backslashes stand for themselves.
  */
 export function parseSeriesKey(key: string): Pick<SeriesField, 'measurement' | 'tags'> | null {
   const [measurement = '', ...pairs] = splitAt(key, ',')
@@ -13,7 +13,11 @@ export function parseSeriesKey(key: string): Pick<SeriesField, 'measurement' | '
     tags.push([unescaped(parts[0]!), unescaped(parts[1]!)])
   }
   if (measurement === '') return null
-  return { measurement: unescaped(measurement), tags: tags.sort(([a], [b]) => (a < b ? -1 : 1)) }
+  // An equals sign separates nothing before the tags, and is not escaped there.
+  return {
+    measurement: measurement.replace(/\\([, ])/g, '$1'),
+    tags: tags.sort(([a], [b]) => (a < b ? -1 : 1)),
+  }
 }
 
 /** Cuts at each separator that has no backslash before it. */

@@ -133,10 +133,10 @@ export class Writer {
   }
 
   #seriesOf(tag: string): SeriesField {
-    const { historian, layout, own } = this.#target
+    const { historian, layout, own, status } = this.#target
+    const kept = { measurement: own.measurement, statusField: status.field }
     const series = layout.parse(tag)
-    const problem =
-      series === null ? 'its name is not made as tagName says' : seriesProblem(series, own.measurement)
+    const problem = series === null ? 'its name is not made as tagName says' : seriesProblem(series, kept)
     if (problem !== null) throw nameRefused(historian, tag, problem)
     return series!
   }

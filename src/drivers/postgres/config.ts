@@ -122,7 +122,7 @@ export const postgresConfigSchema = z.strictObject({
   connections: z.int(COUNT).min(1, COUNT).max(100, COUNT).default(8),
   connectSeconds: seconds.default(5),
   /** Time for one call, and for one statement on the server. */
-  timeoutSeconds: seconds.default(25),
+  timeoutSeconds: seconds.default(20),
   /** Whether Tidemark's own tables can be changed; existing ones never are. */
   writable: flag.default(true),
   /** Schema of Tidemark's own tables, made when missing. */

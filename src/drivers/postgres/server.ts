@@ -49,7 +49,7 @@ export class Server {
       password: passwordOf(options),
       ssl: false,
       max: config.connections,
-      connectionTimeoutMillis: config.connectSeconds * 1000,
+      Client: clientWithin(config.connectSeconds),
       idleTimeoutMillis: IDLE_MS,
       keepAlive: true,
       application_name: 'tidemark',
@@ -128,6 +128,8 @@ export class Server {
     } catch (error) {
       if (signal.aborted) {
         this.#abandon(client, working)
+        if (signal.reason instanceof TidemarkError && signal.reason.code === 'HISTORIAN_UNAVAILABLE')
+          meter.failed(kind)
         throw session.committing ? outcomeUnknown(historian, signal.reason) : signal.reason
       }
       const translated = translate(error, historian, config.timeoutSeconds)
@@ -219,6 +221,15 @@ export class Server {
   #address(): ServerAddress {
     const { host, port, connectSeconds } = this.#options.config
     return { host, port, connectSeconds, tls: this.#tls }
+  }
+}
+
+/** The pool's own time limit would also end the waiting for a connection that others use, for which a call has all of its time. */
+function clientWithin(seconds: number): new () => pg.ClientBase {
+  return class extends pg.Client {
+    constructor(options?: pg.ClientConfig) {
+      super({ ...options, connectionTimeoutMillis: seconds * 1000 })
+    }
   }
 }
 

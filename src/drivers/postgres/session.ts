@@ -56,15 +56,20 @@ export class Session {
     const cursor = this.#client.query(
       new Cursor<Row>(text, values as unknown[], { rowMode: 'array', types: AS_TEXT }),
     )
+    let isOpen = true
     try {
       for (;;) {
+        isOpen = false
         const rows = await cursor.read(rowsPerBatch)
+        isOpen = rows.length === rowsPerBatch
         if (rows.length > 0) yield rows
-        if (rows.length < rowsPerBatch) return
+        if (!isOpen) return
         this.#signal.throwIfAborted()
       }
     } finally {
-      await cursor.close()
+      // Not waited for: on a connection that has broken no answer comes, and the next statement waits for it anyway. After
+      // an error, or the last row, nothing is left to close.
+      if (isOpen) cursor.close().catch(() => {})
     }
   }
 

@@ -1,4 +1,5 @@
 import type { TagEntry, TagMetadata, TagPage, TagQuery } from '../../historian/contract.ts'
+import { compareNames } from '../../series/tag-names.ts'
 import { likePattern } from './like.ts'
 import { Parameters, texts } from './parameters.ts'
 import type { Row, Session } from './session.ts'
@@ -66,6 +67,7 @@ export async function searchTable(session: Session, table: TagTable, query: TagQ
     )
     for (const row of rows) {
       const entry = entryOf(row)
+      if (query.after !== null && compareNames(entry.name, query.after) <= 0) continue
       if (pattern !== null && !pattern.matches(entry.name, entry.metadata.description)) continue
       if (found.length === limit) return { tags: found, more: true }
       found.push(entry)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isHistorianName } from '../../grammar/address.ts'
+import { isHistorianName, isReservedHistorian } from '../../grammar/address.ts'
 import { credentialSchema } from '../../historian/remote/credentials.ts'
 import { tlsSchema } from '../../historian/remote/tls.ts'
 
@@ -15,8 +15,11 @@ const seconds = (least: number, most: number) => {
 export const tidemarkConfigSchema = z.strictObject({
   /** Where the other instance answers, with its base path. */
   url: z.string(URL_TEXT).refine(isServiceUrl, URL_TEXT),
-  /** The historian's name there; it may be a virtual one such as `aliases`. */
-  historian: z.string(NAME).max(128, NAME).refine(isHistorianName, NAME),
+  /** The historian's name there. */
+  historian: z
+    .string(NAME)
+    .max(128, NAME)
+    .refine((name) => isHistorianName(name) && !isReservedHistorian(name), NAME),
   /** The API key that the other instance gave out. */
   key: credentialSchema,
   /** Whether points and tags may be changed from here; the other instance must allow it too. */

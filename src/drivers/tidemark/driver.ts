@@ -155,7 +155,7 @@ export class TidemarkHistorian implements Historian {
     context: CallContext,
   ): Promise<readonly Neighbours[]> {
     return this.#read(context, (limited) =>
-      readNeighbours(this.#instance, tags, times, this.#addresses.good, this.#callPoints, limited),
+      readNeighbours(this.#instance, tags, times, this.#addresses.good, this.#goodPoints, limited),
     )
   }
 
@@ -178,7 +178,7 @@ export class TidemarkHistorian implements Historian {
   ): Promise<readonly Float64Array[]> {
     return this.#read(context, (limited) => {
       const neighboursOf = (tags: readonly string[], times: Float64Array) =>
-        readNeighbours(this.#instance, tags, times, this.#addresses.good, this.#callPoints, limited)
+        readNeighbours(this.#instance, tags, times, this.#addresses.good, this.#goodPoints, limited)
       return readInterpolated(this.#instance, queries, this.#addresses, neighboursOf, limited)
     })
   }
@@ -248,6 +248,11 @@ export class TidemarkHistorian implements Historian {
 
   get #callPoints(): number {
     return Math.min(this.#discovered?.callPoints ?? FIRST_CALL_POINTS, MOST_CALL_POINTS)
+  }
+
+  /** Looking for good points costs the other instance more than it gives: it allows for BAD ones between them. */
+  get #goodPoints(): number {
+    return Math.max(2, Math.floor(this.#callPoints / 2))
   }
 
   #checkWritable(): void {

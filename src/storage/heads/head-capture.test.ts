@@ -12,7 +12,6 @@ test('a read that lets others in goes on with the points that were in memory whe
   const heads = new Heads()
   heads.apply(pointsRecord([1, [1, 1]]))
   const snapshot = new Snapshot(root, signal)
-  t.after(() => snapshot.done())
   let asked = 0
   const capture = new HeadCapture(heads, snapshot, () => {
     asked++
@@ -33,6 +32,7 @@ test('a read that lets others in goes on with the points that were in memory whe
   assert.equal(asked, 1)
   // Not one of those that it said it would ask for.
   assert.equal(capture.columns(3), null)
+  snapshot.done()
 })
 
 test('a read that never lets others in sees what is in memory', async (t) => {

@@ -23,12 +23,18 @@ export class Head {
   #length = 0
   #last = Number.NEGATIVE_INFINITY
   /** Times, and from the middle on values. */
-  #doubles = new Float64Array(2 * LEAST_CAPACITY)
-  #capacity = LEAST_CAPACITY
+  #doubles: Float64Array
+  #capacity: number
   /** `null` as long as all points are OK. */
   #statuses: Uint8Array | null = null
   readonly #late = new LatePoints()
   #columns: PointColumns | null = null
+
+  /** @param expected  points that will probably come: growing leaves garbage behind */
+  constructor(expected = 0) {
+    this.#capacity = Math.max(LEAST_CAPACITY, expected)
+    this.#doubles = new Float64Array(2 * this.#capacity)
+  }
 
   /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
   add(points: PointColumns, start: number, end: number): void {

@@ -2,6 +2,9 @@ import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
 import { mergePoints } from '../sort-points.ts'
 import { Head } from './head.ts'
 
+/** A tag that got more in one epoch was probably filled up once. */
+const MOST_EXPECTED = 4_096
+
 /**
  * What is in memory of one tag: its points of the epoch that is being folded and of the one that takes points, and its newest point,
  * wherever that is stored.
@@ -15,10 +18,12 @@ export class TagHead {
   newestValue = 0
   newestStatus: number = STATUS_OK
   #columns: PointColumns | null = null
+  /** Points of the epoch before: the next one is likely to bring as many. */
+  #usual = 0
 
   /** Points from index start to end arrive in the active epoch; gives by how many points it grew. */
   add(points: PointColumns, start: number, end: number): number {
-    this.active ??= new Head()
+    this.active ??= new Head(this.#usual)
     this.active.add(points, start, end)
     this.#columns = null
     if (this.knowsNewest) this.#addNewest(points, start, end)
@@ -54,6 +59,7 @@ export class TagHead {
 
   /** The active points are to be folded, and what arrives from now on is not. */
   seal(): void {
+    this.#usual = Math.min(this.active?.arrived ?? 0, MOST_EXPECTED)
     this.folding = this.active
     this.active = null
   }

@@ -1,7 +1,15 @@
 import { describe, test } from 'node:test'
-import { historianContract } from '../../contract/historian-contract.ts'
-import { CLUSTER, type ClickhouseCluster, clusterSkip, startCluster } from '../../servers/clickhouse-cluster.ts'
+import {
+  CLUSTER,
+  type ClickhouseCluster,
+  clusterSkip,
+  startCluster,
+} from '../../servers/clickhouse-cluster.ts'
 import { openHistorian } from './open.ts'
+
+// Each write waits for a quorum through ZooKeeper: fewer sequences than elsewhere unless more are asked for.
+process.env.CONTRACT_RUNS ??= '5'
+const { historianContract } = await import('../../contract/historian-contract.ts')
 
 /** One cluster for all suites, each with a database of its own; it is ended with the file. */
 let cluster: Promise<ClickhouseCluster> | null = null
@@ -13,7 +21,13 @@ if (clusterSkip === false) {
     start: async () => {
       cluster ??= startCluster()
       const { urls } = await cluster
-      const settings = { urls, cluster: CLUSTER, writeQuorum: 2, partitionBy: 'month', database: `suite_${++databases}` }
+      const settings = {
+        urls,
+        cluster: CLUSTER,
+        writeQuorum: 2,
+        partitionBy: 'month',
+        database: `suite_${++databases}`,
+      }
       let historian = await openHistorian(settings)
       return {
         historian,

@@ -1,6 +1,6 @@
 import { describe, test } from 'node:test'
 import { historianContract } from '../../contract/historian-contract.ts'
-import { clickhouseServer, type ClickhouseServer, startClickhouse } from '../../servers/clickhouse.ts'
+import { type ClickhouseServer, clickhouseServer, startClickhouse } from '../../servers/clickhouse.ts'
 import { openHistorian } from './open.ts'
 
 /** One server for all suites, each with a database of its own; it is ended with the file. */

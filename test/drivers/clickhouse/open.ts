@@ -6,13 +6,13 @@ import { NO_METER } from '../../../src/historian/remote/meter.ts'
 
 const NO_LOG: DriverLog = { info() {}, warn() {}, error() {} }
 
-/** Opens a historian named `plant` as a configuration file would say it. */
+/** Opens a historian, named `plant` unless said otherwise, as a configuration file would say it. */
 export function openHistorian(
   settings: Readonly<Record<string, unknown>>,
-  parts: { readonly meter?: DriverMeter; readonly log?: DriverLog } = {},
+  parts: { readonly name?: string; readonly meter?: DriverMeter; readonly log?: DriverLog } = {},
 ): Promise<Historian> {
   return clickhouse.open(clickhouseConfigSchema.parse(settings), {
-    name: 'plant',
+    name: parts.name ?? 'plant',
     directory: '/nonexistent',
     log: parts.log ?? NO_LOG,
     meter: parts.meter ?? NO_METER,

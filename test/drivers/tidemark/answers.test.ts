@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import type { TidemarkHistorian } from '../../../src/drivers/tidemark/driver.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
+import { tidemark as commandLine, temporaryFolder } from '../../cli/run.ts'
 import { at, EVER, points } from '../../contract/points.ts'
 import { type FakeAnswer, type FakeRequest, fakeInstance } from './fake-instance.ts'
 import { configFor, connect } from './upstream.ts'
@@ -226,4 +229,23 @@ test('a key that was changed is found without a restart', async () => {
     requests().map(({ headers }) => headers['x-api-key']),
     ['key', 'new'],
   )
+})
+
+test('what the configuration says wrong never shows a key or a password', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(
+    join(folder, 'tidemark.yaml'),
+    'historians: {hq: {type: tidemark, url: "https://me:hidden@hq", historian: plant, key: tdm_hidden}}',
+  )
+  const { code, stdout, stderr } = await commandLine(['serve'], { cwd: folder })
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /historians\.hq\.url: "https:\/\/\.\.\.@hq" is not allowed: the address of a Tidemark /,
+  )
+  assert.match(
+    stderr,
+    /historians\.hq\.key: this value is not allowed: env: <name of a variable> or file: <path>, /,
+  )
+  assert.doesNotMatch(stdout + stderr, /hidden/)
 })

@@ -7,7 +7,7 @@ goldenSuite({
   name: 'tidemark',
   start: async () => {
     const upstream = await startUpstream('plant')
-    const { historian } = await connect(configFor(upstream, 'plant'), 'plant')
+    const { historian } = await connect(configFor(upstream, 'plant', { gzip: false }), 'plant')
     return {
       empty: async () => {
         const { tags } = await historian.searchTags({ pattern: null, after: null, limit: 1_000 }, context)

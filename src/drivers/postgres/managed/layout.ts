@@ -6,6 +6,8 @@ import { MICROSECONDS } from '../time-column.ts'
 
 /** Names of Tidemark's own tables, quoted, with their schema. */
 export interface ManagedTables {
+  /** As configured, not quoted. */
+  readonly schemaName: string
   readonly schema: string
   readonly version: string
   readonly tags: string
@@ -15,6 +17,7 @@ export interface ManagedTables {
 export function managedTables(schemaName: string): ManagedTables {
   const schema = identifier(schemaName)
   return {
+    schemaName,
     schema,
     version: `${schema}.tidemark_schema`,
     tags: `${schema}.tags`,

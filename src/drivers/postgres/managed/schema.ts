@@ -112,17 +112,22 @@ export async function ensureSchema(
 }
 
 /** 0 when there are no tables. */
-async function readVersion(session: Session, { version }: ManagedTables): Promise<number> {
-  const [exists] = await session.query('SELECT to_regclass($1::text) IS NOT NULL', [version])
-  if (exists![0] !== 't') return 0
+async function readVersion(session: Session, { version, schemaName }: ManagedTables): Promise<number> {
+  // Read from the catalogue itself: to_regclass may remember from before we waited for the lock that there was none.
+  const exists = await session.query(
+    `SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1::text AND c.relname = 'tidemark_schema'`,
+    [schemaName],
+  )
+  if (exists.length === 0) return 0
   const [row] = await session.query(`SELECT version FROM ${version}`)
   return Number(row?.[0] ?? 0)
 }
 
 // CREATE SCHEMA IF NOT EXISTS asks for the right to make schemas even where the schema is there.
-async function schemaExists(session: Session, { schema }: ManagedTables): Promise<boolean> {
-  const [row] = await session.query('SELECT to_regnamespace($1::text) IS NOT NULL', [schema])
-  return row![0] === 't'
+async function schemaExists(session: Session, { schemaName }: ManagedTables): Promise<boolean> {
+  const rows = await session.query('SELECT 1 FROM pg_namespace WHERE nspname = $1::text', [schemaName])
+  return rows.length > 0
 }
 
 async function readExtensions(session: Session): Promise<Extensions> {

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseTagPattern } from '../../historian/tag-pattern.ts'
+import { Catalog } from './catalog.ts'
+import { NO_METADATA } from './tag-list.ts'
+
+const context = { signal: new AbortController().signal }
+
+async function namesOf(
+  catalog: Catalog,
+  text: string | null = null,
+  after: string | null = null,
+  limit = 100,
+) {
+  const pattern = text === null ? null : parseTagPattern(text)
+  const { tags, more } = await catalog.search({ pattern, after, limit }, context)
+  return [tags.map(({ name }) => name).join(' '), more]
+}
+
+test('tags are listed in the order of code points, page by page', async () => {
+  const names = ['b', 'a', '\u{1F525}', '\uffff', 'B']
+  const catalog = new Catalog(async (take) => {
+    for (const name of names) take(name, NO_METADATA)
+  }, 60)
+  assert.deepEqual(await namesOf(catalog), ['B a b \uffff \u{1F525}', false])
+  assert.deepEqual(await namesOf(catalog, null, 'B', 2), ['a b', true])
+  assert.deepEqual(await namesOf(catalog, null, 'b', 2), ['\uffff \u{1F525}', false])
+  assert.deepEqual(await namesOf(catalog, 'b'), ['B b', false])
+})
+
+test('changes are seen at once, also those made while the list is read', async () => {
+  let during = () => {}
+  let reads = 0
+  const catalog = new Catalog(async (take) => {
+    reads++
+    take('old', NO_METADATA)
+    take('gone', NO_METADATA)
+    during()
+  }, 60)
+  during = () => {
+    catalog.put('new', null, NO_METADATA)
+    catalog.remove('gone')
+  }
+  assert.deepEqual(await namesOf(catalog), ['new old', false])
+  catalog.put('newer', null, NO_METADATA)
+  catalog.remove('new')
+  catalog.put('old', { ...NO_METADATA, description: 'newer, too' }, NO_METADATA)
+  assert.deepEqual(await namesOf(catalog, 'newer'), ['newer old', false])
+  catalog.put('old', null, NO_METADATA)
+  assert.deepEqual(await namesOf(catalog, 'newer'), ['newer old', false])
+  assert.equal(reads, 1)
+})
+
+test('an old list is read anew, by one of those that want it at the same time', async () => {
+  let reads = 0
+  const catalog = new Catalog(async (take) => {
+    reads++
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    take(`read ${reads}`, NO_METADATA)
+  }, 0.05)
+  assert.deepEqual(await Promise.all([namesOf(catalog), namesOf(catalog)]), [
+    ['read 1', false],
+    ['read 1', false],
+  ])
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  assert.deepEqual(await namesOf(catalog), ['read 2', false])
+})
+
+test('a reading that failed fails its own call, and the next one reads', async () => {
+  let fails = true
+  const catalog = new Catalog(async (take) => {
+    if (fails) throw new Error('down')
+    take('x', NO_METADATA)
+  }, 60)
+  await assert.rejects(namesOf(catalog), /down/)
+  fails = false
+  assert.deepEqual(await namesOf(catalog), ['x', false])
+})

@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Historian } from '../../../src/historian/contract.ts'
+import { writeBatch } from '../../../src/historian/write-batch.ts'
+import { EVER, points, ramp } from '../../contract/points.ts'
+import { foundInflux, InfluxServer } from '../../servers/influxdb.ts'
+import { serverFolder } from '../../servers/required.ts'
+import { context, openInflux } from './subject.ts'
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+const batchOf = (tag: string, from: number, count = 1) =>
+  writeBatch([{ tag, points: ramp(count, from, 1) }], true)
+
+async function timesOf(historian: Historian, tag: string): Promise<Set<number>> {
+  const [found] = await historian.readRanges([{ tag, ...EVER, order: 'asc', limit: 1_000_000 }], context)
+  return new Set(found!.points.times)
+}
+
+describe('faults', { skip: foundInflux.skip }, () => {
+  let server: InfluxServer
+  const opened: Historian[] = []
+  before(async () => {
+    server = await InfluxServer.start(['plant'])
+  })
+  after(async () => {
+    for (const historian of opened) await historian.close()
+    await server.stop()
+  })
+  const open = async (
+    settings: Readonly<Record<string, unknown>> = {},
+    of: { url: string } = server,
+    db = 'plant',
+  ) => {
+    const { historian } = await openInflux(of, db, settings)
+    opened.push(historian)
+    return historian
+  }
+  const everyCall = (historian: Historian): readonly (() => Promise<unknown>)[] => [
+    () => historian.checkHealth(context),
+    () => historian.findTags(['a'], context),
+    () => historian.searchTags({ pattern: null, after: null, limit: 1 }, context),
+    () => historian.readRanges([{ tag: 'a', ...EVER, order: 'asc', limit: 1 }], context),
+    () => historian.write(batchOf('a', 1), context),
+  ]
+
+  test('a historian that is down opens, says so in each call, and answers when it is there', async () => {
+    await server.stop()
+    const historian = await open()
+    for (const call of everyCall(historian)) {
+      await assert.rejects(call, {
+        code: 'HISTORIAN_UNAVAILABLE',
+        message: 'Historian plant could not be reached: the connection was refused',
+      })
+    }
+    await server.restart()
+    for (const call of everyCall(historian)) await call()
+  })
+
+  test('of a stream of writes over a kill and a restart, every acknowledged point is there', async () => {
+    const historian = await open()
+    const acknowledged: number[] = []
+    const failed: unknown[] = []
+    let isDone = false
+    const writers = [0, 1, 2].map(async (writer) => {
+      for (let i = 0; !isDone; i++) {
+        const time = i * 3 + writer
+        try {
+          await historian.write(batchOf('stream', time), context)
+          acknowledged.push(time)
+        } catch (error) {
+          failed.push((error as { code?: unknown }).code)
+        }
+      }
+    })
+    for (const end of ['kill', 'stop'] as const) {
+      const before = acknowledged.length
+      while (acknowledged.length < before + 100) await pause(5)
+      await server[end]()
+      const failures = failed.length
+      while (failed.length === failures) await pause(5)
+      await server.restart()
+    }
+    const before = acknowledged.length
+    while (acknowledged.length < before + 100) await pause(5)
+    isDone = true
+    await Promise.all(writers)
+    const stored = await timesOf(historian, 'stream')
+    assert.deepEqual(
+      acknowledged.filter((time) => !stored.has(time)),
+      [],
+    )
+    const codes = new Set(failed)
+    codes.delete('HISTORIAN_UNAVAILABLE')
+    codes.delete('WRITE_OUTCOME_UNKNOWN')
+    assert.deepEqual([...codes], [])
+  })
+
+  test('a server that stands still fails the call in time, and its write has an unknown outcome', async () => {
+    const historian = await open({ timeoutSeconds: 0.3 })
+    await historian.write(batchOf('still', 1), context)
+    server.process.freeze()
+    try {
+      const silent = 'no answer within 0.3 seconds'
+      await assert.rejects(timesOf(historian, 'still'), {
+        code: 'HISTORIAN_UNAVAILABLE',
+        message: `Historian plant could not be reached: ${silent}`,
+      })
+      await assert.rejects(historian.write(batchOf('still', 2), context), {
+        code: 'WRITE_OUTCOME_UNKNOWN',
+        message: `It is not known whether historian plant took its points: ${silent}`,
+      })
+      const controller = new AbortController()
+      const reason = new Error('the deadline')
+      setTimeout(() => controller.abort(reason), 20)
+      const late = historian.findTags(['still'], { signal: controller.signal })
+      await assert.rejects(late, (error) => error === reason)
+    } finally {
+      server.process.thaw()
+    }
+    await historian.checkHealth(context)
+    assert.ok((await timesOf(historian, 'still')).has(1))
+  })
+
+  test('a connection that is cut in the middle of an answer fails the call, and the next one connects', async () => {
+    const historian = await open()
+    await historian.write(batchOf('cut', 0, 50_000), context)
+    await using proxy = await cuttingProxy(server)
+    const cut = await open({}, proxy)
+    proxy.cutAfter(100_000)
+    await assert.rejects(timesOf(cut, 'cut'), {
+      code: 'HISTORIAN_UNAVAILABLE',
+      message: 'Historian plant could not be reached: the connection was cut',
+    })
+    proxy.cutAfter(0)
+    await assert.rejects(cut.write(batchOf('cut', 50_000), context), { code: 'WRITE_OUTCOME_UNKNOWN' })
+    proxy.cutAfter(Number.POSITIVE_INFINITY)
+    assert.equal((await timesOf(cut, 'cut')).has(49_999), true)
+  })
+
+  test('a missing database or retention policy is named for what it is', async () => {
+    const nowhere = await open({}, server, 'nowhere')
+    for (const call of everyCall(nowhere)) {
+      await assert.rejects(call, {
+        code: 'HISTORIAN_UNAVAILABLE',
+        message: 'Historian plant could not be reached: it has no database of the configured name',
+      })
+    }
+    const policy = await open({ retentionPolicy: 'nope' })
+    const message = /it has no retention policy of the configured name/
+    await assert.rejects(timesOf(policy, 'a'), { message })
+    await assert.rejects(policy.write(batchOf('a', 1), context), { message })
+  })
+
+  test('a write that the server took in part says which part it refused', async () => {
+    const historian = await open({ existing: true, tagName: '{measurement}.{tag}', statusField: null })
+    await server.write('plant', 'texts,tag=a value="a word" 10')
+    const both = writeBatch(
+      [
+        { tag: 'numbers.a', points: points([10, 1]) },
+        { tag: 'texts.a', points: points([11, 1]) },
+      ],
+      true,
+    )
+    await assert.rejects(historian.write(both, context), {
+      code: 'WRITE_PARTIAL',
+      message:
+        'Historian plant took only a part of its points: field type conflict: input field "value" on measurement ' +
+        '"texts" is type float, already exists as type string',
+    })
+    assert.deepEqual([...(await timesOf(historian, 'numbers.a'))], [10])
+    assert.deepEqual([...(await timesOf(historian, 'texts.a'))], [])
+    await server.query('CREATE RETENTION POLICY "short" ON "plant" DURATION 1h REPLICATION 1')
+    const short = await open({
+      retentionPolicy: 'short',
+      metadata: { kind: 'own', retentionPolicy: 'autogen' },
+    })
+    await assert.rejects(short.write(batchOf('old', 1), context), {
+      code: 'WRITE_PARTIAL',
+      message: 'Historian plant took only a part of its points: points beyond retention policy',
+    })
+  })
+
+  test('fields of others in a measurement keep its points from being deleted', async () => {
+    const historian = await open({ measurement: 'shared' })
+    await historian.write(batchOf('mine', 1), context)
+    await server.write('plant', 'shared,tag=mine temperature=20 1')
+    const refused = {
+      code: 'NOT_SUPPORTED',
+      message: /delete from measurement shared, which has fields of others/,
+    }
+    await assert.rejects(historian.deletePoints!([{ tag: 'mine', ...EVER }], false, context), refused)
+    await assert.rejects(historian.deleteTags!(['mine'], false, context), refused)
+    assert.equal((await timesOf(historian, 'mine')).size, 1)
+  })
+
+  test('deleting a tag leaves series with more tag keys alone', async () => {
+    const historian = await open({ measurement: 'keys' })
+    await historian.write(batchOf('mine', 1, 3), context)
+    await server.write('plant', 'keys,tag=mine,host=x value=20,status=0i 1')
+    assert.deepEqual(
+      await historian.deletePoints!([{ tag: 'mine', from: EVER.from, to: 2 as never }], false, context),
+      [1],
+    )
+    assert.deepEqual(await historian.deleteTags!(['mine'], false, context), [2])
+    const { results } = await server.query('SELECT value FROM "keys" GROUP BY *', 'plant')
+    assert.deepEqual(
+      results[0].series.map(({ tags, values }: never) => [tags, values]),
+      [[{ host: 'x', tag: 'mine' }, [[1, 20]]]],
+    )
+  })
+
+  test('on a full disk writes fail, and every acknowledged point is there afterwards', async () => {
+    const historian = await open()
+    await server.stop()
+    await server.restart({ maxFileKiB: 6 * 1024 })
+    const acknowledged: number[] = []
+    let failure: unknown = null
+    for (let round = 0; round < 200 && failure === null; round++) {
+      const from = round * 20_000
+      const batch = ramp(20_000, from, 1)
+      batch.values.forEach((_, index) => {
+        batch.values[index] = Math.sqrt(from + index)
+      })
+      try {
+        await historian.write(writeBatch([{ tag: 'full', points: batch }], true), context)
+        acknowledged.push(from)
+      } catch (error) {
+        failure = error
+      }
+    }
+    assert.ok(acknowledged.length > 0)
+    assert.equal((failure as { code?: unknown }).code, 'WRITE_OUTCOME_UNKNOWN', String(failure))
+    await server.kill()
+    await server.restart()
+    const stored = await timesOf(historian, 'full')
+    for (const from of acknowledged) {
+      for (let i = 0; i < 20_000; i++) assert.ok(stored.has(from + i), `${from + i}`)
+    }
+    await historian.write(batchOf('full', 10_000_000), context)
+  })
+})
+
+describe('users and passwords', { skip: foundInflux.skip }, () => {
+  test('wrong ones are refused without being shown, changed ones are taken without a restart', async () => {
+    const server = await InfluxServer.start(['plant'], { auth: true })
+    await server.query(`CREATE USER reader WITH PASSWORD 'it''s'`.replace("''", "\\'"))
+    await server.query('GRANT READ ON "plant" TO reader')
+    const file = join(serverFolder('influxdb-secret'), 'password')
+    writeFileSync(file, 'wrong secret\n')
+    const { historian: none } = await openInflux(server, 'plant')
+    await assert.rejects(none.checkHealth(context), {
+      code: 'HISTORIAN_UNAVAILABLE',
+      message: 'Historian plant could not be reached: it asks for credentials, and none are configured',
+    })
+    const { historian } = await openInflux(server, 'plant', { username: 'admin', password: { file } })
+    const refused = {
+      code: 'HISTORIAN_UNAVAILABLE',
+      message: 'Historian plant could not be reached: it refused the credentials of the setting password',
+    }
+    await assert.rejects(historian.checkHealth(context), refused)
+    await assert.rejects(historian.write(batchOf('a', 1), context), refused)
+    writeFileSync(file, 'admin secret\n')
+    await historian.checkHealth(context)
+    await historian.write(batchOf('a', 1), context)
+    writeFileSync(file, "it's\n")
+    const { historian: reader } = await openInflux(server, 'plant', {
+      username: 'reader',
+      password: { file },
+    })
+    assert.deepEqual([...(await timesOf(reader, 'a'))], [1])
+    await assert.rejects(reader.write(batchOf('a', 2), context), {
+      code: 'HISTORIAN_UNAVAILABLE',
+      message: 'Historian plant could not be reached: its user may not do this',
+    })
+    for (const one of [none, historian, reader]) await one.close()
+    await server.stop()
+  })
+})
+
+/** A proxy that cuts a connection after so many bytes of an answer. */
+async function cuttingProxy({ url }: { readonly url: string }) {
+  let most = Number.POSITIVE_INFINITY
+  const sockets = new Set<Socket>()
+  const proxy: Server = createServer((client) => {
+    const upstream = connectTo(Number(new URL(url).port), '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+    }
+    let left = most
+    client.pipe(upstream)
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => client.destroy())
+    upstream.on('data', (piece: Buffer) => {
+      left = Math.min(left, most) - piece.length
+      if (left >= 0) client.write(piece)
+      else client.resetAndDestroy()
+    })
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as { port: number }).port}`,
+    cutAfter(bytes: number) {
+      most = bytes
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => proxy.close(resolve))
+    },
+  }
+}
