@@ -1,4 +1,4 @@
-import { type PointColumns, upperBound } from './columns.ts'
+import { type PointColumns, STATUS_OK, upperBound } from './columns.ts'
 import { isGood, valueBetween } from './interpolate.ts'
 import type { Integrals, SignalShape } from './reads.ts'
 
@@ -156,7 +156,7 @@ export class SignalIntegrator {
 
   /** The next points, with index from start to end, none of them beyond the reach of the last one before. */
   #addRun(points: PointColumns, start: number, end: number): void {
-    const { times, values } = points
+    const { times, values, statuses } = points
     const { stepped } = this.#shape
     const from = this.#time
     let time = from
@@ -164,9 +164,9 @@ export class SignalIntegrator {
     let sum = 0
     let lost = 0
     for (let i = start; i < end; i++) {
-      if (!isGood(points, i)) continue
       const nextTime = times[i]!
       const nextValue = values[i]!
+      if (statuses[i] !== STATUS_OK || Number.isNaN(nextValue)) continue
       const term = (nextTime - time) * (stepped ? value : value / 2 + nextValue / 2)
       const next = sum + term
       if (Math.abs(sum) >= Math.abs(term)) lost += sum - next + term

@@ -22,19 +22,36 @@ export type Side = 'at' | 'before'
  */
 export function interpolate(neighbours: Neighbours, times: Float64Array, shape: SignalShape): Float64Array {
   const { beforeTimes, beforeValues, afterTimes, afterValues } = neighbours
-  const { stepped, holdUntil } = shape
   const values = new Float64Array(times.length)
   for (let i = 0; i < times.length; i++) {
-    const at = times[i]!
-    const before = beforeTimes[i]!
-    const after = afterTimes[i]!
-    if (before === at) values[i] = beforeValues[i]!
-    else if (Number.isNaN(before)) values[i] = Number.NaN
-    else if (Number.isNaN(after)) values[i] = at <= holdUntil ? beforeValues[i]! : Number.NaN
-    else if (stepped) values[i] = beforeValues[i]!
-    else values[i] = valueBetween(at, before, beforeValues[i]!, after, afterValues[i]!)
+    values[i] = valueBeside(
+      times[i]!,
+      beforeTimes[i]!,
+      beforeValues[i]!,
+      afterTimes[i]!,
+      afterValues[i]!,
+      shape,
+    )
   }
   return values
+}
+
+/**
+ * Value of a signal at `at` from the last good point at or before it and the first one at or after it; the time of one that does
+ * not exist is NaN. As {@link interpolate}.
+ */
+export function valueBeside(
+  at: number,
+  before: number,
+  beforeValue: number,
+  after: number,
+  afterValue: number,
+  shape: SignalShape,
+): number {
+  if (before === at) return beforeValue
+  if (Number.isNaN(before)) return Number.NaN
+  if (Number.isNaN(after)) return at <= shape.holdUntil ? beforeValue : Number.NaN
+  return shape.stepped ? beforeValue : valueBetween(at, before, beforeValue, after, afterValue)
 }
 
 /**

@@ -392,6 +392,19 @@ export class BlockView {
     }
   }
 
+  /** All points of a block that is not compressed, not copied: valid until the next look at any block. */
+  plainView(): PointColumns {
+    const { count } = this
+    return {
+      times: this.#timesIn.subarray(this.#times, this.#times + count),
+      values: this.#valuesIn.subarray(this.#values, this.#values + count),
+      statuses:
+        this.#statuses < 0
+          ? new Uint8Array(count)
+          : this.#statusesIn.subarray(this.#statuses, this.#statuses + count),
+    }
+  }
+
   /** Copies times and values of a plain block; with a loop, which is the fastest for the few points of a tail. */
   copyDoubles(target: Float64Array, times: number, values: number): void {
     const { count } = this
@@ -420,6 +433,15 @@ export class BlockView {
   /** Index of the first point of a chunk; of the number of chunks the number of points. */
   chunkStart(chunk: number): number {
     return this.#chunkFrom[chunk]!
+  }
+
+  /** The memory that the block lies in, and where in it a chunk begins. */
+  get memory(): Memory {
+    return this.#memory
+  }
+
+  chunkAt(chunk: number): number {
+    return this.#chunkAt[chunk]!
   }
 
   /** A chunk as it is, not copied. */

@@ -180,21 +180,47 @@ export function chunkStretch(memory: Memory, at: number): Stretch {
   }
 }
 
+/** How a chunk is written. */
+export interface ChunkHead {
+  readonly count: number
+  readonly hasStatuses: boolean
+  readonly firstTime: number
+  /** One of TIMES; the step between regular times. */
+  readonly timeMode: number
+  readonly step: number
+  /** One of VALUES; digits behind the point. */
+  readonly valueMode: number
+  readonly decimals: number
+}
+
+/** Opens a chunk: the reader then stands where its times begin, which values and statuses follow. */
+export function openChunk(memory: Memory, at: number, reader: ByteReader): ChunkHead {
+  const { bytes, doubles } = memory
+  const flags = bytes[at + 4]!
+  const timeMode = bytes[at + 5]!
+  reader.open(bytes, at + PREFIX_BYTES + summaryBytes(flags), at + chunkBytes(memory, at))
+  let step = 0
+  if (timeMode === TIMES.regular) step = (flags & BRIEF) !== 0 ? doubles[(at >> 3) + 2]! : reader.double()
+  return {
+    count: chunkCount(memory, at),
+    hasStatuses: (flags & HAS_STATUSES) !== 0,
+    firstTime: chunkFirstTime(memory, at),
+    timeMode,
+    step,
+    valueMode: bytes[at + 6]!,
+    decimals: bytes[at + 7]!,
+  }
+}
+
 const reader = new ByteReader()
 
 /** Reads all points of a chunk into columns from index `to` on. Throws Damage. */
 export function decodeChunk(memory: Memory, at: number, target: PointColumns, to: number): void {
-  const { bytes, doubles } = memory
-  const flags = bytes[at + 4]!
-  const mode = bytes[at + 5]!
-  const count = chunkCount(memory, at)
-  const isBrief = (flags & BRIEF) !== 0
-  reader.open(bytes, at + PREFIX_BYTES + summaryBytes(flags), at + chunkBytes(memory, at))
-  let step = 0
-  if (mode === TIMES.regular) step = isBrief ? doubles[(at >> 3) + 2]! : reader.double()
-  decodeTimes(reader, mode, chunkFirstTime(memory, at), step, count, target.times, to)
-  decodeValues(reader, bytes[at + 6]!, bytes[at + 7]!, count, target.values, to)
-  if ((flags & HAS_STATUSES) === 0) target.statuses.fill(0, to, to + count)
+  const head = openChunk(memory, at, reader)
+  const { count } = head
+  decodeTimes(reader, head.timeMode, head.firstTime, head.step, count, target.times, to)
+  decodeValues(reader, head.valueMode, head.decimals, count, target.values, to)
+  if (!head.hasStatuses) target.statuses.fill(0, to, to + count)
   else {
     for (let i = 0; i < count; ) {
       const status = reader.byte()

@@ -90,6 +90,8 @@ export class HistorianStore {
   readonly #follower: JournalFollower
   /** `null` when another process may change what is read here. */
   readonly #writer: Writer | null
+  /** Reads on the state that was caught up with last, which must stay as it is for them. */
+  #joined = 0
 
   /** Use {@link openHistorianStore}. */
   constructor(
@@ -416,11 +418,23 @@ export class HistorianStore {
   async #read<T>(signal: AbortSignal, read: (snapshot: Snapshot) => T | Promise<T>): Promise<T> {
     try {
       return await withSnapshot(this.#root, signal, (snapshot) => {
-        if (this.#writer === null) this.#catchUp()
+        if (this.#writer === null) this.#join(snapshot)
         return read(snapshot)
       })
     } catch (error) {
       throw this.#readError(error)
+    }
+  }
+
+  /**
+   * Has a read begin on the newest state; one that begins in the same turn of the event loop as others joins theirs, which they
+   * go on with as long as they let nobody in.
+   */
+  #join(snapshot: Snapshot): void {
+    if (this.#joined === 0) this.#catchUp()
+    this.#joined++
+    snapshot.onLeave = () => {
+      this.#joined--
     }
   }
 

@@ -38,6 +38,8 @@ const step = fc.record({
     fc
       .tuple(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 1, max: 150 }))
       .map(([from, count]) => Array.from({ length: count }, (_, i) => from + i)),
+    // All from one on, which can leave the newest pages without blocks.
+    fc.integer({ min: -50, max: 400 }).map((from) => Array.from({ length: 550 - from }, (_, i) => from + i)),
     fc.uniqueArray(fc.integer({ min: -50, max: 450 }), { minLength: 1, maxLength: 40 }),
     fc.tuple(fc.integer({ min: -50, max: 450 })),
   ),

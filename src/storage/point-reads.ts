@@ -1,7 +1,8 @@
 import type { PointColumns } from '../series/columns.ts'
-import type { FindPoint, Neighbours, RangeResult } from '../series/reads.ts'
+import type { FindPoint, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 import type { BlockView } from './block.ts'
 import { ColumnsBuilder } from './columns-builder.ts'
+import { SignalFill } from './signal-fill.ts'
 import type { Snapshot } from './snapshot.ts'
 import { forEachStretch } from './stretch-reads.ts'
 import type { TagBlocks } from './tag-blocks.ts'
@@ -160,6 +161,37 @@ export async function readNeighbours(
 }
 
 /**
+ * Values of the signal at ascending times: those of `interpolate` between neighbours, worked out where the points lie. NaN where
+ * it has none.
+ */
+export async function readInterpolated(
+  blocks: TagBlocks,
+  times: Float64Array,
+  shape: SignalShape,
+  snapshot: Snapshot,
+): Promise<Float64Array> {
+  const { view } = blocks
+  const fill = new SignalFill(times, shape)
+  const walk = new GoodPoints(blocks)
+  while (!fill.isDone) {
+    if (walk.shows(fill.at) || blocks.seekBefore(fill.at)) fill.takeBlock(view)
+    walk.forgetView()
+    // What is left of the block lies before its first good point or behind its last one, where other blocks have a say.
+    if (!fill.isDone && !(fill.at > view.lastTime && fill.hasMoved)) {
+      do {
+        walk.moveTo(fill.at)
+        fill.take(walk)
+      } while (!fill.isDone && walk.knows(fill.at))
+    }
+    if (snapshot.isDue()) {
+      await snapshot.rest()
+      walk.forgetView()
+    }
+  }
+  return fill.values
+}
+
+/**
  * Walks forward over the good points of a tag. `next` is the first one at or after the instant that was moved to, `last` the
  * last one before `next` and so before the instant; NaN where there is none. Whatever lies between two asked instants is
  * looked at once, however often stretches of BAD points are asked about.
@@ -176,6 +208,18 @@ class GoodPoints {
     this.#blocks = blocks
   }
 
+  /** Whether `moveTo` would stay where it is. */
+  knows(at: number): boolean {
+    // NaN: there is no good point after the one that was asked about before.
+    return Number.isNaN(this.nextTime) || this.nextTime >= at
+  }
+
+  /** Whether the view shows the points around an instant. */
+  shows(at: number): boolean {
+    const { view } = this.#blocks
+    return this.#inView && at >= view.firstTime && at <= view.lastTime
+  }
+
   /** After others were let in, the view shows something else. */
   forgetView(): void {
     this.#inView = false
@@ -183,10 +227,9 @@ class GoodPoints {
 
   /** @param at not before the instant of the call before */
   moveTo(at: number): void {
-    // NaN: there is no good point after the one that was asked about before.
-    if (Number.isNaN(this.nextTime) || this.nextTime >= at) return
+    if (this.knows(at)) return
     const { view } = this.#blocks
-    if (!this.#inView || at < view.firstTime || at > view.lastTime) {
+    if (!this.shows(at)) {
       if (!this.#blocks.seekBefore(at)) {
         this.#findNext(this.#blocks.seekAfter(at), 0)
         return

@@ -13,6 +13,8 @@ export class Snapshot {
   options: ReadOptions | undefined = undefined
   /** Called once, before others are let in for the first time: what is in memory belongs to this state only until then. */
   beforeRest: (() => void) | null = null
+  /** Called once, when others are let in for the first time or all is done: until then the state is that of this turn of the event loop. */
+  onLeave: (() => void) | null = null
 
   constructor(root: Root, signal: AbortSignal) {
     signal.throwIfAborted()
@@ -35,6 +37,7 @@ export class Snapshot {
     if (this.options === undefined) {
       this.options = { transaction: this.#root.useReadTransaction() }
       this.beforeRest?.()
+      this.#leave()
     }
     await this.#pacer.rest(this.signal)
   }
@@ -42,6 +45,12 @@ export class Snapshot {
   done(): void {
     this.options?.transaction.done()
     this.options = undefined
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.onLeave?.()
+    this.onLeave = null
   }
 }
 

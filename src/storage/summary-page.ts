@@ -25,8 +25,8 @@ export interface BlockSummary {
  * | 4 | u32 | checksum of the first 144 bytes with 0 in this place (below) |
  * | 8 | u32 | CRC-32 of what follows them |
  * | 12 | u32 | 0 |
- * | 16 | f64 × 16 | summary of all (stretch.ts) or zeros, as of a block that has none |
- * | 144 | f64 × 16 × n | summary of each block; of one that has none the time of its first point in the third place, else zeros |
+ * | 16 | f64 × 16 | summary of all (stretch.ts); where there is none the time of the first point in the third place, else zeros |
+ * | 144 | f64 × 16 × n | summary of each block; the same of one that has none |
  *
  * Where n is 1 the summary of all is that of the block, and the page ends with it: most tags of many have one block or two.
  */
@@ -56,6 +56,7 @@ export function encodePage(arena: Arena, blocks: readonly BlockSummary[]): Bytes
   }
   const hasAll = stretches.length === blocks.length
   if (hasAll && !isOne) writeStretch(doubles, (offset + PREFIX_BYTES) >> 3, joinStretches(stretches))
+  doubles[((offset + PREFIX_BYTES) >> 3) + 2] = blocks[0]!.time
   page[0] = VERSION
   page[1] = hasAll ? 1 : 0
   page[2] = blocks.length
@@ -83,18 +84,20 @@ function checksum(words: Uint32Array): number {
 export class SummaryPage {
   /** Number of blocks. */
   readonly count: number
-  readonly #bytes: Uint8Array<ArrayBuffer>
-  readonly #doubles: Float64Array
-  #isVerified = false
+  readonly #reload: (() => Bytes | undefined) | null
+  #bytes: Uint8Array<ArrayBuffer>
+  #doubles: Float64Array
+  #isVerified: boolean
 
-  /** Checks the head. Throws Damage. */
-  constructor(value: Bytes) {
+  /**
+   * Checks the head. Throws Damage.
+   * @param reload  gives the value again: then only the head is copied, and the rest when somebody asks for it
+   */
+  constructor(value: Bytes, reload: (() => Bytes | undefined) | null = null) {
     const size = value.length
     if (size < HEADER_BYTES || size % 8 !== 0) throw new Damage('a page of summaries has a wrong size')
-    const bytes = new Uint8Array(size)
-    // lmdb-js hands out a longer buffer than its length says.
-    bytes.set(value.length === value.byteLength ? value : value.subarray(0, size))
-    const words = new Uint32Array(bytes.buffer)
+    const bytes = copyOf(value, reload === null ? size : HEADER_BYTES)
+    const words = new Uint32Array(bytes.buffer, 0, HEADER_BYTES >> 2)
     if (checksum(words) !== words[1]) throw new Damage('the checksum of a page of summaries is wrong')
     if (bytes[0] !== VERSION) throw new Damage(`a page of summaries has the unknown version ${bytes[0]}`)
     this.count = bytes[2]! | (bytes[3]! << 8)
@@ -103,6 +106,8 @@ export class SummaryPage {
     }
     this.#bytes = bytes
     this.#doubles = new Float64Array(bytes.buffer)
+    this.#reload = reload
+    this.#isVerified = this.count === 1
   }
 
   /** The summary of all blocks; `null` when one of them has none. */
@@ -112,11 +117,12 @@ export class SummaryPage {
 
   /** Time of the first point of a block. */
   time(block: number): number {
-    return this.#doubles[this.#at(block) + 2]!
+    const at = this.#at(block)
+    return this.#doubles[at + 2]!
   }
 
   get firstTime(): number {
-    return this.time(0)
+    return this.#doubles[(PREFIX_BYTES >> 3) + 2]!
   }
 
   /** Of its last point; NaN for a block without a summary. */
@@ -144,13 +150,29 @@ export class SummaryPage {
 
   /** What follows the head is checked when it is looked at first. Throws Damage. */
   #at(block: number): number {
-    if (!this.#isVerified && this.count > 1) {
-      const expected = new Uint32Array(this.#bytes.buffer)[2]
-      if (crc32(this.#bytes.subarray(HEADER_BYTES)) !== expected) {
-        throw new Damage('the checksum of summaries is wrong')
-      }
-      this.#isVerified = true
-    }
+    if (!this.#isVerified) this.#verify()
     return ((this.count === 1 ? PREFIX_BYTES : HEADER_BYTES) + block * STRETCH_BYTES) >> 3
   }
+
+  #verify(): void {
+    const size = pageBytes(this.count)
+    if (this.#bytes.length < size) {
+      const value = this.#reload?.()
+      if (value?.length !== size) throw new Damage('a page of summaries is missing')
+      this.#bytes = copyOf(value, size)
+      this.#doubles = new Float64Array(this.#bytes.buffer)
+    }
+    const expected = new Uint32Array(this.#bytes.buffer)[2]
+    if (crc32(this.#bytes.subarray(HEADER_BYTES)) !== expected) {
+      throw new Damage('the checksum of summaries is wrong')
+    }
+    this.#isVerified = true
+  }
+}
+
+/** lmdb-js hands out a longer buffer than its length says, which the next read overwrites. */
+function copyOf(value: Bytes, size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size)
+  bytes.set(value.subarray(0, size))
+  return bytes
 }

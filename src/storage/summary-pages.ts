@@ -1,9 +1,9 @@
 import { KEY_BYTES, TAIL, writeBlockKey } from './block-key.ts'
-import type { ReadOptions, Store } from './environment.ts'
+import type { Bytes, ReadOptions, Store } from './environment.ts'
 import { SummaryPage } from './summary-page.ts'
 
-/** Pages read in one go: a quarter of a megabyte. */
-const PAGES = 64
+/** Pages whose heads are read in one go. */
+const PAGES = 256
 
 /**
  * The pages of summaries of one tag in one state of the environment. Each block of the tag, the tail not among them, has its place in
@@ -28,7 +28,7 @@ export class SummaryPages {
   /** The newest page; `null` when the tag has no blocks. */
   newest(): SummaryPage | null {
     if (this.#newest === undefined) {
-      const value = this.#store.get(writeBlockKey(KEY, this.#tag, TAIL), this.#reader.options)
+      const value = this.#get(TAIL)
       this.#newest = value === undefined ? null : new SummaryPage(value)
     }
     return this.#newest
@@ -69,9 +69,14 @@ export class SummaryPages {
     const pages: SummaryPage[] = []
     const options = this.#reader.options
     for (const { value } of this.#store.getRange({ start, end, reverse, limit, ...options })) {
-      pages.push(new SummaryPage(value))
+      const page: SummaryPage = new SummaryPage(value, () => this.#get(page.firstTime))
+      pages.push(page)
     }
     return pages
+  }
+
+  #get(time: number): Bytes | undefined {
+    return this.#store.get(writeBlockKey(KEY, this.#tag, time), this.#reader.options)
   }
 }
 

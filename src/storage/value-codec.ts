@@ -16,7 +16,8 @@ export const VALUES = {
 } as const
 
 const MAX_DECIMALS = 15
-const POWERS = Float64Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => 10 ** exponent)
+/** By number of digits behind the point. */
+export const POWERS = Float64Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => 10 ** exponent)
 /** Multiples up to here: their differences, doubled by zigzag, are exact. */
 const MAX_MULTIPLE = 2 ** 51
 /** Values that are no short decimals among others that are: each costs some 10 bytes. */

@@ -56,6 +56,10 @@ test('a service with a damaged journal record reads on, refuses writes and says 
   assert.equal(check.code, 4, check.stdout + check.stderr)
   assert.match(check.stdout + check.stderr, /local: journal record 1\.1: the checksum/)
   await service.kill()
+  // What is left can be taken elsewhere.
+  const exported = await tidemark(['export', 'local/A'], options)
+  assert.equal(exported.code, 0, exported.stderr)
+  assert.equal(exported.stdout.trim().split('\n').length, 1 + 4, exported.stdout)
 })
 
 test('a backup beside a service takes what still stands in the journal, and is restored by copying', async () => {

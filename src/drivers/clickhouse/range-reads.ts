@@ -6,7 +6,7 @@ import type { PointTable, RangeStats } from './point-table.ts'
 /** Ranges with fewer rows are read whole: that costs less than a second round trip. */
 const SMALL = 4_096
 
-/** Ranges whose statistics are kept for the read that follows an estimate, for so long. */
+/** Ranges that are known to be small for the read that follows an estimate or a page, for so long. */
 const MAX_HINTS = 10_000
 const HINT_MS = 10_000
 
@@ -19,8 +19,11 @@ const MAX_EXACT = 200_000
  */
 export class RangeReads {
   readonly #points: PointTable
-  /** How much is in a range, from an estimate just before; only decides how a range is cut. */
-  readonly #hints = new Map<string, { readonly stats: RangeStats; readonly until: number }>()
+  /**
+   * A range of each tag that had few rows a moment ago: it and what lies in it is read whole, without asking again. Nothing
+   * else may be taken from what was known then, since points may have been written meanwhile.
+   */
+  readonly #small = new Map<string, { readonly from: number; readonly to: number; readonly until: number }>()
 
   constructor(points: PointTable) {
     this.#points = points
@@ -64,16 +67,29 @@ export class RangeReads {
     return ranges.map((range) => counts.get(keyOf(range))!)
   }
 
-  async #statsOf(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeStats[]> {
+  /** Statistics of the ranges; `null` for all where each is known to be small. */
+  async #statsOf(
+    queries: readonly RangeQuery[],
+    context: CallContext,
+  ): Promise<readonly (RangeStats | null)[]> {
     const now = performance.now()
-    const hints = queries.map((query) => this.#hints.get(keyOf(query)))
-    if (hints.every((hint) => hint !== undefined && hint.until > now)) return hints.map((hint) => hint!.stats)
-    return this.#points.stats(queries, context)
+    if (queries.every((query) => this.#isSmall(query, now))) return queries.map(() => null)
+    const stats = await this.#points.stats(queries, context)
+    queries.forEach((query, i) => {
+      this.#remember(query, stats[i]!)
+    })
+    return stats
   }
 
-  #remember(range: TagRange, stats: RangeStats): void {
-    if (this.#hints.size >= MAX_HINTS) this.#hints.clear()
-    this.#hints.set(keyOf(range), { stats, until: performance.now() + HINT_MS })
+  #isSmall({ tag, from, to }: TagRange, now: number): boolean {
+    const small = this.#small.get(tag)
+    return small !== undefined && small.until > now && small.from <= from && to <= small.to
+  }
+
+  #remember({ tag, from, to }: TagRange, { rows }: RangeStats): void {
+    if (rows > SMALL) return
+    if (this.#small.size >= MAX_HINTS) this.#small.clear()
+    this.#small.set(tag, { from, to, until: performance.now() + HINT_MS })
   }
 }
 
@@ -92,13 +108,15 @@ class StretchedRead {
   #stretch: number
   next: TagRange | null
 
-  constructor(query: RangeQuery, { rows, firstTime, lastTime }: RangeStats) {
+  /** @param stats just read; `null` for a range that is small */
+  constructor(query: RangeQuery, stats: RangeStats | null) {
     this.#query = query
     this.#from = query.from
     this.#to = query.to
     const wanted = query.limit + 1
     this.#stretch = Number.POSITIVE_INFINITY
-    if (rows > Math.max(SMALL, wanted * 2)) {
+    if (stats !== null && stats.rows > Math.max(SMALL, wanted * 2)) {
+      const { rows, firstTime, lastTime } = stats
       // As long as it would be if the points were evenly dense, and a little more.
       this.#stretch = Math.max(1, Math.ceil(((lastTime - firstTime) / rows) * wanted * 1.3))
       if (query.order === 'asc') this.#from = firstTime

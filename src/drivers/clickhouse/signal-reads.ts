@@ -14,7 +14,7 @@ import type { NeighbourReads } from './neighbour-reads.ts'
 import { DELETED, type PointTable, type RangeStats, rangeCondition } from './point-table.ts'
 import type { RangeReads } from './range-reads.ts'
 import { tagId } from './tag-id.ts'
-import { pieces } from './windows-sql.ts'
+import { pieces, type WindowPiece } from './windows-sql.ts'
 
 /** Aggregates that are computed at the server; the median of a longer window needs all of its values in memory there. */
 export const SERVER_AGGREGATES = [
@@ -388,11 +388,11 @@ function refined(edges: Float64Array, stats: readonly RangeStats[], rows: number
 }
 
 /** Pieces for one query each: as the windows' SQL wants them, and cut where too many rows would be held at once. */
-function piecesOf(edges: Float64Array, rows: number) {
+function piecesOf(edges: Float64Array, rows: number): readonly WindowPiece[] {
   const cuts = Math.max(1, Math.ceil(rows / MAX_HELD_ROWS))
   const windows = edges.length - 1
   const step = Math.max(1, Math.ceil(windows / cuts))
-  const found: ReturnType<typeof pieces>[number][] = []
+  const found: WindowPiece[] = []
   for (let start = 0; start < windows; start += step) {
     found.push(...pieces(edges.subarray(start, Math.min(windows, start + step) + 1)))
   }

@@ -1,4 +1,4 @@
-import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { showInput, TidemarkError } from '../../errors/tidemark-error.ts'
 import type {
   CallContext,
   PutMode,
@@ -9,7 +9,7 @@ import type {
   TagQuery,
 } from '../../historian/contract.ts'
 import { withTimeLimit } from '../../historian/remote/time-limit.ts'
-import { outcomeUnknown, unavailable } from '../../historian/remote/unavailable.ts'
+import { outcomeUnknown } from '../../historian/remote/unavailable.ts'
 import { isUntouched } from './errors.ts'
 import { GroupedInserts } from './grouped-inserts.ts'
 import { bytesOf, encodeBlock, encodeTexts } from './native.ts'
@@ -233,7 +233,10 @@ export class TagTable {
   async #checkIds(names: readonly string[], context: CallContext): Promise<void> {
     const owners = new Map<string, string>()
     const clash = (name: string, other: string) =>
-      unavailable(this.#historian, `it cannot keep a tag ${name.slice(0, 100)} beside ${other.slice(0, 100)}`)
+      new TidemarkError('HISTORIAN_REFUSED', {
+        historian: this.#historian,
+        reason: `a tag ${showInput(name)} cannot be kept beside ${showInput(other)}`,
+      })
     for (const name of names) {
       const { text } = tagId(name)
       const other = owners.get(text)

@@ -1,8 +1,10 @@
 import { quoteInt } from './quote.ts'
 
-/** Windows whose number a server finds for a time: at most so many in one query where they are not equally long. */
-export const MAX_LISTED_WINDOWS = 2_048
-const MAX_COUNTED_WINDOWS = 64
+/** Windows of any lengths that one query tells apart: by a comparison with each edge. */
+const MAX_COMPARED_WINDOWS = 64
+
+/** What stays within an Int64 with room to spare. */
+const LARGEST_PRODUCT = 4e18
 
 /**
  * SQL that gives the number, from 0, of the window that `time` lies in; only for times from the first edge to before the last.
@@ -11,40 +13,46 @@ const MAX_COUNTED_WINDOWS = 64
  */
 export function windowSql(edges: Float64Array): string | null {
   const count = edges.length - 1
-  const first = edges[0]!
-  const length = edges[1]! - first
   if (count === 1) return 'toUInt32(0)'
-  if (isUniform(edges, length)) return `toUInt32(intDiv(time - ${quoteInt(first)}, ${quoteInt(length)}))`
-  if (count <= MAX_COUNTED_WINDOWS) {
-    return `toUInt32(arrayCount(edge -> edge <= time, ${list(edges)}) - 1)`
+  const even = evenSql(edges)
+  if (even !== null) return even
+  if (count > MAX_COMPARED_WINDOWS) return null
+  const steps = Array.from(edges.subarray(1, -1), (edge) => `(time >= ${quoteInt(edge)})`)
+  return `toUInt32(${steps.join(' + ')})`
+}
+
+/**
+ * For edges that are an even grid, rounded to whole microseconds in whatever way: edge i is the first edge plus the whole
+ * part of (i * span + shift) / count for some shift, and solving that for i is one division, exact in whole numbers.
+ */
+function evenSql(edges: Float64Array): string | null {
+  const count = edges.length - 1
+  const first = edges[0]!
+  const span = edges[count]! - first
+  if ((span + 1) * count > LARGEST_PRODUCT) return null
+  const [wholeCount, wholeSpan] = [BigInt(count), BigInt(span)]
+  let least = 0n
+  let most = wholeCount - 1n
+  for (let i = 1; i < count; i++) {
+    const off = BigInt(edges[i]! - first) * wholeCount - BigInt(i) * wholeSpan
+    if (off > least) least = off
+    if (off + wholeCount - 1n < most) most = off + wholeCount - 1n
+    if (least > most) return null
   }
-  if (count > MAX_LISTED_WINDOWS) return null
-  // Days with clock changes, months, and grids that were rounded are nearly uniform: a guess by their mean is beside
-  // the right window by one at most, and two comparisons put it right.
-  const mean = Math.max(1, Math.floor((edges[count]! - first) / count))
-  const guess = (time: number) => Math.min(count - 1, Math.floor((time - first) / mean))
-  for (let i = 0; i < count; i++) {
-    if (Math.abs(guess(edges[i]!) - i) > 1 || Math.abs(guess(edges[i + 1]! - 1) - i) > 1) return null
-  }
-  const at = `least(intDiv(time - ${quoteInt(first)}, ${mean}), ${count - 1})`
-  const edgeList = list(edges)
-  return `toUInt32(${at} - if(time < arrayElement(${edgeList}, toUInt32(${at} + 1)), 1, 0) + if(time >= arrayElement(${edgeList}, toUInt32(${at} + 2)), 1, 0))`
+  return `toUInt32(intDiv((time - ${quoteInt(first)} + 1) * ${count} - ${least + 1n}, ${wholeSpan}))`
 }
 
-function isUniform(edges: Float64Array, length: number): boolean {
-  for (let i = 1; i < edges.length; i++) if (edges[i]! - edges[i - 1]! !== length) return false
-  return true
+/** Windows that one query can tell apart. */
+export interface WindowPiece {
+  readonly edges: Float64Array
+  readonly sql: string
+  /** Number of its first window among all. */
+  readonly start: number
 }
 
-function list(edges: Float64Array): string {
-  return `[${Array.from(edges, quoteInt).join(',')}]`
-}
-
-/** Edges in pieces that `windowSql` can take, each beginning with the last edge of the one before; with where it begins. */
-export function pieces(
-  edges: Float64Array,
-): readonly { readonly edges: Float64Array; readonly sql: string; readonly start: number }[] {
-  const found: { edges: Float64Array; sql: string; start: number }[] = []
+/** Edges in pieces that `windowSql` can take, each beginning with the last edge of the one before. */
+export function pieces(edges: Float64Array): readonly WindowPiece[] {
+  const found: WindowPiece[] = []
   const cut = (from: number, to: number) => {
     const part = edges.subarray(from, to + 1)
     const sql = windowSql(part)

@@ -10,6 +10,7 @@ import type { Layout, SeriesField } from './layout.ts'
 import { quoteIdentifier } from './quote.ts'
 import { isOfSeries, runScans, type ScanSource } from './scan.ts'
 import { fromClause, whereClause } from './statements.ts'
+import { type WindowRun, windowRuns } from './window-runs.ts'
 
 /** Aggregates that InfluxDB computes by the interface's definitions; see docs/historians/influxdb.md for the others. */
 export const PUSHED_AGGREGATES = [
@@ -99,7 +100,7 @@ class PushedWindows {
 
   statements(): Statement[] {
     const series = this.#series
-    const runs = runsOf(this.#query.edges)
+    const runs = windowRuns(this.#query.edges)
     if (series === null || runs.length === 0 || runs.length > MOST_RUNS) return []
     const { status } = this.#source
     const field = quoteIdentifier(series.field)
@@ -127,7 +128,7 @@ class PushedWindows {
   /** `null` when InfluxDB's results are not those of the interface: then the windows are computed from raw points. */
   finish(): AggregateColumns | null {
     const { edges, aggregates } = this.#query
-    if (runsOf(edges).length > MOST_RUNS) return null
+    if (windowRuns(edges).length > MOST_RUNS) return null
     // Sums of integers wrap around, texts and truth values have neither order nor mean.
     if ([...this.#types].some((type) => type !== 'float')) return null
     const good = this.#columns.get('good')!
@@ -201,23 +202,25 @@ class PushedWindows {
 
   #statement(
     series: SeriesField,
-    { first, windows, width }: Run,
+    { first, windows, startNs, widthNs }: WindowRun,
     expressions: readonly string[],
     conditions: readonly string[],
     into: readonly string[],
   ): Statement {
     const { edges } = this.#query
     const from = edges[first]!
-    const offset = ((from % width) + width) % width
+    const start = Number(startNs) / 1_000
+    const width = Number(widthNs) / 1_000
+    const offset = ((startNs % widthNs) + widthNs) % widthNs
     return {
       text:
         `SELECT ${expressions.join(', ')} ${fromClause(series.measurement, this.#source.retentionPolicy)} ` +
         `${whereClause(series, from, edges[first + windows]!, ...conditions)} ` +
-        `GROUP BY time(${width}u, ${offset}u), * fill(none)`,
+        `GROUP BY time(${widthNs}ns, ${offset}ns), * fill(none)`,
       take: (piece: SeriesPiece) => {
         if (!isOfSeries(piece, series)) return
         for (const row of piece.values ?? []) {
-          const window = first + Math.round(((row[0] as number) - from) / width)
+          const window = first + Math.round(((row[0] as number) - start) / width)
           into.forEach((name, column) => {
             const cell = row[column + 1]
             if (typeof cell === 'number') this.#columns.get(name)![window] = cell
@@ -226,25 +229,6 @@ class PushedWindows {
       },
     }
   }
-}
-
-/** Windows of one width, one after the other. */
-interface Run {
-  /** Index of the first window. */
-  readonly first: number
-  readonly windows: number
-  readonly width: number
-}
-
-function runsOf(edges: Float64Array): Run[] {
-  const runs: { first: number; windows: number; width: number }[] = []
-  for (let window = 0; window < edges.length - 1; window++) {
-    const width = edges[window + 1]! - edges[window]!
-    const run = runs.at(-1)
-    if (run !== undefined && run.width === width) run.windows++
-    else runs.push({ first: window, windows: 1, width })
-  }
-  return runs
 }
 
 function isAboutValues(error: unknown): boolean {

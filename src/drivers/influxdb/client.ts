@@ -48,11 +48,13 @@ export class InfluxClient {
   readonly #historian: string
   readonly #config: InfluxConfig
   readonly #secret: CredentialReader | null
+  readonly #meter: DriverMeter
   #statements = 0
 
   constructor(config: InfluxConfig, historian: string, meter: DriverMeter) {
     this.#config = config
     this.#historian = historian
+    this.#meter = meter
     const credential = config.token ?? config.password
     this.#secret = credential === undefined ? null : new CredentialReader(credential, historian)
     this.#http = new HttpClient({
@@ -120,7 +122,7 @@ export class InfluxClient {
         await answer.discard()
         return
       }
-      refusal = await this.#refusalOf(answer)
+      refusal = await this.#refusalOf(answer, 'write')
     } catch (error) {
       context.signal.throwIfAborted()
       // Sent, and no answer: a part of it or all of it may be written.
@@ -148,26 +150,28 @@ export class InfluxClient {
       () => this.#send(kind, path, 'application/x-www-form-urlencoded', body, context),
       { signal: context.signal },
     )
-    if (answer.status !== 200) throw queryRefused(this.#historian, await this.#refusalOf(answer))
+    if (answer.status !== 200) throw queryRefused(this.#historian, await this.#refusalOf(answer, kind))
     for await (const line of answerLines(answer.body, this.#historian)) {
       context.signal.throwIfAborted()
-      this.#takeLine(line, batch)
+      this.#takeLine(line, batch, kind)
     }
   }
 
-  #takeLine(line: AnswerLine, batch: readonly Statement[]): void {
-    if (line.error !== undefined) throw this.#statementFailed(line.error)
+  #takeLine(line: AnswerLine, batch: readonly Statement[], kind: RequestKind): void {
+    if (line.error !== undefined) throw this.#statementFailed(line.error, kind)
     for (const { statement_id: id = 0, series = [], error } of line.results ?? []) {
-      if (error !== undefined) throw this.#statementFailed(error)
+      if (error !== undefined) throw this.#statementFailed(error, kind)
       for (const piece of series) batch[id]?.take?.(piece)
     }
   }
 
-  #statementFailed(message: unknown): Error {
+  #statementFailed(message: unknown, kind: RequestKind): Error {
+    this.#meter.failed(kind)
     return queryRefused(this.#historian, new ServerRefusal(200, String(message)))
   }
 
-  async #refusalOf(answer: HttpAnswer): Promise<ServerRefusal> {
+  async #refusalOf(answer: HttpAnswer, kind: RequestKind): Promise<ServerRefusal> {
+    this.#meter.failed(kind)
     const text = await answer.text(MAX_ERROR_BYTES)
     let message: unknown
     try {
@@ -211,6 +215,7 @@ export class InfluxClient {
     const again = this.#secret !== null && (await this.#secret.hasChanged()) ? await send() : null
     if (again !== null && again.status !== 401) return again
     await again?.discard()
+    this.#meter.failed(kind)
     throw this.#secret === null
       ? unavailable(this.#historian, 'it asks for credentials, and none are configured')
       : refusedCredentials(this.#historian, this.#config.token === undefined ? 'password' : 'token')

@@ -227,8 +227,9 @@ export class Server {
 /** The pool's own time limit would also end the waiting for a connection that others use, for which a call has all of its time. */
 function clientWithin(seconds: number): new () => pg.ClientBase {
   return class extends pg.Client {
-    constructor(options?: pg.ClientConfig) {
-      super({ ...options, connectionTimeoutMillis: seconds * 1000 })
+    constructor(options: object = {}) {
+      // Not a copy: the pool keeps the password where copying does not find it.
+      super(Object.create(options, { connectionTimeoutMillis: { value: seconds * 1000 } }) as pg.ClientConfig)
     }
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '../../series/columns.ts'
 import { mergePoints, sortPoints } from '../sort-points.ts'
 import { LatePoints } from './late-points.ts'
+import type { Slabs } from './slabs.ts'
 
 const LEAST_CAPACITY = 16
 
@@ -22,18 +23,27 @@ export class Head {
   #first = 0
   #length = 0
   #last = Number.NEGATIVE_INFINITY
-  /** Times, and from the middle on values. */
+  readonly #slabs: Slabs
+  /** Where the times begin and, `#capacity` behind them, the values. */
   #doubles: Float64Array
+  #offset: number
   #capacity: number
   /** `null` as long as all points are OK. */
   #statuses: Uint8Array | null = null
-  readonly #late = new LatePoints()
+  /** `null` as long as all points came in order. */
+  #late: LatePoints | null = null
   #columns: PointColumns | null = null
 
-  /** @param expected  points that will probably come: growing leaves garbage behind */
-  constructor(expected = 0) {
+  /**
+   * @param slabs     memory of the epoch that the points belong to
+   * @param expected  points that will probably come: growing leaves room unused
+   */
+  constructor(slabs: Slabs, expected = 0) {
+    this.#slabs = slabs
     this.#capacity = Math.max(LEAST_CAPACITY, expected)
-    this.#doubles = new Float64Array(2 * this.#capacity)
+    const { doubles, offset } = slabs.allocate(2 * this.#capacity)
+    this.#doubles = doubles
+    this.#offset = offset
   }
 
   /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
@@ -45,7 +55,8 @@ export class Head {
     let last = this.#last
     let length = this.#length
     const doubles = this.#doubles
-    const capacity = this.#capacity
+    const toTimes = this.#offset
+    const toValues = toTimes + this.#capacity
     for (let i = start; i < end; i++) {
       const time = times[i]!
       if (!(time > last)) {
@@ -54,8 +65,8 @@ export class Head {
         i = this.#addLate(points, i, end) - 1
         continue
       }
-      doubles[length] = time
-      doubles[capacity + length] = values[i]!
+      doubles[toTimes + length] = time
+      doubles[toValues + length] = values[i]!
       const status = statuses[i]!
       if (status !== STATUS_OK) this.#makeStatuses()[length] = status
       last = time
@@ -69,6 +80,7 @@ export class Head {
   #addLate(points: PointColumns, start: number, end: number): number {
     let stop = start + 1
     while (stop < end && !(points.times[stop]! > this.#last)) stop++
+    this.#late ??= new LatePoints()
     this.#late.add(points, start, stop)
     return stop
   }
@@ -76,7 +88,7 @@ export class Head {
   /** The points in time order, one per time. Not to be changed; stays as it is when more arrive. */
   columns(): PointColumns {
     if (this.#columns === null) {
-      if (this.#late.length > 0) this.#mergeLate()
+      if (this.#late !== null) this.#mergeLate(this.#late)
       this.#columns = this.#inOrder()
     }
     return this.#columns
@@ -92,9 +104,11 @@ export class Head {
   #inOrder(): PointColumns {
     const first = this.#first
     const length = this.#length
+    const times = this.#offset
+    const values = times + this.#capacity
     return {
-      times: this.#doubles.subarray(first, length),
-      values: this.#doubles.subarray(this.#capacity + first, this.#capacity + length),
+      times: this.#doubles.subarray(times + first, times + length),
+      values: this.#doubles.subarray(values + first, values + length),
       statuses: this.#statuses === null ? allOk(length - first) : this.#statuses.subarray(first, length),
     }
   }
@@ -116,37 +130,44 @@ export class Head {
   }
 
   /** Points that are late replace those that were in their place when they came. */
-  #mergeLate(): void {
-    this.#take(mergePoints(this.#inOrder(), sortPoints(this.#late.columns())))
+  #mergeLate(late: LatePoints): void {
+    this.#take(mergePoints(this.#inOrder(), sortPoints(late.columns())))
   }
 
   /** Goes on with these points, copied. */
   #take({ times, values, statuses }: PointColumns): void {
     const length = times.length
-    this.#capacity = Math.max(LEAST_CAPACITY, Math.ceil(length * 1.25))
-    this.#doubles = new Float64Array(2 * this.#capacity)
-    this.#doubles.set(times)
-    this.#doubles.set(values, this.#capacity)
+    this.#allocate(Math.max(LEAST_CAPACITY, Math.ceil(length * 1.25)))
+    this.#doubles.set(times, this.#offset)
+    this.#doubles.set(values, this.#offset + this.#capacity)
     this.#statuses = null
     this.#first = 0
     this.#length = length
     if (statuses.includes(STATUS_BAD)) this.#makeStatuses().set(statuses)
     this.#last = length === 0 ? Number.NEGATIVE_INFINITY : times[length - 1]!
-    this.#late.clear()
+    this.#late = null
     this.#columns = null
   }
 
   #reserve(needed: number): void {
-    const capacity = Math.max(needed, Math.ceil(this.#capacity * 1.5))
-    const doubles = new Float64Array(2 * capacity)
-    doubles.set(this.#doubles.subarray(0, this.#length))
-    doubles.set(this.#doubles.subarray(this.#capacity, this.#capacity + this.#length), capacity)
-    this.#doubles = doubles
-    this.#capacity = capacity
+    const capacity = Math.max(needed, this.#capacity * 2)
+    const doubles = this.#doubles
+    const times = this.#offset
+    const values = times + this.#capacity
+    this.#allocate(capacity)
+    this.#doubles.set(doubles.subarray(times, times + this.#length), this.#offset)
+    this.#doubles.set(doubles.subarray(values, values + this.#length), this.#offset + capacity)
     if (this.#statuses === null) return
     const statuses = new Uint8Array(capacity)
     statuses.set(this.#statuses.subarray(0, this.#length))
     this.#statuses = statuses
+  }
+
+  #allocate(capacity: number): void {
+    const { doubles, offset } = this.#slabs.allocate(2 * capacity)
+    this.#doubles = doubles
+    this.#offset = offset
+    this.#capacity = capacity
   }
 
   #makeStatuses(): Uint8Array {

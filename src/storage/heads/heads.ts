@@ -1,5 +1,6 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { JournalPoints, JournalRecord } from '../journal/record.ts'
+import { Slabs } from './slabs.ts'
 import { TagHead } from './tag-head.ts'
 
 /** Tags whose newest point is remembered although nothing else of them is in memory: some 20 MB at the most. */
@@ -13,6 +14,7 @@ const REMEMBERED_TAGS = 100_000
  */
 export class Heads {
   readonly #tags = new Map<number, TagHead>()
+  #slabs = new Slabs()
   #activeTags = new Set<number>()
   #foldingTags = new Set<number>()
   /** Points that arrived in the active epoch, those replaced since among them. */
@@ -60,7 +62,7 @@ export class Heads {
       const tag = tags[i]!
       const head = this.#tagHead(tag)
       if (head.active === null) this.#activeTags.add(tag)
-      head.add(points, start, end)
+      head.add(points, start, end, this.#slabs)
     }
     this.activePoints += points.times.length
   }
@@ -70,6 +72,7 @@ export class Heads {
     for (const tag of this.#activeTags) this.#tags.get(tag)!.seal()
     this.#foldingTags = this.#activeTags
     this.#activeTags = new Set()
+    this.#slabs = new Slabs()
     this.foldingPoints = this.activePoints
     this.activePoints = 0
     if (this.#tags.size > REMEMBERED_TAGS) this.#forget()
@@ -105,7 +108,7 @@ export class Heads {
     const head = this.#tags.get(tag)
     if (head?.folding == null) return
     if (head.active !== null) this.activePoints -= head.active.arrived
-    head.takeBack()
+    head.takeBack(this.#slabs)
     this.activePoints += head.active!.arrived
     this.#foldingTags.delete(tag)
     this.#activeTags.add(tag)

@@ -1,6 +1,7 @@
 import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
 import { mergePoints } from '../sort-points.ts'
 import { Head } from './head.ts'
+import type { Slabs } from './slabs.ts'
 
 /** A tag that got more in one epoch was probably filled up once. */
 const MOST_EXPECTED = 4_096
@@ -21,13 +22,12 @@ export class TagHead {
   /** Points of the epoch before: the next one is likely to bring as many. */
   #usual = 0
 
-  /** Points from index start to end arrive in the active epoch; gives by how many points it grew. */
-  add(points: PointColumns, start: number, end: number): number {
-    this.active ??= new Head(this.#usual)
+  /** Points from index start to end arrive in the active epoch, whose memory is given. */
+  add(points: PointColumns, start: number, end: number, slabs: Slabs): void {
+    this.active ??= new Head(slabs, this.#usual)
     this.active.add(points, start, end)
     this.#columns = null
     if (this.knowsNewest) this.#addNewest(points, start, end)
-    return end - start
   }
 
   #addNewest({ times, values, statuses }: PointColumns, start: number, end: number): void {
@@ -77,10 +77,10 @@ export class TagHead {
   }
 
   /** What was to be folded arrives again, with what came since. */
-  takeBack(): void {
+  takeBack(slabs: Slabs): void {
     const points = this.columns()
     this.folding = null
-    this.active = new Head()
+    this.active = new Head(slabs)
     if (points !== null) this.active.add(points, 0, points.times.length)
     this.#columns = null
   }

@@ -129,7 +129,7 @@ describe('what comes from outside is data for ClickHouse', { skip: clickhouseSer
     const literals = texts.map(quoteText)
     // As hexadecimal digits, so that no format stands in between.
     const hex = await server.sql(
-      literals.map((literal) => `SELECT hex(${literal})`).join(' UNION ALL ') + ' FORMAT TabSeparated',
+      `${literals.map((literal) => `SELECT hex(${literal})`).join(' UNION ALL ')} FORMAT TabSeparated`,
     )
     const expected = texts.map((one) => Buffer.from(one, 'utf8').toString('hex').toUpperCase())
     assert.deepEqual(hex.split('\n').sort(), expected.sort())

@@ -178,13 +178,14 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
   })
 
   test('stops a read whose caller went away', async () => {
-    const historian = await open()
+    const meter = new QueryMeter()
+    const historian = await open({}, { meter })
     const tag = 'long'
     await historian.write(writeBatch([{ tag, points: ramp(1_000_000, 0, 1_000) }], true), context)
     const database = `faults_${databases}`
     // More than a read can get through while the test waits.
     await server.sql(
-      `INSERT INTO ${database}.points SELECT tag, time + number * 1000000000, value, status, version + number FROM ${database}.points ARRAY JOIN range(30) AS number`,
+      `INSERT INTO ${database}.points SELECT tag, time + number * 1000000000, value, status, version + number FROM ${database}.points ARRAY JOIN range(6) AS number`,
     )
     const running = async () =>
       Number(
@@ -209,8 +210,7 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
       assert.ok(performance.now() - began < 20_000, 'the query runs on')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    const { cancel } = { cancel: await server.sql("SELECT value FROM system.events WHERE event = 'Query'") }
-    assert.notEqual(cancel, '0')
+    assert.ok(meter.total('cancel') > 0, 'the server was told')
     await historian.close()
   })
 

@@ -303,6 +303,18 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     })
   })
 
+  test('a call waits for a connection that another one has longer than it would for a new one', async () => {
+    const config = configOf({ connections: 1, connectSeconds: 0.2 })
+    const historian = await open(config)
+    await write(historian, 'a')
+    const lock_ = await lock(`${config.schema}.points`)
+    const first = timesOf(historian, 'a')
+    const second = timesOf(historian, 'a')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await lock_.release()
+    assert.deepEqual([await first, await second], [[1], [1]])
+  })
+
   test('more calls than connections take turns', async () => {
     const historian = await open(configOf({ connections: 2 }))
     await Promise.all(Array.from({ length: 60 }, (_, i) => write(historian, 'a', points([i, i]))))

@@ -28,12 +28,10 @@ export const ready: Route = {
       // What an instance is told that is one of our historians itself is its own circle, and nothing that others should hear.
       const isCircle = isForAnotherInstance() && request.caller !== null
       const states = await Promise.all(
-        seen
-          .list()
-          .map(async (historian) => ({
-            historian,
-            reason: await (isCircle ? check(historian) : checks.of(historian)),
-          })),
+        seen.list().map(async (historian) => ({
+          historian,
+          reason: await (isCircle ? check(historian) : checks.of(historian)),
+        })),
       )
       const up = states.filter(({ reason }) => reason === null).length
       const status = up === states.length ? 'ready' : up > 0 ? 'degraded' : 'unavailable'
