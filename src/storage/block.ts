@@ -392,16 +392,17 @@ export class BlockView {
     }
   }
 
-  /** All points of a block that is not compressed, not copied: valid until the next look at any block. */
-  plainView(): PointColumns {
+  /** All points of a block that is not compressed, not copied: valid until the next look at any block. Statuses are null when all are OK. */
+  plainView(): {
+    readonly times: Float64Array
+    readonly values: Float64Array
+    readonly statuses: Uint8Array | null
+  } {
     const { count } = this
     return {
       times: this.#timesIn.subarray(this.#times, this.#times + count),
       values: this.#valuesIn.subarray(this.#values, this.#values + count),
-      statuses:
-        this.#statuses < 0
-          ? new Uint8Array(count)
-          : this.#statusesIn.subarray(this.#statuses, this.#statuses + count),
+      statuses: this.#statuses < 0 ? null : this.#statusesIn.subarray(this.#statuses, this.#statuses + count),
     }
   }
 

@@ -190,21 +190,24 @@ export class Folder {
   }
 
   /**
-   * Works out the folding of all that is in memory of some tags, so that blocks alone say what they have. Throws Damage for a tag
-   * whose blocks cannot be read, or leaves it out.
+   * Works out the folding of all that is in memory of some tags, so that blocks alone say what they have; others are let in between.
+   * Rejects with Damage for a tag whose blocks cannot be read, or leaves it out.
+   * @returns what is to be called when it is committed
    */
-  planWhole(
+  async planWhole(
     changes: Changes,
     snapshot: Snapshot,
     tags: readonly number[],
     damage: 'throw' | 'leave-out',
-  ): () => void {
-    const folded = tags.filter((tag) => {
+  ): Promise<() => void> {
+    const folded: number[] = []
+    for (const tag of tags) {
       const points = this.#heads.columns(tag)
-      if (points === null || this.#planTag(changes, snapshot, tag, points)) return points !== null
-      if (damage === 'throw') throw this.damaged.get(tag)!
-      return false
-    })
+      if (points === null) continue
+      if (this.#planTag(changes, snapshot, tag, points)) folded.push(tag)
+      else if (damage === 'throw') throw this.damaged.get(tag)!
+      if (snapshot.isDue()) await snapshot.rest()
+    }
     return () => {
       for (const tag of folded) this.#heads.dropAll(tag)
     }

@@ -2,7 +2,6 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { WriteBatch } from '../historian/contract.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
-import { interpolate } from '../series/interpolate.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 import { addSummaries } from './add-summaries.ts'
 import { BlockView } from './block.ts'
@@ -28,7 +27,7 @@ import { Journal } from './journal/journal.ts'
 import { DATABASES, FORMAT_VERSION, META, SUMMARIES_VERSION } from './names.ts'
 import { type Ownership, takeOwnership } from './owner.ts'
 import { planDeletes, type Span } from './plan-deletes.ts'
-import { countPoints, readNeighbours, readPoint, readRange } from './point-reads.ts'
+import { countPoints, readInterpolated, readNeighbours, readPoint, readRange } from './point-reads.ts'
 import { rebuildSearch } from './rebuild-search.ts'
 import { type Search, type SearchPage, searchTags } from './search.ts'
 import { readAggregates, readIntegrals } from './signal-reads.ts'
@@ -264,8 +263,8 @@ export class HistorianStore {
     queries: readonly (SignalShape & { readonly tag: string; readonly times: Float64Array })[],
     signal: AbortSignal,
   ): Promise<readonly Float64Array[]> {
-    return this.#eachTag(queries, signal, async (blocks, query, snapshot) =>
-      interpolate(await readNeighbours(blocks, query.times, snapshot), query.times, query),
+    return this.#eachTag(queries, signal, (blocks, query, snapshot) =>
+      readInterpolated(blocks, query.times, query, snapshot),
     )
   }
 

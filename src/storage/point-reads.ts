@@ -174,13 +174,13 @@ export async function readInterpolated(
   const fill = new SignalFill(times, shape)
   const walk = new GoodPoints(blocks)
   while (!fill.isDone) {
-    if (walk.shows(fill.at) || blocks.seekBefore(fill.at)) fill.takeBlock(view)
-    walk.forgetView()
-    // What is left of the block lies before its first good point or behind its last one, where other blocks have a say.
-    if (!fill.isDone && !(fill.at > view.lastTime && fill.hasMoved)) {
+    const hasMoved = walk.findBlock(fill.at) && fill.takeBlock(view)
+    if (fill.isDone) break
+    // What a block leaves lies before its first good point or behind its last one, where other blocks have a say.
+    if (!hasMoved || fill.at <= view.lastTime) {
       do {
         walk.moveTo(fill.at)
-        fill.take(walk)
+        fill.takeNeighbours(walk)
       } while (!fill.isDone && walk.knows(fill.at))
     }
     if (snapshot.isDue()) {
@@ -214,10 +214,12 @@ class GoodPoints {
     return Number.isNaN(this.nextTime) || this.nextTime >= at
   }
 
-  /** Whether the view shows the points around an instant. */
-  shows(at: number): boolean {
+  /** Views the block around an instant, or the last one before it; false when there is none. */
+  findBlock(at: number): boolean {
     const { view } = this.#blocks
-    return this.#inView && at >= view.firstTime && at <= view.lastTime
+    if (this.#inView && at >= view.firstTime && at <= view.lastTime) return true
+    this.#inView = this.#blocks.seekBefore(at)
+    return this.#inView
   }
 
   /** After others were let in, the view shows something else. */
@@ -228,14 +230,11 @@ class GoodPoints {
   /** @param at not before the instant of the call before */
   moveTo(at: number): void {
     if (this.knows(at)) return
-    const { view } = this.#blocks
-    if (!this.shows(at)) {
-      if (!this.#blocks.seekBefore(at)) {
-        this.#findNext(this.#blocks.seekAfter(at), 0)
-        return
-      }
+    if (!this.findBlock(at)) {
+      this.#findNext(this.#blocks.seekAfter(at), 0)
+      return
     }
-    const place = view.lowerBound(at)
+    const place = this.#blocks.view.lowerBound(at)
     this.#findLast(place)
     // Looking back may have gone to other blocks.
     if (this.#inView) this.#findNext(true, place)

@@ -267,7 +267,7 @@ export class Writer {
     if (inMemory.length === 0) return
     const snapshot = new Snapshot(root, NEVER)
     try {
-      const done = this.#folder.planWhole(this.#changes, snapshot, inMemory, damage)
+      const done = await this.#folder.planWhole(this.#changes, snapshot, inMemory, damage)
       snapshot.done()
       await this.#changes.apply()
       root.resetReadTxn()

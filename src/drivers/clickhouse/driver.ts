@@ -35,7 +35,7 @@ import { PointTable } from './point-table.ts'
 import { PointWriter } from './point-writer.ts'
 import { RangeReads } from './range-reads.ts'
 import { type QuerySettings, Servers } from './servers.ts'
-import { SERVER_AGGREGATES, SignalReads } from './signal-reads.ts'
+import { SERVER_AGGREGATES, SignalReads, sameWindows } from './signal-reads.ts'
 import { Tables } from './tables.ts'
 import { TagTable } from './tag-table.ts'
 import { VersionClock } from './version-clock.ts'
@@ -172,12 +172,8 @@ export class ClickhouseHistorian implements Historian {
     context: CallContext,
   ): Promise<readonly Float64Array[]> {
     const found: Float64Array[] = []
-    const groups = new Map<string, number[]>()
-    queries.forEach(({ times }, index) => {
-      groups.getOrInsertComputed(times.join(), () => []).push(index)
-    })
     await this.#run(context, async () => {
-      for (const members of groups.values()) {
+      for (const members of sameWindows(queries, ({ times }) => times)) {
         const { times } = queries[members[0]!]!
         const tags = members.map((index) => queries[index]!.tag)
         const neighbours = await this.#neighbours.neighbours(tags, times, context)

@@ -44,7 +44,10 @@ export class NeighbourReads {
     return found
   }
 
-  /** As `neighbours`, for one or two times, without what lies between them: each side only where it is asked for by name. */
+  /**
+   * The good points around a span, given its start and its end or one time for both: at or before the start in the first
+   * place, at or after the end in the last. What lies between is not looked for.
+   */
   async outside(
     tags: readonly string[],
     times: Float64Array,

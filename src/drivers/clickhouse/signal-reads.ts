@@ -345,11 +345,11 @@ function isFinite_({ numGood, sum, squares, linear, stepped }: Stretch): boolean
   return numGood === 0 || Number.isFinite(sum + squares + linear + stepped)
 }
 
-/** Indexes of queries with the same windows, which one query at the server can answer. */
-function sameWindows<Query>(
+/** Indexes of queries with the same windows, or the same times, which one query at the server can answer. */
+export function sameWindows<Query>(
   queries: readonly Query[],
   edgesOf: (query: Query) => Float64Array,
-  flag: (query: Query) => boolean,
+  flag: (query: Query) => boolean = () => true,
 ): readonly (readonly number[])[] {
   const groups = new Map<string, number[][]>()
   queries.forEach((query, index) => {

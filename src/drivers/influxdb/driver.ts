@@ -199,6 +199,7 @@ export class InfluxHistorian implements Historian {
     context: CallContext,
   ): Promise<readonly number[]> {
     const { target, writer } = this.#changeable('delete tags', this.capabilities.deleteTags)
+    if (!dryRun) writer.doubt(names)
     const counts = await deleteTags(this.#source, target, names, dryRun, context)
     if (!dryRun) writer.forget(names)
     return counts

@@ -71,9 +71,14 @@ export class Writer {
     return put
   }
 
+  /** Tags may be gone: the next write makes them. */
+  doubt(names: readonly string[]): void {
+    for (const name of names) this.#known.delete(name)
+  }
+
   /** Tags are gone. */
   forget(names: readonly string[]): void {
-    for (const name of names) this.#known.delete(name)
+    this.doubt(names)
     this.#target.tags.removed(names)
   }
 
