@@ -35,10 +35,14 @@ export async function startService(
     { env, encoding: 'utf8' },
   )
   const { key } = JSON.parse(keyText)
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', String(port)], {
-    env,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=8', PROGRAM, 'serve', '--port', String(port)],
+    {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const post = (path: string, body: string) => send(agent, port, path, body, key)
   try {

@@ -9,6 +9,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NEEDED_MAJOR = 26
+// Node keeps up to 64 MB for objects that die young; a quarter is as fast here. It can only be said at the start.
+const FLAGS = ['--max-semi-space-size=8']
 const here = dirname(fileURLToPath(import.meta.url))
 const sources = join(here, '..', 'src', 'main.ts')
 // A checkout runs its sources; an installed package runs the same files with their types stripped, because
@@ -52,7 +54,7 @@ if (major >= NEEDED_MAJOR) {
     )
     process.exit(1)
   }
-  const child = spawn(node, [process.argv[1], ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [...FLAGS, process.argv[1], ...process.argv.slice(2)], { stdio: 'inherit' })
   // The terminal sends Ctrl-C to the whole group; the child decides when to end, and we end with it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))

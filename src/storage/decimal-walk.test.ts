@@ -11,14 +11,14 @@ import { ByteReader, ByteWriter } from './varint.ts'
 const SIZES = [60, 60, 60, 8_000, 1e6, 1e12]
 
 const decimals = fc
-  .array(fc.tuple(fc.nat(SIZES.length - 1), fc.double({ min: -1, max: 1, noNaN: true })), {
+  .array(fc.tuple(fc.nat(SIZES.length - 1), fc.noBias(fc.integer({ min: -1_000, max: 1_000 }))), {
     minLength: 2,
     maxLength: CHUNK_POINTS,
   })
   .map((differences) => {
     let multiple = 0
     return Float64Array.from(differences, ([size, part]) => {
-      multiple += Math.round(SIZES[size]! * part)
+      multiple += Math.round((SIZES[size]! * part) / 1_000)
       // Without -0, which is no multiple of anything.
       return multiple / 1_000 + 0
     })

@@ -25,7 +25,7 @@ export function somePoints(most: number): fc.Arbitrary<PointColumns> {
       jitter: fc.constantFrom(0, 0, 1, 1_000_000),
       gaps: fc.constantFrom(0, 0, 0, 1_000, 86_400_000_000),
       values,
-      count: fc.integer({ min: 1, max: most }),
+      count: fc.noBias(fc.integer({ min: 1, max: most })),
       bad: fc.constantFrom(0, 0, 0.02, 0.6, 1),
       badRuns: fc.constantFrom(0, 0, 1_000),
       numbers: fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),

@@ -137,9 +137,12 @@ export class Head {
   /** Goes on with these points, copied. */
   #take({ times, values, statuses }: PointColumns): void {
     const length = times.length
-    this.#allocate(Math.max(LEAST_CAPACITY, Math.ceil(length * 1.25)))
-    this.#doubles.set(times, this.#offset)
-    this.#doubles.set(values, this.#offset + this.#capacity)
+    this.#capacity = Math.max(LEAST_CAPACITY, Math.ceil(length * 1.25))
+    // Memory of its own: after the next late point it is replaced, and nothing in a slab is used again.
+    this.#doubles = new Float64Array(2 * this.#capacity)
+    this.#offset = 0
+    this.#doubles.set(times)
+    this.#doubles.set(values, this.#capacity)
     this.#statuses = null
     this.#first = 0
     this.#length = length

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { PointColumns } from '../../series/columns.ts'
 import { pointsRecord, type Row, removalRecord } from '../journal/journal.fixture.ts'
+import { Head } from './head.ts'
 import { Heads } from './heads.ts'
+import { type Piece, Slabs } from './slabs.ts'
 
 const TAGS = [1, 2]
 
@@ -217,6 +219,29 @@ test('a long run of points in order stays as it is while others are late, replac
   assert.ok(first.times.length === 5_000 && first.values.every((value) => value === 1))
   assert.equal(second.values[0], 1)
   assert.ok(second.times.every((time, at) => at === 0 || time > second.times[at - 1]!))
+})
+
+test('late points that are looked at one by one use no memory that only comes free with their epoch', () => {
+  let taken = 0
+  class CountingSlabs extends Slabs {
+    override allocate(length: number): Piece {
+      taken += length
+      return super.allocate(length)
+    }
+  }
+  const head = new Head(new CountingSlabs())
+  const add = (time: number, value: number) => {
+    const record = pointsRecord([1, [time, value]])
+    assert.ok(record.kind === 'points')
+    head.add(record.points, 0, 1)
+  }
+  for (let time = 0; time < 100; time++) add(time, 0)
+  const before = taken
+  for (let round = 1; round <= 1_000; round++) {
+    add(50, round)
+    assert.equal(head.columns().values[50], round)
+  }
+  assert.equal(taken, before)
 })
 
 test('clearing forgets all', () => {
