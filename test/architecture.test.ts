@@ -36,7 +36,7 @@ interface Import {
 }
 
 function readImports(): readonly Import[] {
-  const files = globSync('**/*.ts', { cwd: src }).filter((file) => !file.endsWith('.test.ts'))
+  const files = globSync('**/*.ts', { cwd: src }).filter((file) => !/\.(test|fixture)\.ts$/.test(file))
   return files.flatMap((file) => {
     const text = readFileSync(join(src, file), 'utf8')
     return Array.from(text.matchAll(IMPORT), ([, path]) => ({
