@@ -37,7 +37,10 @@ export const embedded = defineDriver({
   isLocal: true,
   open: async ({ writable, path }, { name, directory, owner }) =>
     new EmbeddedHistorian(
-      await openHistorianStore(path ?? directory, { historian: name, owner: writable && owner === undefined }),
+      await openHistorianStore(path ?? directory, {
+        historian: name,
+        owner: writable && owner === undefined,
+      }),
       writable,
       owner ?? null,
     ),
