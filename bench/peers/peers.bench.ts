@@ -79,6 +79,9 @@ async function measurePeer(peer: Peer): Promise<void> {
   const hundred = names('w', 100)
   const shortEnd = START + 1_000 * SECOND
   await read(peer, 'read/current-values-of-100-tags', 100, 300, () => peer.current(hundred))
+  await readAtOnce(peer, 'read/current-value-16-clients', 16, 4_000, (call) =>
+    peer.current([hundred[call % 100]!]),
+  )
   await read(peer, 'read/raw-100000-points', 100_000, 20, () =>
     peer.raw('long', START + 1_000_000 * SECOND, START + 1_100_000 * SECOND),
   )
@@ -107,6 +110,40 @@ async function read(
     expect(got === items, `${peer.name}, ${name}: ${got} of ${items}`)
   }
   add(peer, await measure(name, check, { warmUps: Math.min(3, runs >> 1), runs, items }))
+}
+
+/** The same small read by several clients at once. */
+async function readAtOnce(
+  peer: Peer,
+  name: string,
+  clients: number,
+  calls: number,
+  task: (call: number) => Promise<number>,
+): Promise<void> {
+  for (let call = 0; call < 200; call++) await task(call)
+  const callMs: number[] = []
+  let next = 0
+  const began = performance.now()
+  const client = async () => {
+    while (next < calls) {
+      const call = next++
+      const sent = performance.now()
+      expect((await task(call)) === 1, `${peer.name}, ${name}`)
+      callMs.push(performance.now() - sent)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  const itemsPerSecond = (calls / (performance.now() - began)) * 1000
+  const sorted = callMs.toSorted((a, b) => a - b)
+  add(peer, {
+    name,
+    runs: calls,
+    medianMs: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+    items: 1,
+    itemsPerSecond,
+    note: '',
+  })
 }
 
 /** Two requests under way at any time. */

@@ -18,7 +18,7 @@ export async function startPostgres(): Promise<Peer> {
   const run = (program: string, ...args: string[]) => [...as, join(programs, program), ...args]
   const [initdb, ...initArgs] = run('initdb', '-D', `${folder}/data`, '-A', 'trust', '-U', 'bench')
   execFileSync(initdb!, initArgs, { stdio: 'ignore', cwd: '/' })
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'bench', database: 'postgres', max: 2 })
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'bench', database: 'postgres', max: 16 })
   pool.on('error', () => {})
   const [command, ...args] = run(
     'postgres',
