@@ -129,6 +129,8 @@ export class Folder {
   #planTags(changes: Changes, state: JournalState, snapshot: Snapshot, points: number): FoldStep {
     const done: (() => void)[] = []
     const since = performance.now()
+    // A tag comes once in a step: what is planned for it is not seen by a second part.
+    const longest = Math.max(MAX_BLOCK_POINTS, Math.min(Math.floor(points), LONGEST_PART))
     let next = state
     // Nothing is changed here before the step is committed: a commit that fails is planned again.
     let waiting = this.#waiting.length
@@ -136,8 +138,8 @@ export class Folder {
       const tag = this.#waiting[waiting - 1]!
       const folding = this.#heads.get(tag)?.folding?.columns()
       const count = folding?.times.length ?? 0
-      if (count > MAX_BLOCK_POINTS && done.length > 0) break
-      const part = count > MAX_BLOCK_POINTS ? sliceColumns(folding!, 0, MAX_BLOCK_POINTS) : folding
+      if (count > longest && done.length > 0) break
+      const part = count > longest ? sliceColumns(folding!, 0, longest) : folding
       left -= count
       if (count > 0 && !this.#planTag(changes, snapshot, tag, part!)) {
         // Its blocks cannot be read: what cannot be folded is written to the journal again.
@@ -214,6 +216,8 @@ export class Folder {
   }
 }
 
+/** Points of one tag that are packed in one step at most: some 5 ms. */
+const LONGEST_PART = 131_072
 /** A step that took longer than this ends, so that answers do not wait for it. */
 const STEP_MS = 3
 
