@@ -17,7 +17,7 @@ import { decodeTagRecord, type TagRecord } from './tag-record.ts'
 export interface HistorianCheck {
   readonly tags: number
   readonly blocks: number
-  /** Points in blocks that are not damaged. */
+  /** Points in blocks that are not damaged, and those of the journal that stand in no block. */
   readonly points: number
   /** Records of the journal, whose points are not in blocks yet or in both. */
   readonly records: number

@@ -379,7 +379,34 @@ export class HistorianStore {
 
   /** Verifies every block, record and index entry of the newest state. */
   check(signal: AbortSignal): Promise<HistorianCheck> {
-    return this.#read(signal, (snapshot) => checkHistorian(this.#stores, snapshot))
+    return this.#read(signal, async (snapshot) => {
+      const heads = this.#heads
+      const tags = [...heads.foldingTags.union(heads.activeTags)]
+      const captured = new HeadCapture(heads, snapshot, () => tags)
+      const check = await checkHistorian(this.#stores, snapshot)
+      let points = check.points
+      for (const tag of tags) points += await this.#countBesideBlocks(tag, captured, snapshot)
+      return { ...check, points }
+    })
+  }
+
+  /** Points of a tag that stand in the journal and in no block. 0 when its blocks cannot be read, which the check has said. */
+  async #countBesideBlocks(tag: number, heads: HeadCapture, snapshot: Snapshot): Promise<number> {
+    const count = (blocks: TagBlocks) =>
+      countPoints(
+        blocks,
+        Number.MIN_SAFE_INTEGER,
+        Number.MAX_SAFE_INTEGER,
+        Number.POSITIVE_INFINITY,
+        snapshot,
+      )
+    try {
+      const stored = new TagBlocks(new StoredBlocks(this.#access, snapshot, tag), null)
+      return (await count(this.#blocksOf(tag, snapshot, heads))) - (await count(stored))
+    } catch (error) {
+      if (error instanceof Damage) return 0
+      throw error
+    }
   }
 
   // ---- how ----

@@ -48,6 +48,8 @@ class Writer {
       env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
     })
     started.add(this.#child)
+    // Nobody is told that it has ended before this has.
+    ;(this.#child.stdio[4] as Readable).resume()
     this.#ready = new Promise((resolve) => this.#child.once('message', resolve))
     // Also its acknowledgements have come to their end.
     this.#ended = new Promise((resolve) => this.#child.once('close', resolve))
