@@ -9,6 +9,7 @@ import type { Neighbours } from '../series/reads.ts'
 import { instantFromUs } from '../time/instant.ts'
 import { openHistorianStore } from './historian-store.ts'
 import { picks, somePoints, someTimes } from './points.fixture.ts'
+import { Snapshot } from './snapshot.ts'
 import { mergePoints } from './sort-points.ts'
 
 const { signal } = new AbortController()
@@ -52,6 +53,12 @@ test('neighbours and interpolated values are those of all points, wherever they 
   const store = await openHistorianStore(temporaryFolder(t), { historian: 'plant', owner: true })
   t.after(() => store.close())
   let tags = 0
+  // Reads that let each other in at every step look at blocks through the same view.
+  const { isDue } = Snapshot.prototype
+  let isResting = false
+  t.mock.method(Snapshot.prototype, 'isDue', function (this: Snapshot) {
+    return isResting || isDue.call(this)
+  })
   const over = fc.array(fc.tuple(fc.nat(), fc.nat(1_000), fc.boolean()), { minLength: 1, maxLength: 30 })
   const ways = fc.constantFrom('memory', 'blocks', 'blocks and memory', 'rewritten blocks')
   await fc.assert(
@@ -63,7 +70,13 @@ test('neighbours and interpolated values are those of all points, wherever they 
       fc.boolean(),
       async (first, places, way, picked, stepped) => {
         const tag = `tag ${tags++}`
-        await store.write(writeBatch([{ tag, points: first }], true), signal)
+        const other = { ...first, values: first.values.map((value) => value / 2 - 1) }
+        const written = [
+          { tag, points: first },
+          { tag: 'other', points: other },
+        ]
+        if (tags > 1) await store.deleteTags(['other'], false, signal)
+        await store.write(writeBatch(written, true), signal)
         if (way !== 'memory') await store.fold()
         let points = first
         if (way !== 'blocks') {
@@ -74,7 +87,14 @@ test('neighbours and interpolated values are those of all points, wherever they 
         }
         const times = someTimes(points, picked)
         const expected = plainNeighbours(points, times)
-        const [found] = await store.readNeighbours([tag], times, signal)
+        const shape = { stepped, holdUntil: instantFromUs(points.times.at(-1)! + 2) }
+        isResting = tags % 2 === 0
+        const [[found], [values], [others]] = await Promise.all([
+          store.readNeighbours([tag], times, signal),
+          store.readInterpolated([{ tag, times, ...shape }], signal),
+          store.readInterpolated([{ tag: 'other', times, ...shape }], signal),
+        ])
+        isResting = false
         // Where there is no point, its value says nothing.
         for (const side of ['before', 'after'] as const) {
           assert.deepEqual(found![`${side}Times`], expected[`${side}Times`])
@@ -82,9 +102,8 @@ test('neighbours and interpolated values are those of all points, wherever they 
             if (!Number.isNaN(time)) assert.equal(found![`${side}Values`][i], expected[`${side}Values`][i])
           })
         }
-        const shape = { stepped, holdUntil: instantFromUs(points.times.at(-1)! + 2) }
-        const [values] = await store.readInterpolated([{ tag, times, ...shape }], signal)
         assert.deepEqual(values, interpolate(expected, times, shape))
+        assert.deepEqual(others, interpolate(plainNeighbours(other, times), times, shape))
       },
     ),
     { numRuns: 150 },

@@ -211,7 +211,7 @@ export class SignalFill {
       const at = times[next]!
       if (at > lastTime) break
       index = lastNotAfter(from, index, count, at)
-      if (index > after) {
+      if (index >= after) {
         before = index
         if (statuses !== null) while (before > first && statuses[before] !== STATUS_OK) before--
         after = index

@@ -103,10 +103,26 @@ export function decodeTimes(
   const usual = reader.varint()
   let time = first
   if (mode === TIMES.steps) {
+    // Differences of one byte or two without a call for each.
+    const { bytes } = reader
+    let { at } = reader
     for (let i = 1; i < count; i++) {
-      time += (usual + reader.signed()) * scale
+      let byte = bytes[at++]!
+      if (byte >= 128) {
+        const next = bytes[at++]!
+        if (next < 128) byte = (byte & 127) | (next << 7)
+        else {
+          reader.at = at - 2
+          time += (usual + reader.signed()) * scale
+          at = reader.at
+          target[to + i] = time
+          continue
+        }
+      }
+      time += (usual + ((byte >>> 1) ^ -(byte & 1))) * scale
       target[to + i] = time
     }
+    reader.at = at
   } else if (mode === TIMES.runs) {
     for (let i = 1; i < count; ) {
       const delta = (usual + reader.signed()) * scale
