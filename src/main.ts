@@ -8,13 +8,14 @@ import type { CheckReport, InPlace, Service, Tools } from './cli/tools.ts'
 import type { PrimaryProcess, WorkerService } from './cluster/worker.ts'
 import { DEMO_HISTORIAN } from './config/historian-names.ts'
 import type { KeyStore } from './config/keys.ts'
-import type { HistorianTypes } from './config/load.ts'
+import type { HistorianTypes, StoreTypes } from './config/load.ts'
 import type { Settings } from './config/settings.ts'
 import type { Historian } from './historian/contract.ts'
 import type { DriverDefinition, DriverLog } from './historian/driver.ts'
 import type { AliasesFor } from './historian/registry.ts'
 import { QueryMeter } from './historian/remote/meter.ts'
 import type { Services } from './http/services.ts'
+import type { SharedStoreDefinition } from './storage/shared-store.ts'
 
 /*
  * Puts the program together, and alone names drivers, storage and the HTTP service. All of them are imported when a
@@ -33,6 +34,12 @@ async function loadDrivers(): Promise<ReadonlyMap<string, DriverDefinition>> {
   return new Map(drivers.map((driver) => [driver.type, driver as unknown as DriverDefinition]))
 }
 
+/** The kinds of stores that several processes share for keys and aliases; a new one is one line here. */
+async function loadStores(): Promise<ReadonlyMap<string, SharedStoreDefinition>> {
+  const stores = [(await import('./drivers/postgres/shared-store/open.ts')).postgresStore]
+  return new Map(stores.map((store) => [store.type, store as unknown as SharedStoreDefinition]))
+}
+
 /** Kind of the historian that --demo adds. */
 const DEMO_TYPE = 'embedded'
 
@@ -43,11 +50,10 @@ const version = (
 const tools: Tools = {
   version,
   historianTypes: async () => (await loadDrivers()) as HistorianTypes,
+  storeTypes: async () => (await loadStores()) as StoreTypes,
   openInPlace,
-  openKeys: async ({ dataDir }) => {
-    const { openDataDirectory } = await import('./storage/data-directory.ts')
-    return await openDataDirectory(dataDir, { owner: false, create: true })
-  },
+  openKeys: (settings) =>
+    openStores(settings, { owner: false, needsData: settings.store === null }, stderrLog),
   startService,
   checkData: async ({ dataDir }, signal) => {
     const { checkDataDirectory } = await import('./storage/maintenance.ts')
@@ -81,13 +87,14 @@ export async function main(args: readonly string[]): Promise<void> {
 async function openInPlace(settings: Settings): Promise<InPlace> {
   const { existsSync } = await import('node:fs')
   const { HistorianRegistry } = await import('./historian/registry.ts')
-  const { openDataDirectory } = await import('./storage/data-directory.ts')
-  const data = await openDataDirectory(settings.dataDir, { owner: true, create: true })
+  const { historianDirectory } = await import('./storage/data-directory.ts')
+  const hasDemo = existsSync(historianDirectory(settings.dataDir, DEMO_HISTORIAN))
+  const needsData = hasDemo || (await needsDataDirectory(settings))
+  const data = await openStores(settings, { owner: true, needsData }, stderrLog)
   try {
     const wanted = new Map(settings.historians)
     // A plant that was served here is data like any other, but only worth opening where it is.
-    if (!wanted.has(DEMO_HISTORIAN) && existsSync(data.historianDirectory(DEMO_HISTORIAN)))
-      wanted.set(DEMO_HISTORIAN, await demoSettings())
+    if (!wanted.has(DEMO_HISTORIAN) && hasDemo) wanted.set(DEMO_HISTORIAN, await demoSettings())
     const historians = await openHistorians(
       wanted,
       (name) => data.historianDirectory(name),
@@ -122,11 +129,11 @@ async function aliasesFor(store: AliasStore, settings: Settings): Promise<Aliase
 
 async function startService(settings: Settings): Promise<Service> {
   if (settings.server.workers > 1) return startManyProcesses(settings)
-  const { openDataDirectory } = await import('./storage/data-directory.ts')
   const { startDemo } = await import('./demo/start.ts')
 
   const log = await serviceLog(settings)
-  const data = await openDataDirectory(settings.dataDir, { owner: true, create: true })
+  const needsData = await needsDataDirectory(settings)
+  const data = await openStores(settings, { owner: true, needsData }, log)
   const undo: (() => Promise<void>)[] = [() => data.close()]
   try {
     const wanted = new Map(settings.historians)
@@ -140,15 +147,17 @@ async function startService(settings: Settings): Promise<Service> {
     if (demo !== null) undo.push(() => demo.stop())
 
     const keys = demo?.keys ?? data.keys
-    const app = await listen({ settings, historians, keys, aliases: data.aliases, log, meters })
+    const { aliases, checkStore } = data
+    const app = await listen({ settings, historians, keys, aliases, log, meters, ...checkStore })
     // Only now: the first keys are shown once, and a start that fails after making them would lose them.
-    const firstKeys = await makeFirstKeys(data.keys).catch(async (error: unknown) => {
+    const firstKeys = await makeFirstKeys(data.keys, log).catch(async (error: unknown) => {
       await app.close()
       throw error
     })
     return {
       url: urlOf(app.server.address() as AddressInfo, settings),
       historians: historians.map(describe),
+      usesDataDir: needsData,
       firstKeys,
       demo,
       stop: async () => {
@@ -172,14 +181,14 @@ async function startManyProcesses(settings: Settings): Promise<Service> {
     const { CommandError } = await import('./cli/exit.ts')
     throw new CommandError('The demo plant is served by one process: leave --workers or --demo out.', 2)
   }
-  const { openDataDirectory } = await import('./storage/data-directory.ts')
   const { startWorkers } = await import('./cluster/primary.ts')
   const { INSTANCE_ID, INSTANCE_VARIABLE } = await import('./historian/remote/hops.ts')
   // The workers are one instance to others, whichever of them is asked.
   process.env[INSTANCE_VARIABLE] = INSTANCE_ID
 
   const log = await serviceLog(settings)
-  const data = await openDataDirectory(settings.dataDir, { owner: true, create: true })
+  const needsData = await needsDataDirectory(settings)
+  const data = await openStores(settings, { owner: true, needsData }, log)
   const undo: (() => Promise<void>)[] = [() => data.close()]
   try {
     const drivers = await loadDrivers()
@@ -189,10 +198,11 @@ async function startManyProcesses(settings: Settings): Promise<Service> {
     const owned = new Map(historians.map((historian) => [historian.name, historian]))
     const workers = await startWorkers(settings.server.workers, settings, owned, log)
     undo.push(() => workers.stop())
-    const firstKeys = await makeFirstKeys(data.keys)
+    const firstKeys = await makeFirstKeys(data.keys, log)
     return {
       url: urlOf(workers.address, settings),
       historians: workers.historians,
+      usesDataDir: needsData,
       firstKeys,
       demo: null,
       stop: async () => {
@@ -209,10 +219,10 @@ async function startManyProcesses(settings: Settings): Promise<Service> {
 
 /** One of the processes that `startManyProcesses` starts. */
 async function startWorker(settings: Settings, primary: PrimaryProcess): Promise<WorkerService> {
-  const { openDataDirectory } = await import('./storage/data-directory.ts')
   const { queriesOf } = await import('./http/routes/metrics/queries.ts')
   const log = await serviceLog(settings)
-  const data = await openDataDirectory(settings.dataDir, { owner: false })
+  const needsData = await needsDataDirectory(settings)
+  const data = await openStores(settings, { owner: false, needsData }, log)
   const meters = new Map<string, QueryMeter>()
   const directoryOf = (name: string) => data.historianDirectory(name)
   const historians = await openHistorians(settings.historians, directoryOf, log, meters, primary)
@@ -223,6 +233,7 @@ async function startWorker(settings: Settings, primary: PrimaryProcess): Promise
     aliases: data.aliases,
     log,
     meters,
+    ...data.checkStore,
     otherMetrics: () => primary.otherMetrics(),
   })
   return {
@@ -236,6 +247,50 @@ async function startWorker(settings: Settings, primary: PrimaryProcess): Promise
   }
 }
 
+/** Keys, aliases and folders of historians, wherever they are kept. */
+interface Stores {
+  readonly keys: KeyStore
+  readonly aliases: AliasStore
+  /** For the service, where there is a store that may be down. */
+  readonly checkStore?: Pick<Services, 'checkStore'>
+  /** The folder of an embedded historian; it need not exist. */
+  historianDirectory(name: string): string
+  close(): Promise<void>
+}
+
+/**
+ * Opens the shared store when one is configured, and the data directory when anything is in it.
+ * @param needsData  whether the data directory is wanted although keys and aliases are elsewhere
+ */
+async function openStores(
+  { dataDir, store }: Settings,
+  { owner, needsData }: { readonly owner: boolean; readonly needsData: boolean },
+  log: DriverLog,
+): Promise<Stores> {
+  const { historianDirectory, openDataDirectory } = await import('./storage/data-directory.ts')
+  const data = needsData ? await openDataDirectory(dataDir, { owner, create: true }) : null
+  if (store === null) return data!
+  // The type is known: src/config has checked it.
+  const shared = (await loadStores()).get(store.type)!.open(store.options, log)
+  return {
+    keys: shared.keys,
+    aliases: shared.aliases,
+    checkStore: { checkStore: () => shared.check() },
+    historianDirectory: (name) => historianDirectory(dataDir, name),
+    close: async () => {
+      await shared.close()
+      await data?.close()
+    },
+  }
+}
+
+/** Without it a process has no state of its own: any number of them may stand in front of one store. */
+async function needsDataDirectory({ store, demo, historians }: Settings): Promise<boolean> {
+  if (store === null || demo) return true
+  const drivers = await loadDrivers()
+  return [...historians.values()].some(({ type }) => drivers.get(type)!.isLocal === true)
+}
+
 async function serviceLog(settings: Settings): Promise<Logger> {
   const { destination } = (await import('pino')).default
   const { createLog } = await import('./http/log.ts')
@@ -243,7 +298,7 @@ async function serviceLog(settings: Settings): Promise<Logger> {
 }
 
 interface ListenParts
-  extends Pick<Services, 'settings' | 'keys' | 'aliases' | 'log' | 'meters' | 'otherMetrics'> {
+  extends Pick<Services, 'settings' | 'keys' | 'aliases' | 'log' | 'meters' | 'otherMetrics' | 'checkStore'> {
   readonly historians: readonly Historian[]
 }
 
@@ -306,9 +361,23 @@ async function demoSettings() {
   return { type: DEMO_TYPE, options }
 }
 
-/** One write key and one read key where there never was a key; null otherwise. */
-async function makeFirstKeys(store: KeyStore) {
-  if (store.firstStartKeysMade()) return null
+/**
+ * One write key and one read key where there never was a key; null otherwise. A store that cannot be reached now does not
+ * keep the service from starting: it refuses calls until the store is there.
+ */
+async function makeFirstKeys(store: KeyStore, log: DriverLog) {
+  try {
+    return await makeKeysOfFirstStart(store)
+  } catch (error) {
+    const { code, message } = error as { readonly code?: unknown; readonly message?: string }
+    if (code !== 'KEYS_UNAVAILABLE') throw error
+    log.error({ code }, `${message}; calls are refused until it is there, and this start made no keys`)
+    return null
+  }
+}
+
+async function makeKeysOfFirstStart(store: KeyStore) {
+  if (await store.firstStartKeysMade()) return null
   const { makeKey, makeKeyRecord } = await import('./config/keys.ts')
 
   const make = (scope: 'read' | 'write') => {

@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   aliases: ['errors', 'time', 'series', 'grammar', 'historian'],
   storage: ['errors', 'time', 'series', 'historian', 'config', 'aliases'],
   config: ['errors', 'time', 'grammar'],
-  drivers: ['errors', 'time', 'series', 'grammar', 'historian', 'storage'],
+  drivers: ['errors', 'time', 'series', 'grammar', 'historian', 'aliases', 'storage', 'config'],
   write: ['errors', 'time', 'series', 'grammar', 'historian'],
   multi: ['errors', 'time', 'series', 'grammar', 'historian', 'calc'],
   http: ['errors', 'time', 'series', 'grammar', 'historian', 'calc', 'aliases', 'multi', 'write', 'config'],

@@ -30,7 +30,7 @@ export type AliasCheck = (aliases: AliasReader) => void
 
 /**
  * Where aliases are kept. Every change is durable when it resolves, and seen at once by every process that has the same data
- * directory: nothing is remembered between two calls. Changes exclude each other, so what a check saw still holds when its
+ * directory or store: each call looks at the newest state. Changes exclude each other, so what a check saw still holds when its
  * change is made. Rejects with ALIASES_UNAVAILABLE when the store fails.
  */
 export interface AliasStore {

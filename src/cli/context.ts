@@ -59,6 +59,7 @@ export async function loadCommandSettings(
     env,
     directory,
     types: await tools.historianTypes(),
+    stores: await tools.storeTypes(),
   })
 }
 

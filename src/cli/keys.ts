@@ -34,7 +34,7 @@ export function addKeysCommand(program: Command, context: CommandContext): void 
     .command('keys')
     .summary('create, list and revoke API keys')
     .description(
-      'Manages the API keys of a data directory. A running service sees every change within a second.',
+      'Manages the API keys of a data directory, or of the configured store. A running service sees every change within a second.',
     )
 
   addSettingsOptions(keys.command('create'))

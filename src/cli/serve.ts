@@ -94,7 +94,8 @@ function sayStarted(
 ): void {
   say(terminal, `Tidemark ${version} answers at ${service.url}`)
   say(terminal, `  settings    ${file ?? 'all defaults (no configuration file)'}`)
-  say(terminal, `  data        ${settings.dataDir}`)
+  if (settings.store !== null) say(terminal, `  store       ${settings.store.type} (keys and aliases)`)
+  if (service.usesDataDir) say(terminal, `  data        ${settings.dataDir}`)
   if (settings.server.workers > 1) say(terminal, `  workers     ${settings.server.workers}`)
   say(terminal, `  historians  ${service.historians.map(describe).join(', ')}`)
   say(terminal, `  reference   ${service.url}/docs`)

@@ -1,5 +1,5 @@
 import type { KeyStore } from '../config/keys.ts'
-import type { HistorianTypes } from '../config/load.ts'
+import type { HistorianTypes, StoreTypes } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
 import type { HistorianRegistry } from '../historian/registry.ts'
 
@@ -10,9 +10,11 @@ import type { HistorianRegistry } from '../historian/registry.ts'
 export interface Tools {
   readonly version: string
   historianTypes(): Promise<HistorianTypes>
+  /** Kinds of stores for keys and aliases beside the data directory. */
+  storeTypes(): Promise<StoreTypes>
   /** Opens the historians of a data directory that no service owns; DATA_DIR_IN_USE otherwise. */
   openInPlace(settings: Settings): Promise<InPlace>
-  /** Opens the keys of a data directory, also while a service owns it. */
+  /** Opens the keys of the store, or of a data directory, also while a service owns it. */
   openKeys(settings: Settings): Promise<{ readonly keys: KeyStore; close(): Promise<void> }>
   startService(settings: Settings): Promise<Service>
   /** Reads all that is stored and says what is damaged. */
@@ -32,6 +34,8 @@ export interface Service {
   /** `http://127.0.0.1:8080`, the base path included. */
   readonly url: string
   readonly historians: readonly { readonly name: string; readonly type: string; readonly writable: boolean }[]
+  /** Whether anything is kept in the data directory. */
+  readonly usesDataDir: boolean
   /** Keys made because there was none; they are shown this once. */
   readonly firstKeys: { readonly write: string; readonly read: string } | null
   /** The demo plant, when it is served. */

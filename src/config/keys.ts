@@ -25,7 +25,10 @@ export interface NewKey {
   readonly digest: Uint8Array
 }
 
-/** Where keys are kept. Every change is durable when it resolves, and seen by every process that has the same data directory. */
+/**
+ * Where keys are kept. Every change is durable when it resolves, and seen within a second by every process that has the same
+ * data directory or store. Rejects with KEYS_UNAVAILABLE when a store cannot be asked.
+ */
 export interface KeyStore {
   /** The key with this digest, revoked and expired ones too; compared in constant time. */
   find(digest: Uint8Array): Promise<KeyRecord | null>
@@ -36,7 +39,7 @@ export interface KeyStore {
   /** The key with this id, or else the one with this name that is not revoked, as it is afterwards; `null` when there is none. */
   revoke(idOrName: string): Promise<KeyRecord | null>
   /** Whether there ever was a key; stays true when all are revoked. */
-  firstStartKeysMade(): boolean
+  firstStartKeysMade(): Promise<boolean>
   /** Adds the keys of a first start, all or none; false when there ever was a key, and then nothing is added. */
   addFirstStartKeys(keys: readonly NewKey[]): Promise<boolean>
 }

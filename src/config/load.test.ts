@@ -216,6 +216,35 @@ describe('a wrong setting is named with what is allowed', () => {
   })
 })
 
+describe('the store', () => {
+  const stores = new Map([['sql', types.get('sql')!]])
+
+  it('is the data directory unless another one is configured', () => {
+    assert.equal(load(null, { stores }).store, null)
+    assert.equal(load('store: null', { stores }).store, null)
+    const { store } = load('store: {type: sql, url: "${U}", poolSize: "${N}"}', {
+      stores,
+      env: { U: 'db', N: '2' },
+    })
+    assert.deepEqual(store, { type: 'sql', options: { url: 'db', poolSize: 2 } })
+  })
+
+  it('is refused with the path of what is wrong', () => {
+    assert.match(
+      refusal('store: {type: slq}', { stores }),
+      /store\.type: "slq" is not a kind of store: sql was meant\?/,
+    )
+    assert.match(refusal('store: {type: sql}'), /store\.type: "sql" is not a kind of store/)
+    assert.match(refusal('store: {type: sql}', { stores }), /store\.url: .*a connection URL is expected/)
+    assert.match(
+      refusal('store: {type: sql, url: u, pool: 1}', { stores }),
+      /store\.pool: this name is not known/,
+    )
+    assert.match(refusal('store: {url: u}', { stores }), /store\.type: .*the kind of store is expected/)
+    assert.match(refusal('store: sql', { stores }), /store: /)
+  })
+})
+
 describe('variables', () => {
   const sql = (url: string, more = '') => `historians: {a: {type: sql, url: "${url}"${more}}}`
 

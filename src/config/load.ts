@@ -9,7 +9,7 @@ import { ENVIRONMENT_SETTINGS, type Environment } from './environment.ts'
 import { DEMO_HISTORIAN } from './historian-names.ts'
 import { problemsOf, type SchemaIssue } from './problems.ts'
 import { type FileSettings, fileSchema } from './schema.ts'
-import type { HistorianSettings, Settings } from './settings.ts'
+import type { HistorianSettings, Settings, StoreSettings } from './settings.ts'
 import { ConfigTree } from './tree.ts'
 
 /** A file of this name in the working directory is read when no other is named. */
@@ -22,6 +22,9 @@ const MAX_PROBLEMS = 20
 /** What each kind of historian is configured with; the drivers' definitions fit. */
 export type HistorianTypes = ReadonlyMap<string, { readonly configSchema: ZodType }>
 
+/** What each kind of store of keys and aliases is configured with. */
+export type StoreTypes = HistorianTypes
+
 export interface LoadOptions {
   /** As given with --config; without it TIDEMARK_CONFIG, else tidemark.yaml of `directory` if there is one, else no file. */
   readonly file?: string | undefined
@@ -31,6 +34,8 @@ export interface LoadOptions {
   /** Working directory: paths of the command line, the environment and the defaults are relative to it. */
   readonly directory: string
   readonly types: HistorianTypes
+  /** Left out where there is nothing but the data directory. */
+  readonly stores?: StoreTypes
 }
 
 /** Settings, and where they came from. */
@@ -77,6 +82,7 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
         },
       },
       dataDir: pathIn(checked.dataDir, 'dataDir'),
+      store: checkStore(checked, tree, options.stores ?? new Map(), file),
       timeZone: checked.timeZone ?? systemTimeZone().id,
       defaultHistorian: defaultHistorian(checked, file),
       limits: checked.limits,
@@ -166,13 +172,8 @@ function checkHistorians(
     const { type } = checked.historians[name]!
     const kind = types.get(type)
     if (kind === undefined) {
-      const known = [...types.keys()]
-      const near = nearestName(type, known)
-      const hint = near === null ? `one of ${known.join(', ')} is expected` : `${near} was meant?`
-      throw refused(
-        [`historians.${name}.type: ${JSON.stringify(type)} is not a kind of historian: ${hint}`],
-        file,
-      )
+      const problem = `${JSON.stringify(type)} is not a kind of historian: ${kindExpected(type, types)}`
+      throw refused([`historians.${name}.type: ${problem}`], file)
     }
     if (checked.demo && name === DEMO_HISTORIAN) {
       throw refused(
@@ -194,6 +195,30 @@ function checkHistorians(
     settings.set(name, { type, options })
   }
   return settings
+}
+
+function checkStore(
+  { store }: FileSettings,
+  tree: ConfigTree,
+  types: StoreTypes,
+  file: string | null,
+): StoreSettings | null {
+  if (store === null) return null
+  const { type } = store
+  const kind = types.get(type)
+  if (kind === undefined) {
+    const problem = `${JSON.stringify(type)} is not a kind of store: ${kindExpected(type, types)}`
+    throw refused([`store.type: ${problem}`], file)
+  }
+  delete (valueAt(tree.values, ['store']) as Record<string, unknown>).type
+  const options = check(strict(kind.configSchema), tree, ['store'], file) as Record<string, unknown>
+  return { type, options }
+}
+
+function kindExpected(type: string, types: HistorianTypes): string {
+  const known = [...types.keys()]
+  const near = nearestName(type, known)
+  return near === null ? `one of ${known.join(', ')} is expected` : `${near} was meant?`
 }
 
 function defaultHistorian(checked: FileSettings, file: string | null): string | null {

@@ -77,9 +77,16 @@ const historians = z
     }
   })
 
+/** The fields beside `type` are those of its kind; src/config/load.ts gives them to the kind's own schema. */
+const store = z
+  .looseObject({ type: text('the kind of store') })
+  .nullable()
+  .default(null)
+
 export const fileSchema = z.strictObject({
   server: server.prefault({}),
   dataDir: text('the path of a folder').default('./data'),
+  store,
   timeZone: z
     .string('an IANA zone id such as Europe/Oslo')
     .refine((id) => parseTimeZone(id) !== null, 'an IANA zone id such as Europe/Oslo')

@@ -1,8 +1,10 @@
 /** Everything that can be configured, with all defaults filled in. src/config/load.ts makes it from file and environment. */
 export interface Settings {
   readonly server: ServerSettings
-  /** Folder of keys and embedded historians. */
+  /** Folder of embedded historians, and of keys and aliases unless they are in a store. */
   readonly dataDir: string
+  /** Where keys and aliases are instead, shared by several processes; `null` for the data directory. */
+  readonly store: StoreSettings | null
   /** IANA id: the zone of calls that name none. */
   readonly timeZone: string
   /** Historian of a bare tag name inside a calculation; null when there is none. */
@@ -47,6 +49,12 @@ export interface LimitSettings {
 
 /** A historian as configured; the rest of the fields belong to its driver, whose schema checks them. */
 export interface HistorianSettings {
+  readonly type: string
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/** The store as configured; the rest of the fields belong to its kind, whose schema checks them. */
+export interface StoreSettings {
   readonly type: string
   readonly options: Readonly<Record<string, unknown>>
 }

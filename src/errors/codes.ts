@@ -340,6 +340,11 @@ export const ERRORS = {
     text: 'It is not known whether historian {historian} made its changes: {reason}',
     fix: 'Look with dryRun, then send what is left again.',
   },
+  KEYS_UNAVAILABLE: {
+    kind: 'unavailable',
+    text: 'The store of API keys could not be reached: {reason}',
+    fix: 'Try again shortly, and see the service log.',
+  },
   ALIASES_UNAVAILABLE: {
     kind: 'unavailable',
     text: 'The aliases cannot be read or changed: {reason}',

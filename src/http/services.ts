@@ -15,6 +15,8 @@ export interface Services {
   readonly historians: HistorianRegistry
   readonly keys: KeyStore
   readonly aliases: AliasStore
+  /** Rejects when the store that keys and aliases are shared in cannot be asked; left out where they are in the data directory. */
+  readonly checkStore?: () => Promise<void>
   /** Version of the program, for the reference and the metrics. */
   readonly version: string
   /** Wall-clock time; asked once per call. */

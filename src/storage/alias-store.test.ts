@@ -3,20 +3,12 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { alias, allow, promiseAliasStore } from '../../test/contract/alias-store-promises.ts'
 import { temporaryFolder } from '../../test/durability/folder.ts'
-import type { Alias } from '../aliases/store.ts'
-import { TidemarkError } from '../errors/tidemark-error.ts'
-import { compareNames } from '../series/tag-names.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { openDatabase } from './environment.ts'
 import { backupDataDirectory, checkDataDirectory } from './maintenance.ts'
 import { DATABASES } from './names.ts'
-
-const allow = () => {}
-
-function alias(name: string, tag = 'plant/FLOW'): Alias {
-  return { name, tag, description: null, units: null }
-}
 
 async function storeIn(path: string, t: TestContext) {
   const directory = await openDataDirectory(path, { owner: false, create: true })
@@ -24,69 +16,13 @@ async function storeIn(path: string, t: TestContext) {
   return directory
 }
 
-test('an alias comes back as it was put, is replaced as a whole, and goes', async (t) => {
-  const { aliases } = await storeIn(temporaryFolder(t), t)
-  const first = { name: 'boiler/æ 😀', tag: 'calc/ADD(plant/A, 1)', description: 'd "x"\n', units: 't/h' }
-  assert.equal(await aliases.put(first, allow), 'created')
-  assert.deepEqual(await aliases.read((reader) => reader.get(first.name)), first)
-  assert.equal(await aliases.put(alias(first.name), allow), 'replaced')
-  assert.deepEqual(await aliases.read((reader) => reader.get(first.name)), alias(first.name))
-  assert.equal(await aliases.delete(first.name, allow), true)
-  assert.equal(await aliases.delete(first.name, allow), false)
-  assert.equal(await aliases.read((reader) => reader.get(first.name)), null)
-})
-
-test('pages come in code point order, by prefix, without gap or repeat', async (t) => {
-  const { aliases } = await storeIn(temporaryFolder(t), t)
-  const names = [
-    'a',
-    'a/',
-    'a/b',
-    'a/b/c',
-    'ab',
-    'b',
-    'ÿ',
-    '\uffee',
-    '\u{1f600}',
-    'a'.repeat(512),
-    '\uffee'.repeat(512),
-  ]
-  for (const name of names) await aliases.put(alias(name), allow)
-  for (const prefix of ['', 'a', 'a/', 'a/b', 'b', 'c', '\uffee', '\u{1f600}']) {
-    const wanted = names.filter((name) => name.startsWith(prefix)).sort(compareNames)
-    for (const limit of [1, 2, 100]) {
-      const found: string[] = []
-      for (let after: string | null = null; ; after = found.at(-1)!) {
-        const page = await aliases.read((reader) => reader.list({ prefix, after, limit }))
-        found.push(...page.map(({ name }) => name))
-        if (page.length < limit) break
-      }
-      assert.deepEqual(found, wanted, `${prefix} ${limit}`)
-    }
-  }
-  assert.deepEqual(await aliases.read((reader) => reader.list({ prefix: 'a/', after: 'zzz', limit: 9 })), [])
-})
-
-test('a check sees the state that it guards, and its refusal changes nothing', async (t) => {
-  const { aliases } = await storeIn(temporaryFolder(t), t)
-  await aliases.put(alias('a'), allow)
-  const refusal = new TidemarkError('ALIAS_CYCLE', { name: 'a', path: '' })
-  const refuse = () => {
-    throw refusal
-  }
-  await assert.rejects(aliases.put(alias('a', 'other/X'), refuse), refusal)
-  await assert.rejects(aliases.delete('a', refuse), refusal)
-  assert.deepEqual(await aliases.read((reader) => reader.get('a')), alias('a'))
-  // Of two that exclude each other, whichever comes second finds the first.
-  const unless = (other: string) => (reader: { get(name: string): Alias | null }) => {
-    if (reader.get(other) !== null) throw refusal
-  }
-  const outcomes = await Promise.allSettled([
-    aliases.put(alias('x'), unless('y')),
-    aliases.put(alias('y'), unless('x')),
-  ])
-  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-})
+promiseAliasStore(
+  async (t) => {
+    const path = temporaryFolder(t)
+    return { open: async () => (await storeIn(path, t)).aliases }
+  },
+  { skip: false },
+)
 
 test('what another process puts is there with the next look', async (t) => {
   const path = temporaryFolder(t)

@@ -54,16 +54,20 @@ export class LmdbKeyStore implements KeyStore {
     })
   }
 
-  firstStartKeysMade(): boolean {
-    return this.#meta.get(META.keysMade) === true
+  async firstStartKeysMade(): Promise<boolean> {
+    return this.#keysMade()
   }
 
   async addFirstStartKeys(keys: readonly NewKey[]): Promise<boolean> {
     return this.#root.childTransaction(() => {
-      if (this.firstStartKeysMade()) return false
+      if (this.#keysMade()) return false
       for (const key of keys) this.#add(key)
       return true
     })
+  }
+
+  #keysMade(): boolean {
+    return this.#meta.get(META.keysMade) === true
   }
 
   /** Inside a transaction. */

@@ -36,6 +36,8 @@ export interface TestOptions {
   readonly settings?: Partial<Settings>
   readonly historians?: readonly Historian[]
   readonly aliases?: AliasStore
+  readonly keys?: KeyStore
+  readonly checkStore?: () => Promise<void>
 }
 
 /** A service over historians in memory: `local` (writable), `lab` (writable) and `plant` (not writable). */
@@ -50,7 +52,8 @@ export function testService(options: TestOptions = {}): TestService {
   const app = createServer({
     settings: settings(options),
     historians: new HistorianRegistry(historians),
-    keys: testKeys(),
+    keys: options.keys ?? testKeys(),
+    ...(options.checkStore && { checkStore: options.checkStore }),
     aliases: options.aliases ?? new MemoryAliasStore(),
     version: '0.0.0-test',
     clock: () => NOW,
@@ -85,6 +88,7 @@ function settings({ server = {}, settings = {} }: TestOptions): Settings {
     dataDir: '/nowhere',
     timeZone: 'UTC',
     defaultHistorian: null,
+    store: null,
     limits: DEFAULT_LIMITS,
     historians: new Map(),
     log: { level: 'info' },
@@ -93,7 +97,8 @@ function settings({ server = {}, settings = {} }: TestOptions): Settings {
   }
 }
 
-function testKeys(): KeyStore {
+/** The keys of the tests, in memory. */
+export function testKeys(): KeyStore {
   const records = new Map<string, KeyRecord>()
   const put = (secret: string, fields: Partial<KeyRecord> & Pick<KeyRecord, 'name' | 'scope'>) => {
     const record = {
@@ -117,7 +122,7 @@ function testKeys(): KeyStore {
     list: unused,
     add: unused,
     revoke: unused,
-    firstStartKeysMade: () => true,
+    firstStartKeysMade: async () => true,
     addFirstStartKeys: unused,
   }
 }

@@ -33,7 +33,11 @@ export function addAuthentication(app: FastifyInstance, services: Services): voi
   app.addHook('onRequest', async (request) => {
     const access = neededAccess(request, services)
     const key = presentedKey(request)
-    if (key !== null) request.caller = await identify(digests.of(key, request.raw.socket), services)
+    if (key !== null) {
+      const identified = identify(digests.of(key, request.raw.socket), services)
+      // Where no key is needed, one that cannot be looked up now is like none.
+      request.caller = await (access === 'open' ? identified.catch(() => null) : identified)
+    }
     if (access === 'open') return
     if (key === null) throw new TidemarkError('KEY_MISSING')
     if (request.caller === null) throw new TidemarkError('KEY_INVALID')

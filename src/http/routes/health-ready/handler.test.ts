@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { MemoryHistorian } from '../../../../test/contract/memory-historian.ts'
-import { EXPIRED_KEY, get, LOCAL_KEY, READ_KEY, testService } from '../../../../test/http/service.ts'
+import {
+  EXPIRED_KEY,
+  get,
+  LOCAL_KEY,
+  READ_KEY,
+  testKeys,
+  testService,
+} from '../../../../test/http/service.ts'
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
 
 class DownHistorian extends MemoryHistorian {
@@ -87,4 +94,40 @@ test('an instance is answered anew, and nobody else hears of its circles; withou
   assert.equal(circle.checks, 3)
   for (let i = 0; i < 3; i++) await get(app, '/health/ready', hops)
   assert.equal(circle.checks, 4)
+})
+
+test('the store of keys is asked once, however many ask', async () => {
+  let checks = 0
+  const checkStore = async () => {
+    checks++
+  }
+  const { app } = testService({ checkStore })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ready(app)))
+  for (const { status, body } of answers) {
+    assert.deepEqual([status, body.status, body.store], [200, 'ready', { state: 'up' }])
+  }
+  assert.equal(checks, 1)
+})
+
+test('with the store of keys down the service is unavailable, also to a key that cannot be looked up', async () => {
+  const refuse = async () => {
+    throw new TidemarkError('KEYS_UNAVAILABLE', { reason: 'the connection was refused' })
+  }
+  const { app } = testService({
+    historians: [new MemoryHistorian('local')],
+    keys: { ...testKeys(), find: refuse },
+    checkStore: refuse,
+  })
+  for (const key of [undefined, READ_KEY]) {
+    const { status, text, body } = await ready(app, key)
+    assert.equal(status, 503)
+    assert.deepEqual([body.status, body.store], ['unavailable', { state: 'down' }])
+    assert.doesNotMatch(text, /local|refused/)
+  }
+  assert.equal((await get(app, '/health/live', { 'x-api-key': READ_KEY })).status, 200)
+  const refused = await get(app, '/historian/list', { 'x-api-key': READ_KEY })
+  assert.equal(refused.status, 503)
+  assert.match(refused.text, /The store of API keys could not be reached: the connection was refused/)
+  // Without a key nothing has to be looked up.
+  assert.equal((await get(app, '/historian/list', {})).status, 401)
 })

@@ -21,24 +21,28 @@ export const ready: Route = {
   access: 'open',
   errors: 'array',
   operation,
-  handler: ({ historians }) => {
+  handler: ({ historians, checkStore }) => {
     const checks = new HealthChecks()
     return async (request, reply) => {
       const seen = request.caller?.historians ?? historians
       // What an instance is told that is one of our historians itself is its own circle, and nothing that others should hear.
       const isCircle = isForAnotherInstance() && request.caller !== null
-      const states = await Promise.all(
-        seen.list().map(async (historian) => ({
+      const [store, ...states] = await Promise.all([
+        checkStore === undefined ? null : checks.ofStore(checkStore),
+        ...seen.list().map(async (historian) => ({
           historian,
           reason: await (isCircle ? check(historian) : checks.of(historian)),
         })),
-      )
+      ])
       const up = states.filter(({ reason }) => reason === null).length
-      const status = up === states.length ? 'ready' : up > 0 ? 'degraded' : 'unavailable'
+      // Without the store no key can be looked up: nobody is answered.
+      const isAnswering = store === null && (up > 0 || states.length === 0)
+      const status = !isAnswering ? 'unavailable' : up === states.length ? 'ready' : 'degraded'
       reply.code(status === 'unavailable' ? statusOfKind('unavailable') : 200)
       const mayName = request.caller !== null
       return {
         status,
+        ...(checkStore !== undefined && { store: { state: store === null ? 'up' : 'down' } }),
         historians: states.map(({ historian, reason }) => describe(historian, reason, mayName)),
       }
     }
@@ -62,15 +66,24 @@ class HealthChecks {
   readonly #checks = new Map<string, { readonly began: number; readonly reason: Promise<Reason> }>()
 
   of(historian: Historian): Promise<Reason> {
-    const last = this.#checks.get(historian.name)
+    return this.#fresh(historian.name, () => check(historian))
+  }
+
+  ofStore(checkStore: () => Promise<void>): Promise<Reason> {
+    // No historian has an empty name.
+    return this.#fresh('', () => check({ name: 'store', checkHealth: checkStore }))
+  }
+
+  #fresh(name: string, look: () => Promise<Reason>): Promise<Reason> {
+    const last = this.#checks.get(name)
     if (last !== undefined && performance.now() - last.began < FRESH_MS) return last.reason
-    const reason = check(historian)
-    this.#checks.set(historian.name, { began: performance.now(), reason })
+    const reason = look()
+    this.#checks.set(name, { began: performance.now(), reason })
     return reason
   }
 }
 
-async function check(historian: Historian): Promise<Reason> {
+async function check(historian: Pick<Historian, 'name' | 'checkHealth'>): Promise<Reason> {
   const deadline = withDeadline(new AbortController().signal, CHECK_SECONDS)
   const late = Promise.withResolvers<never>()
   deadline.signal.addEventListener('abort', () => {

@@ -4,6 +4,10 @@ const content: Content = {
   schema: object(
     {
       status: { type: 'string', enum: ['ready', 'degraded', 'unavailable'] },
+      store: {
+        ...object({ state: { type: 'string', enum: ['up', 'down'] } }, ['state']),
+        description: 'Where keys and aliases are shared with other instances; left out without one.',
+      },
       historians: listOf(
         object(
           {
@@ -62,6 +66,9 @@ export const operation: Operation = {
     'For a readiness probe. `degraded` is still 200: the historians that are up are served, and a label or entry of one that is down says so. Historian names are shown only to a valid key, which is not needed otherwise. States are at most one second old.',
   answers: {
     200: { description: '`ready`, or `degraded`: some historian is down.', content },
-    503: { description: '`unavailable`: every historian is down.', content: { ...content, examples: {} } },
+    503: {
+      description: '`unavailable`: every historian is down, or the store of keys and aliases is.',
+      content: { ...content, examples: {} },
+    },
   },
 }
