@@ -403,7 +403,8 @@ function urlOf(listening: AddressInfo, { server }: Settings): string {
 async function listenError(error: unknown, { server }: Settings): Promise<unknown> {
   const { CommandError } = await import('./cli/exit.ts')
   const { code, syscall } = error as NodeJS.ErrnoException
-  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error
+  // Of workers, the first process listens, and calls it so.
+  if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return error
   const where = `${server.host}, port ${server.port}`
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: `Something listens at ${where} already: stop it, or choose another port with --port (0 for a free one)`,

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter } from 'node:events'
 import type { Settings } from '../config/settings.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian } from '../historian/contract.ts'
@@ -54,6 +54,7 @@ class Primary {
   readonly #log: DriverLog
   readonly #workers = new Set<Worker>()
   readonly #scrapes = new EventEmitter<{ metrics: [id: number, worker: Worker, metrics: ProcessMetrics] }>()
+  readonly #restarts = new Set<NodeJS.Timeout>()
   #nextScrape = 0
   #isStopping = false
 
@@ -61,6 +62,8 @@ class Primary {
     this.#settings = settings
     this.#historians = historians
     this.#log = log
+    // Each scrape under way listens.
+    this.#scrapes.setMaxListeners(0)
   }
 
   /** Starts a worker; one that ends later is replaced. */
@@ -78,9 +81,11 @@ class Primary {
           break
         case 'failed':
           started.reject(startError(message))
+          send(worker, { type: 'stop' })
           break
         case 'change':
-          void this.#change(worker, message, calls)
+          // What it sent before it ended can arrive afterwards, when nobody makes changes any more.
+          if (this.#workers.has(worker)) void this.#change(worker, message, calls)
           break
         case 'cancel':
           calls.get(message.id)?.abort(TidemarkError.restore(message.error))
@@ -91,6 +96,13 @@ class Primary {
         case 'metrics':
           this.#scrapes.emit('metrics', message.id, worker, message.metrics)
       }
+    })
+    worker.on('error', (error) => {
+      this.#log.error({ err: error, pid: worker.process.pid }, 'a worker process reports an error')
+      if (worker.process.pid !== undefined) return
+      // The system did not start it: it will not end either.
+      this.#workers.delete(worker)
+      started.reject(error)
     })
     worker.on('exit', (code, signal) => {
       this.#workers.delete(worker)
@@ -104,23 +116,31 @@ class Primary {
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    const ends = [...this.#workers].map(async (worker) => {
-      const end = once(worker, 'exit')
+    for (const timer of this.#restarts) clearTimeout(timer)
+    const ends = [...this.#workers].map((worker) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      worker.once('exit', () => resolve())
+      // Instead of its end, when the system did not start it.
+      worker.once('error', () => {
+        if (worker.process.pid === undefined) resolve()
+      })
       send(worker, { type: 'stop' })
-      await end
+      return promise
     })
     await Promise.all(ends)
   }
 
   #replace(worker: Worker, reason: string): void {
     this.#log.error({ pid: worker.process.pid, reason }, 'a worker ended and is started anew')
-    setTimeout(() => {
-      if (this.#isStopping) return
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer)
       this.fork().catch((error: unknown) => {
+        if (this.#isStopping) return
         this.#log.error({ err: error }, 'a worker could not be started')
         this.#replace(worker, 'it could not be started')
       })
     }, RESTART_MS)
+    this.#restarts.add(timer)
   }
 
   async #change(
@@ -137,7 +157,9 @@ class Primary {
       const context: CallContext = { signal: controller.signal }
       send(worker, { type: 'done', id, result: await make.call(owned, ...args, context) })
     } catch (error) {
-      if (!(error instanceof TidemarkError)) this.#log.error({ err: error, historian }, 'a change failed')
+      // A cause stays here: the worker has the sentence alone.
+      const isKnown = error instanceof TidemarkError && error.cause === undefined
+      if (!isKnown) this.#log.error({ err: error, historian }, 'a change failed')
       send(worker, { type: 'refused', id, error: toWire(error) })
     } finally {
       calls.delete(id)

@@ -45,7 +45,8 @@ export async function runWorker(
     const { message, code, syscall } = error as NodeJS.ErrnoException
     tell({ type: 'failed', message, code: code ?? null, syscall: syscall ?? null })
     await channel.stopped
-    return end()
+    // Whatever it has opened by then must not keep it.
+    process.exit(1)
   }
   channel.serve(service)
   const { address, historians } = service
@@ -143,7 +144,13 @@ class Channel implements PrimaryProcess {
     const id = this.#nextCall++
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#calls.set(id, { resolve, reject })
-    tell(message(id))
+    try {
+      tell(message(id))
+    } catch (error) {
+      // What cannot be sent is never answered.
+      this.#take(id)
+      throw error
+    }
     return promise
   }
 
@@ -154,7 +161,9 @@ class Channel implements PrimaryProcess {
   }
 
   async #giveMetrics(id: number): Promise<void> {
-    tell({ type: 'metrics', id, metrics: (await this.#service?.metrics()) ?? [] })
+    // Whoever scrapes would wait for an answer that never comes: none are better.
+    const metrics = (await this.#service?.metrics().catch(() => [])) ?? []
+    tell({ type: 'metrics', id, metrics })
   }
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { MAX_TAG_ID } from './block-key.ts'
 import type { Changes } from './changes.ts'
 import { Damage } from './damage.ts'
-import type { Bytes, Meta, Store } from './environment.ts'
+import type { Bytes, Meta, ReadOptions, Store } from './environment.ts'
 import { Generations } from './generations.ts'
 import { META } from './names.ts'
 import { searchKeys } from './search-keys.ts'
@@ -31,9 +31,20 @@ export class Catalog {
   readonly stores: CatalogStores
   readonly #remembered = new Generations<string, TagRecord>(REMEMBERED_TAGS)
   #generation = -1
+  #version = 0
+  /**
+   * Set while a change is being committed: a read can see it before this process hears that it is done, and what is remembered of
+   * tags, here and of their newest points, must not stand beside it.
+   */
+  isChanging = false
 
   constructor(stores: CatalogStores) {
     this.stores = stores
+  }
+
+  /** Another number after every change of tags that was seen; what is remembered belongs to the newest one. */
+  get version(): number {
+    return this.#version
   }
 
   /**
@@ -44,32 +55,39 @@ export class Catalog {
     const generation = this.stores.meta.getNumber(META.generation)
     if (generation === this.#generation) return
     this.#remembered.clear()
+    this.#version++
     this.#generation = generation
   }
 
-  /** `null` when there is no such tag. Throws Damage. */
-  find(name: string): TagRecord | null {
-    const remembered = this.#remembered.get(name)
+  /**
+   * `null` when there is no such tag. Throws Damage.
+   * @param options  of a read that has let others in
+   * @param version  the one at the beginning of that read
+   */
+  find(name: string, options?: ReadOptions, version = this.#version): TagRecord | null {
+    const isNewest = version === this.#version && !this.isChanging
+    const remembered = isNewest ? this.#remembered.get(name) : undefined
     if (remembered !== undefined) return remembered
-    const bytes = this.stores.names.get(nameKey(name))
+    const bytes = this.stores.names.get(nameKey(name), options)
     if (bytes === undefined) return null
-    const record = this.findById(readId(bytes))
+    const record = this.findById(readId(bytes), options)
     if (record === null) throw new Damage('the record of a tag is missing')
     // Either two names have the same digest, which nobody will ever see, or a text that is no Unicode was asked for.
     if (record.name !== name) return null
-    if ((record.description?.length ?? 0) <= REMEMBERED_TEXT) this.#remembered.set(name, record)
+    if (isNewest && (record.description?.length ?? 0) <= REMEMBERED_TEXT) this.#remembered.set(name, record)
     return record
   }
 
   /** `null` when there is no such tag. Throws Damage. */
-  findById(id: number): TagRecord | null {
-    const bytes = this.stores.tags.get(idKey(id))
+  findById(id: number, options?: ReadOptions): TagRecord | null {
+    const bytes = this.stores.tags.get(idKey(id), options)
     return bytes === undefined ? null : decodeTagRecord(id, bytes)
   }
 
   /** To be called when a change of these tags was committed, or may have been. */
   forget(names: Iterable<string>): void {
     for (const name of names) this.#remembered.delete(name)
+    this.#version++
     // One step is our own change, which is no reason to forget the rest.
     const generation = this.stores.meta.getNumber(META.generation)
     if (generation === this.#generation + 1) this.#generation = generation

@@ -155,8 +155,9 @@ export class HistorianStore {
   findTags(names: readonly string[], signal: AbortSignal): Promise<readonly (TagRecord | null)[]> {
     return this.#read(signal, async (snapshot) => {
       const found: (TagRecord | null)[] = []
+      const find = this.#finder(snapshot)
       for (const name of names) {
-        found.push(this.#catalog.find(name))
+        found.push(find(name))
         if (snapshot.isDue()) await snapshot.rest()
       }
       return found
@@ -176,14 +177,15 @@ export class HistorianStore {
   ): Promise<PointColumns> {
     return this.#read(signal, async (snapshot) => {
       const points = makeColumns(queries.length)
-      const heads = this.#capture(queries, snapshot)
+      const find = this.#finder(snapshot)
+      const heads = this.#capture(queries, find, snapshot)
       for (let i = 0; i < queries.length; i++) {
-        const { tag, find, at } = queries[i]!
-        const record = this.#catalog.find(tag)
+        const { tag, find: which, at } = queries[i]!
+        const record = find(tag)
         if (record === null) points.times[i] = Number.NaN
-        else if (!this.#readNewest(record.id, find, at, points, i, snapshot)) {
+        else if (!this.#readNewest(record.id, which, at, points, i, snapshot)) {
           const blocks = this.#blocksOf(record.id, snapshot, heads)
-          if (!readPoint(blocks, find, at, points, i)) points.times[i] = Number.NaN
+          if (!readPoint(blocks, which, at, points, i)) points.times[i] = Number.NaN
         }
         if (snapshot.isDue()) await snapshot.rest()
       }
@@ -201,6 +203,7 @@ export class HistorianStore {
     snapshot: Snapshot,
   ): boolean {
     if ((find !== 'before' && find !== 'before-or-at') || snapshot.hasRested) return false
+    if (this.#catalog.isChanging) return false
     let head = this.#heads.get(id)
     if (head === undefined || !head.knowsNewest) {
       const blocks = new TagBlocks(new StoredBlocks(this.#access, snapshot, id), this.#heads.columns(id))
@@ -421,13 +424,24 @@ export class HistorianStore {
     return new TagBlocks(new StoredBlocks(this.#access, snapshot, id), heads.columns(id))
   }
 
-  #capture(queries: readonly { readonly tag: string }[], snapshot: Snapshot): HeadCapture {
-    return new HeadCapture(this.#heads, snapshot, () => this.#idsOf(queries.map(({ tag }) => tag)))
+  #capture(queries: readonly { readonly tag: string }[], find: FindTag, snapshot: Snapshot): HeadCapture {
+    const ids = () =>
+      this.#idsOf(
+        queries.map(({ tag }) => tag),
+        find,
+      )
+    return new HeadCapture(this.#heads, snapshot, ids)
+  }
+
+  /** Finds tags in the state that a read sees, also when others were let in and changed them. */
+  #finder(snapshot: Snapshot): FindTag {
+    const { version } = this.#catalog
+    return (name) => this.#catalog.find(name, snapshot.options, version)
   }
 
   /** Ids of those tags that exist. */
-  #idsOf(names: readonly string[]): number[] {
-    return [...new Set(names)].flatMap((name) => this.#catalog.find(name)?.id ?? [])
+  #idsOf(names: readonly string[], find: FindTag = (name) => this.#catalog.find(name)): number[] {
+    return [...new Set(names)].flatMap((name) => find(name)?.id ?? [])
   }
 
   #existing(catalog: CatalogDraft, tag: string): TagRecord {
@@ -478,9 +492,10 @@ export class HistorianStore {
   ): Promise<readonly Result[]> {
     return this.#read(signal, async (snapshot) => {
       const results: Result[] = []
-      const heads = this.#capture(queries, snapshot)
+      const find = this.#finder(snapshot)
+      const heads = this.#capture(queries, find, snapshot)
       for (const query of queries) {
-        const blocks = this.#blocksOf(this.#catalog.find(query.tag)?.id ?? NO_TAG, snapshot, heads)
+        const blocks = this.#blocksOf(find(query.tag)?.id ?? NO_TAG, snapshot, heads)
         results.push(await read(blocks, query, snapshot))
         if (snapshot.isDue()) await snapshot.rest()
       }
@@ -566,6 +581,8 @@ function checkName(root: Root, meta: Meta, folder: string, historian: string): v
 function isLmdbError(error: unknown): boolean {
   return error instanceof Error && /MDB_/.test(error.message)
 }
+
+type FindTag = (name: string) => TagRecord | null
 
 /** Id of no tag. */
 const NO_TAG = 0

@@ -161,6 +161,7 @@ export class Writer {
       const state = this.#append(records, step?.state ?? this.#state)
       draft.addTo(changes)
       snapshot.done()
+      catalog.isChanging = first.kind === 'other'
       await changes.apply()
       // What is in memory must never be ahead of the state that a read sees of lmdb.
       root.resetReadTxn()
@@ -173,6 +174,7 @@ export class Writer {
     } finally {
       snapshot.done()
       changes.reset()
+      catalog.isChanging = false
       if (!draft.isEmpty) catalog.forget(draft.names)
       this.#foldLater()
     }

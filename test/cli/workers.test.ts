@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type RunningService, serve, temporaryFolder } from './run.ts'
@@ -141,6 +143,15 @@ describe('serve --workers', async () => {
     const again = await serve(['--data-dir', 'killed'], { cwd })
     assert.equal(await countOf({ ...again, writeKey: service.writeKey }, 'local/A'), 5)
     await again.stop()
+  })
+
+  it('says like one process that something listens at the port already', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const started = serve(['--workers', '2', '--port', String(port), '--data-dir', 'taken'], { cwd })
+    await assert.rejects(started, /Something listens at 127\.0\.0\.1, port \d+ already/)
+    other.close()
   })
 
   it('does not serve the demo plant', async () => {

@@ -175,14 +175,14 @@ export class JsonBytes {
   }
 
   /**
-   * Reads numbers with commas between them, and no blanks, into `target` from `index` on, until there is anything else, or
-   * up to the comma after the number that filled `target`.
-   * @returns the index after the last one; -1 when there is something that is no number
+   * Reads numbers with commas between them, and no blanks, into `target` from `index` up to and without `last`, until there
+   * is anything else, or up to the comma after the last of them.
+   * @returns the index after the last one; -1 when there is something that is no number, and then the place stays
    */
-  readNumbers(target: Float64Array, index: number): number {
+  readNumbers(target: Float64Array, index: number, last: number): number {
     const { bytes } = this
     let at = this.at
-    for (let next = index; next < target.length; next++) {
+    for (let next = index; next < last; next++) {
       at = this.readNumberAt(at, target, next)
       if (at < 0) return -1
       if (bytes[at] !== COMMA) {
@@ -192,7 +192,7 @@ export class JsonBytes {
       at++
     }
     this.at = at
-    return target.length
+    return last
   }
 
   /** Reads a finite number at the place. */

@@ -94,6 +94,8 @@ export class PointsBody {
   /** Of the tag that is being read. */
   #timeKinds = 0
   #first = 0
+  /** Whether the column that is being read is at its end. */
+  #columnEnds = false
 
   /** @param bytes valid UTF-8 */
   constructor(bytes: Uint8Array, book: AddressBook, space: PointSpace, historians: HistorianView) {
@@ -181,7 +183,7 @@ export class PointsBody {
           }
           if (!this.#turnTimes(null)) return false
         }
-      } else if (!this.#readColumns()) return false
+      } else if (!(yield* this.#readColumns())) return false
       this.#ends.push(this.#count)
       if (this.#done >= nextRest) {
         nextRest = this.#done + PIECE
@@ -335,7 +337,8 @@ export class PointsBody {
     return numbersToInstants(this.#space.times, this.#first, this.#count, unit)
   }
 
-  #readColumns(): boolean {
+  /** Takes a turn after each piece of a long column. */
+  *#readColumns(): Generator<undefined, boolean> {
     const json = this.#json
     if (!json.take(OPEN_OBJECT)) return false
     const first = this.#count
@@ -354,56 +357,66 @@ export class PointsBody {
         if (unit === null) return false
         continue
       }
-      const end = this.#readColumn(field, first)
-      if (end < 0 || (length >= 0 && end - first !== length)) return false
+      if (!json.take(OPEN_ARRAY)) return false
+      this.#columnEnds = json.take(CLOSE_ARRAY)
+      let end = first
+      while (!this.#columnEnds) {
+        // Not before the first piece: short columns are read without a turn.
+        if (end > first) yield
+        end = this.#readPiece(field, end)
+        if (end < 0) return false
+      }
+      if (length >= 0 && end - first !== length) return false
       length = end - first
     } while (json.take(COMMA))
     if ((has & NEEDED) !== NEEDED || !json.take(CLOSE_OBJECT)) return false
     this.#count = first + length
-    if ((has & HAS_STATUS) === 0) {
-      const { statuses } = this.#space
-      // A loop, as a call of `fill` costs as much as a hundred points.
-      for (let index = first; index < this.#count; index++) statuses[index] = STATUS_OK
-    }
+    // A function of its own, and not the generator's, whose loops are slow.
+    if ((has & HAS_STATUS) === 0) this.#fillStatuses(first)
     return this.#turnTimes(unit)
   }
 
-  /** @returns the index after the last one, -1 where it is not plain */
-  #readColumn(field: number, first: number): number {
+  #fillStatuses(first: number): void {
+    const { statuses } = this.#space
+    // A loop, as a call of `fill` costs as much as a hundred points.
+    for (let index = first; index < this.#count; index++) statuses[index] = STATUS_OK
+  }
+
+  /**
+   * Reads on with a column, whose next point is `from`, to its end, or until PIECE points are read.
+   * @returns the index after the last one, -1 where it is not plain
+   */
+  #readPiece(field: number, from: number): number {
     const json = this.#json
     const space = this.#space
-    if (!json.take(OPEN_ARRAY)) return -1
-    let index = first
-    if (json.take(CLOSE_ARRAY)) return index
-    const end = field === HAS_STATUS ? -1 : this.#readUsualNumbers(field, first)
-    if (end >= 0) return end
-    do {
-      if (index === space.capacity) space.grow()
+    if (from === space.capacity) space.grow()
+    const last = Math.min(space.capacity, from + PIECE)
+    let index = from
+    if (field !== HAS_STATUS) {
+      // As programs write them, without blanks; where one is no number after all, nothing was read.
+      const read = json.readNumbers(field === HAS_TIME ? space.times : space.values, from, last)
+      if (read >= 0) {
+        if (field === HAS_TIME) this.#timeKinds |= NUMBERS
+        index = read
+        if (json.bytes[json.at - 1] !== COMMA && !this.#takeCommaOrEnd()) return -1
+      }
+    }
+    while (index < last && !this.#columnEnds) {
       if (field === HAS_VALUE) {
         json.peek()
         if (!json.readNumber(space.values, index)) return -1
       } else if (!(field === HAS_TIME ? this.#readTime(index) : this.#readStatus(index))) return -1
       index++
-    } while (json.take(COMMA))
-    return json.take(CLOSE_ARRAY) ? index : -1
+      if (!this.#takeCommaOrEnd()) return -1
+    }
+    return index
   }
 
-  /** Reads the numbers of a column without blanks; -1 when it is anything else, and then nothing was read. */
-  #readUsualNumbers(field: number, first: number): number {
+  /** Takes what follows a point of a column, and notes whether that was its end. */
+  #takeCommaOrEnd(): boolean {
     const json = this.#json
-    const start = json.at
-    let index = first
-    do {
-      if (index === this.#space.capacity) this.#space.grow()
-      const { times, values } = this.#space
-      index = json.readNumbers(field === HAS_TIME ? times : values, index)
-    } while (index === this.#space.capacity && json.bytes[json.at - 1] === COMMA)
-    if (index >= 0 && json.take(CLOSE_ARRAY)) {
-      if (field === HAS_TIME) this.#timeKinds |= NUMBERS
-      return index
-    }
-    json.at = start
-    return -1
+    this.#columnEnds = json.take(CLOSE_ARRAY)
+    return this.#columnEnds || json.take(COMMA)
   }
 
   #readUnit(): EpochUnit | null {

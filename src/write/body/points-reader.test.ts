@@ -148,6 +148,45 @@ test('a body cut off or changed in one byte is answered as its JSON is', async (
   )
 })
 
+test('numbers, times and units at their edges are stored as their JSON says', async () => {
+  const times = [
+    ...['-0', '-0.4', '0.0000005', '-0.0000005', '1.5', '99999999999', '100000000000', '-99999999999.5'],
+    ...['7258118399999.9994', '7258118399999.9995', '7258118399.9999994', '7258118399.9999995', '7258118400'],
+    ...['7258118399999999.4', '7258118399999999.5', '-8520336000', '-8520336000000.5', '-8520336000.0000006'],
+    ...['-8520336000000000.4', '-8520336000000000.6', '1768471200000.0005', '01', '1e11', '1e400'],
+    ...['"1700-01-01T00:00:00Z"', '"1700-01-01T00:00:00+00:01"', '"2199-12-31T23:59:59.999999Z"'],
+    ...['"2200-01-01T00:00:00Z"', '"2026-02-29T00:00:00Z"', '"2026-01-15T10:00:60Z"', '"soon"'],
+  ]
+  const values = [
+    '-0',
+    '0',
+    '1.',
+    '.5',
+    '0x1',
+    '1E5',
+    '5e-324',
+    '1e-400',
+    '123456789012345678',
+    '0.1',
+    'null',
+  ]
+  const reader = new PointsReader()
+  const pair = fc.tuple(fc.constantFrom(...times), fc.constantFrom('1', ...values))
+  const unit = fc.constantFrom('null', '"s"', '"ms"', '"us"', '"ns"')
+  let plain = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(pair, { maxLength: 2 }), unit, fc.boolean(), async (pairs, unit, isColumns) => {
+      const list = (index: 0 | 1) => `[${pairs.map((each) => each[index]).join(',')}]`
+      const rows = pairs.map(([timestamp, value]) => `{"timestamp":${timestamp},"value":${value}}`)
+      const columns = `{"timestamps":${list(0)},"values":${list(1)},"unit":${unit}}`
+      const body = `{"points":{"local/A":${isColumns ? columns : `[${rows}]`}}}`
+      if ((await bothWays(body, reader)) === 'plain') plain++
+    }),
+    { numRuns: 1_000 },
+  )
+  assert.ok(plain > 50, `${plain}`)
+})
+
 test('requests of any size follow each other through one reader', async () => {
   const reader = new PointsReader(new AddressBook(50))
   let plain = 0
@@ -218,6 +257,47 @@ test('long bodies take turns, and a tag named twice is found out all the same', 
   const client = new AbortController()
   setImmediate(() => client.abort(new Error('gone')))
   await assert.rejects(reader.read(once, view, client.signal), /gone/)
+})
+
+test('columns of one tag take turns too, in each of their forms', async (t) => {
+  let clock = 0
+  t.mock.method(performance, 'now', () => {
+    clock += 1_000
+    return clock
+  })
+  const count = 10_000
+  const times = Array.from({ length: count }, (_, i) => AT + i)
+  const columns = {
+    timestamps: times,
+    values: times.map((time) => time % 7),
+    statuses: times.map((time) => (time % 3 === 0 ? 'BAD' : 'OK')),
+  }
+  const texts = times.map((time) => new Date(time).toISOString())
+  const view = writeCall(await plant()).historians
+  for (const input of [columns, { ...columns, timestamps: texts }]) {
+    for (const blank of ['', ' ']) {
+      const body = encode(JSON.stringify({ points: { 'local/A': input } }, null, blank))
+      let turns = 0
+      let ticker = setImmediate(function tick() {
+        turns++
+        ticker = setImmediate(tick)
+      })
+      const plain = await new PointsReader().read(body, view, new AbortController().signal)
+      clearImmediate(ticker)
+      // Three columns, each of several pieces.
+      assert.ok(turns >= 10, `${turns} turns`)
+      const { times: at, values, statuses } = plain!.batch.points
+      assert.deepEqual(
+        Array.from(at),
+        times.map((time) => time * 1_000),
+      )
+      assert.deepEqual(Array.from(values), columns.values)
+      assert.deepEqual(
+        Array.from(statuses),
+        columns.statuses.map((status) => (status === 'BAD' ? 1 : 0)),
+      )
+    }
+  }
 })
 
 test('a key sees its own historians, whatever was read before', async () => {
