@@ -73,7 +73,7 @@ async function measurePeer(peer: Peer): Promise<void> {
       note: '',
     })
   }
-  note(peer, 'memory/writing', peer.server.peakMemory(), 'MB anonymous at most')
+  note(peer, 'memory/writing', peer.server.peakMemory(), 'MB at most, files left out')
   await peer.settle()
   // All of them tidy up after writes: the reads are about what stands there afterwards.
   await new Promise((resolve) => setTimeout(resolve, 5_000))
@@ -96,7 +96,7 @@ async function measurePeer(peer: Peer): Promise<void> {
       peer.aggregates('long', START, longEnd, windows),
     )
   }
-  note(peer, 'memory/reading', peer.server.peakMemory(), 'MB anonymous at most')
+  note(peer, 'memory/reading', peer.server.peakMemory(), 'MB at most, files left out')
   note(peer, 'disk', folderBytes(peer.server.folder) / written, 'bytes a point, all files')
 }
 

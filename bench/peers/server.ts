@@ -9,7 +9,7 @@ import { expect } from '../measure.ts'
 /** A server's process and its folder, which goes when it is closed. */
 export interface ServerUnderTest {
   readonly folder: string
-  /** Most anonymous memory that it and its children were seen to hold, in megabytes, since the last `forgetMemory`. */
+  /** Most memory, anonymous and shared, that it and its children were seen to hold, in megabytes, since the last `forgetMemory`. */
   peakMemory(): number
   forgetMemory(): void
   close(): Promise<void>
@@ -76,16 +76,24 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Anonymous memory of a process and all that it started. */
+/** Memory of a process and all that it started that is no file's: anonymous of each, and shared once. */
 function anonymousMegabytes(pid: number): number {
-  try {
-    const own = /RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0'
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
-    const others = children === '' ? [] : children.split(' ')
-    return others.reduce((sum, child) => sum + anonymousMegabytes(Number(child)), Number(own) / 1024)
-  } catch {
-    return 0
+  let anonymous = 0
+  let shared = 0
+  const waiting = [pid]
+  for (const next of waiting) {
+    try {
+      const status = readFileSync(`/proc/${next}/status`, 'utf8')
+      const of = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
+      anonymous += of('RssAnon')
+      shared = Math.max(shared, of('RssShmem'))
+      const children = readFileSync(`/proc/${next}/task/${next}/children`, 'utf8').trim()
+      if (children !== '') waiting.push(...children.split(' ').map(Number))
+    } catch {
+      // It ended meanwhile.
+    }
   }
+  return anonymous + shared
 }
 
 export async function freePort(): Promise<number> {
