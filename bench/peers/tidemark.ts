@@ -50,7 +50,7 @@ export async function startTidemark(form: 'rows' | 'columns'): Promise<Peer> {
     },
     settle: async () => {},
     async current(tags) {
-      const results = await multi(label(tags, () => ({ type: 'CURRENT_POINT', details: { now: FOREVER } })))
+      const results = await multi(label(tags, () => ({ type: 'CURRENT_POINT' })))
       return Object.values(results).filter(({ dataPoint }) => typeof dataPoint?.value === 'number').length
     },
     async raw(tag, from, to) {
@@ -71,9 +71,6 @@ export async function startTidemark(form: 'rows' | 'columns'): Promise<Peer> {
     close: async () => http.close(),
   }
 }
-
-/** After every point of the workload. */
-const FOREVER = '2100-01-01T00:00:00Z'
 
 function lengthOf({ dataPoints }: Answer['results'][string]): number {
   return Array.isArray(dataPoints) ? dataPoints.length : dataPoints!.values.length
