@@ -76,8 +76,8 @@ const tools: Tools = {
 
 /** Runs a command line and sets the exit code of the process. */
 export async function main(args: readonly string[]): Promise<void> {
-  const { isWorker, runWorker } = await import('./cluster/worker.ts')
-  if (isWorker()) {
+  if ((await import('node:cluster')).default.isWorker) {
+    const { runWorker } = await import('./cluster/worker.ts')
     await runWorker(startWorker)
     return
   }

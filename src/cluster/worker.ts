@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import type { Settings } from '../config/settings.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { HistorianOwner } from '../historian/driver.ts'
@@ -19,11 +18,6 @@ export interface PrimaryProcess {
   ownerOf(historian: string): HistorianOwner
   /** Metrics of the other workers; fewer when one does not answer soon. */
   otherMetrics(): Promise<readonly ProcessMetrics[]>
-}
-
-/** Whether this process was started as a worker. */
-export function isWorker(): boolean {
-  return cluster.isWorker
 }
 
 /**

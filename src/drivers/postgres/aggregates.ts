@@ -9,24 +9,6 @@ import { aggregatesFromPoints, leavesDoubles } from './raw-fallback.ts'
 import { keyJoin, type Relation, selectPoints } from './relation.ts'
 import type { Server } from './server.ts'
 
-/** All of them are computed by the server. */
-export const PUSHED_AGGREGATES = [
-  'min',
-  'max',
-  'avg',
-  'median',
-  'variance',
-  'stdDev',
-  'first',
-  'last',
-  'sum',
-  'range',
-  'count',
-  'numGood',
-  'numBad',
-  'timeAvg',
-] as const satisfies readonly AggregateName[]
-
 type PointAggregate = Exclude<AggregateName, 'timeAvg'>
 
 /**

@@ -20,10 +20,10 @@ import type {
   WriteBatch,
 } from '../../historian/contract.ts'
 import { defineDriver } from '../../historian/driver.ts'
-import type { AggregateColumns } from '../../series/aggregate-names.ts'
+import { AGGREGATE_NAMES, type AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
 import type { Integrals } from '../../series/reads.ts'
-import { PUSHED_AGGREGATES, readAggregates } from './aggregates.ts'
+import { readAggregates } from './aggregates.ts'
 import { postgresConfigSchema } from './config.ts'
 import { readOnly } from './errors.ts'
 import { openExisting } from './existing/layout.ts'
@@ -74,7 +74,7 @@ export class PostgresHistorian implements Historian {
       renameTags: write,
       durability: 'server',
       atomicWrites: 'request',
-      aggregates: PUSHED_AGGREGATES,
+      aggregates: AGGREGATE_NAMES,
       interpolation: true,
       integrals: true,
     }

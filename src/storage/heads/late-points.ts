@@ -28,11 +28,6 @@ export class LatePoints {
     return sliceColumns(this.#columns, 0, this.length)
   }
 
-  clear(): void {
-    this.#columns = NO_POINTS
-    this.length = 0
-  }
-
   #reserve(needed: number): void {
     const grown = makeColumns(Math.max(LEAST_CAPACITY, needed, Math.ceil(this.length * 1.5)))
     const { times, values, statuses } = this.columns()
