@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
 import test from 'node:test'
-import { zstdDecompressSync } from 'node:zlib'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import { requestText, Wire } from '../../test/http/wire.ts'
-import { sendPieces } from './pieces.ts'
+import { Sheets } from '../multi/sheets.ts'
+import { type PieceOwner, sendPieces } from './pieces.ts'
 import { addCompression } from './plugins/compression.ts'
 
 const PIECE = Buffer.from('x'.repeat(65_536))
 
-async function serve(pieces: () => Iterable<Uint8Array>) {
+const NOBODY = { giveBack() {} }
+
+async function serve(pieces: () => Iterable<Uint8Array>, owner: PieceOwner = NOBODY) {
   const app = fastify()
   addCompression(app)
-  app.get('/', (_request, reply) => sendPieces(reply, pieces()))
+  app.get('/', (_request, reply) => sendPieces(reply, pieces(), owner))
   test.after(() => app.close())
   await app.listen({ port: 0, host: '127.0.0.1' })
   return { app, port: (app.server.address() as { port: number }).port }
@@ -76,4 +81,64 @@ for (const encoding of ['identity', 'gzip']) {
     // The last chunk of a complete answer has no bytes.
     assert.doesNotMatch(await wire.end(), /\r\n0\r\n\r\n$/)
   })
+}
+
+for (const encoding of ['identity', 'gzip', 'zstd']) {
+  test(`memory that is given back and used again arrives as it was first written (${encoding})`, async () => {
+    const sheets = new Sheets()
+    const lent = new Set<ArrayBufferLike>()
+    let given = 0
+    const owner = {
+      giveBack(piece: Uint8Array) {
+        given++
+        sheets.giveBack(piece)
+      },
+    }
+    const PIECES = 200
+    const LENGTH = 100_000
+    // Noise, which compressors take their time for, numbered so that no two pieces are alike.
+    const noise = randomBytes(LENGTH)
+    const { port } = await serve(function* () {
+      for (let index = 0; index < PIECES; index++) {
+        const { bytes } = sheets.take(LENGTH)
+        lent.add(bytes.buffer)
+        noise.copy(bytes)
+        bytes.fill(index, 0, 50)
+        yield bytes.subarray(0, LENGTH)
+      }
+    }, owner)
+    const socket = connect(port, '127.0.0.1')
+    socket.write(requestText('GET', '/', { 'accept-encoding': encoding, connection: 'close' }))
+    const chunks: Buffer[] = []
+    for await (const chunk of socket) {
+      chunks.push(chunk)
+      // Slower than the pieces are made.
+      if (chunks.length % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    const body = unchunked(Buffer.concat(chunks))
+    const plain =
+      encoding === 'gzip' ? gunzipSync(body) : encoding === 'zstd' ? zstdDecompressSync(body) : body
+    assert.equal(plain.length, PIECES * LENGTH)
+    for (let index = 0; index < PIECES; index++) {
+      const piece = plain.subarray(index * LENGTH, (index + 1) * LENGTH)
+      assert.ok(piece.subarray(0, 50).equals(Buffer.alloc(50, index)), `piece ${index} begins as written`)
+      assert.ok(piece.subarray(50).equals(noise.subarray(50)), `piece ${index} goes on as written`)
+    }
+    assert.equal(given, PIECES)
+    // The first two pieces are made before anything is sent, and two are under way after that.
+    assert.ok(lent.size <= 4, `${lent.size} sheets were enough`)
+  })
+}
+
+/** The body of an answer that came in chunks. */
+function unchunked(answer: Buffer): Buffer {
+  const parts: Buffer[] = []
+  let at = answer.indexOf('\r\n\r\n') + 4
+  for (;;) {
+    const end = answer.indexOf('\r\n', at)
+    const length = Number.parseInt(answer.toString('latin1', at, end), 16)
+    if (length === 0) return Buffer.concat(parts)
+    parts.push(answer.subarray(end + 2, end + 2 + length))
+    at = end + 2 + length + 2
+  }
 }

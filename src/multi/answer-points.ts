@@ -9,12 +9,11 @@ import {
   LIST_SLACK,
   LONGEST_NUMBER,
   MillisWriter,
-  makeSheet,
   NumberWriter,
-  type Sheet,
   SLACK,
   TimestampTemplate,
 } from './json-bytes.ts'
+import type { Sheet, Sheets } from './sheets.ts'
 
 /** Points are written into buffers of this size, each of which goes out when it is full. */
 const PIECE_BYTES = 131_072
@@ -27,7 +26,11 @@ export function pointText({ time, value, bad }: SinglePoint, zone: TimeZone): st
 }
 
 /** Points as an array of objects. */
-export function* rowPieces({ times, values, statuses }: PointColumns, zone: TimeZone): Generator<Piece> {
+export function* rowPieces(
+  { times, values, statuses }: PointColumns,
+  zone: TimeZone,
+  sheets: Sheets,
+): Generator<Piece> {
   if (times.length < FEW_POINTS) {
     const format = createInstantFormatter(zone)
     const rows = Array.from(times, (time, i) => {
@@ -40,7 +43,7 @@ export function* rowPieces({ times, values, statuses }: PointColumns, zone: Time
   }
   const rows = new RowWriter({ times, values, statuses }, zone)
   for (let i = 0; i < times.length; ) {
-    const sheet = rows.sheetFor(times.length - i)
+    const sheet = sheets.take(rows.lengthFor(times.length - i))
     const start = i
     let at = 0
     // A loop of its own, and not the generator's: V8 keeps what a generator uses in memory and not in registers.
@@ -65,10 +68,10 @@ class RowWriter {
     this.#longestRow = this.#timestamp.longest + LONGEST_NUMBER + BAD_END.length
   }
 
-  /** A sheet for some more rows, or for as many of them as go on one. */
-  sheetFor(rows: number): Sheet {
+  /** Bytes of a sheet for some more rows, or for as many of them as go on one. */
+  lengthFor(rows: number): number {
     const length = Math.min(PIECE_BYTES, rows * this.#longestRow)
-    return makeSheet(length + this.#longestRow + SLACK)
+    return length + this.#longestRow + SLACK
   }
 
   /** Fills a sheet with rows from an index on. Answers the index of the next one, and how much is written. */
@@ -91,11 +94,11 @@ class RowWriter {
 }
 
 /** Points as columns: epoch milliseconds, values, and statuses unless all are OK. */
-export function* columnPieces({ times, values, statuses }: PointColumns): Generator<Piece> {
+export function* columnPieces({ times, values, statuses }: PointColumns, sheets: Sheets): Generator<Piece> {
   yield '{"timestamps":['
-  yield* listPieces(times.length, new MillisWriter(times))
+  yield* listPieces(times.length, new MillisWriter(times), sheets)
   yield '],"values":['
-  yield* listPieces(values.length, new NumberWriter(values))
+  yield* listPieces(values.length, new NumberWriter(values), sheets)
   yield ']'
   const isBad = (i: number) => statuses[i] !== STATUS_OK || Number.isNaN(values[i]!)
   let anyBad = false
@@ -104,11 +107,11 @@ export function* columnPieces({ times, values, statuses }: PointColumns): Genera
   yield ',"unit":"ms"}'
 }
 
-function* listPieces(length: number, list: MillisWriter | NumberWriter): Generator<Piece> {
+function* listPieces(length: number, list: MillisWriter | NumberWriter, sheets: Sheets): Generator<Piece> {
   while (list.reached < length) {
     const isFirst = list.reached === 0
     const fullAt = Math.min(PIECE_BYTES, (length - list.reached) * (LONGEST_NUMBER + 1))
-    const sheet = makeSheet(fullAt + LIST_SLACK)
+    const sheet = sheets.take(fullAt + LIST_SLACK)
     const at = list.writeList(sheet, 0, fullAt)
     yield sheet.bytes.subarray(isFirst ? 1 : 0, at)
   }

@@ -5,6 +5,7 @@ import { aggregatePieces, columnPieces, pointText, rowPieces } from './answer-po
 import { formatCursor } from './cursor.ts'
 import type { Result } from './execute.ts'
 import type { ExecutedLabel } from './run.ts'
+import type { Sheets } from './sheets.ts'
 
 /**
  * Writes answers as JSON, piece by piece, straight from columns: an object per point, or one string of the whole answer,
@@ -27,12 +28,18 @@ export interface AnswerParts {
 /** A part of an answer: text that is still to be joined with its neighbours, or bytes that go out as they are. */
 export type Piece = string | Uint8Array
 
-/** The answer of an executed or refused call, in pieces worth sending. */
-export function answerPieces(parts: AnswerParts): Generator<Uint8Array> {
-  return joined(partsOf(parts))
+/**
+ * The answer of an executed or refused call, in pieces worth sending.
+ * @param sheets what large pieces are written on
+ */
+export function answerPieces(parts: AnswerParts, sheets: Sheets): Generator<Uint8Array> {
+  return joined(partsOf(parts, sheets))
 }
 
-function* partsOf({ results, issues, now, warnings, message, format }: AnswerParts): Generator<Piece> {
+function* partsOf(
+  { results, issues, now, warnings, message, format }: AnswerParts,
+  sheets: Sheets,
+): Generator<Piece> {
   let text = message === null ? '{"results":{' : `{"message":${JSON.stringify(message)},"results":{`
   let separator = ''
   for (const executed of results) {
@@ -45,7 +52,7 @@ function* partsOf({ results, issues, now, warnings, message, format }: AnswerPar
     else {
       yield text
       text = ''
-      yield* resultParts(executed, result, format)
+      yield* resultParts(executed, result, format, sheets)
     }
     if (text.length >= PIECE_CHARACTERS) {
       yield text
@@ -68,12 +75,15 @@ function* resultParts(
   { zone, cursorOf }: ExecutedLabel,
   result: Exclude<Result, { readonly kind: 'point' | 'adjacent' }>,
   format: 'points' | 'columns',
+  sheets: Sheets,
 ): Generator<Piece> {
   switch (result.kind) {
     case 'points':
     case 'raw':
       yield '{"dataPoints":'
-      yield* format === 'columns' ? columnPieces(result.points) : rowPieces(result.points, zone)
+      yield* format === 'columns'
+        ? columnPieces(result.points, sheets)
+        : rowPieces(result.points, zone, sheets)
       if (result.kind === 'raw') {
         yield `,"truncated":${result.rest !== null}`
         if (result.rest !== null) {

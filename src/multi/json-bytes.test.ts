@@ -4,15 +4,8 @@ import fc from 'fast-check'
 import { formatInstant } from '../time/format.ts'
 import { END_INSTANT, type Instant, MIN_INSTANT } from '../time/instant.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
-import {
-  LIST_SLACK,
-  MillisWriter,
-  makeSheet,
-  NumberWriter,
-  type Sheet,
-  TimestampTemplate,
-  writeMillis,
-} from './json-bytes.ts'
+import { LIST_SLACK, MillisWriter, NumberWriter, TimestampTemplate, writeMillis } from './json-bytes.ts'
+import { makeSheet, type Sheet } from './sheets.ts'
 
 function written(write: (sheet: Sheet) => number): string {
   const sheet = makeSheet(64)

@@ -1,6 +1,7 @@
 import { DayText } from '../time/format.ts'
 import { US_PER_MS, US_PER_SECOND } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
+import type { Sheet } from './sheets.ts'
 
 /**
  * JSON as bytes, for the one place where it matters: the points of large answers. A string for each timestamp and value,
@@ -8,17 +9,6 @@ import type { TimeZone } from '../time/zone.ts'
  * large enough, and answers where the next one writes: a position in a local variable is what keeps the loops fast. Text that
  * is always the same is written eight bytes at a time, as doubles; no ASCII text is a NaN, so it arrives unchanged.
  */
-export interface Sheet {
-  readonly bytes: Buffer
-  /** Of the same memory. */
-  readonly view: DataView
-}
-
-/** An empty sheet; what is written on it may go beyond its end by SLACK at most. */
-export function makeSheet(length: number): Sheet {
-  const bytes = Buffer.allocUnsafeSlow(length)
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, length) }
-}
 
 /** Bytes after a text that writing it may spoil: nothing is written there yet. */
 export const SLACK = 8

@@ -16,6 +16,7 @@ import { type CallTotals, findBreaches } from './limit.ts'
 import { parseHead, parseLabels } from './parse.ts'
 import { type Plan, type PlannedLabel, planCall, plannedLabels, totalsOf } from './plan.ts'
 import { resolveTags } from './resolve.ts'
+import { Sheets } from './sheets.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
 
 /** How a call ended; src/http makes the status of it. */
@@ -23,8 +24,11 @@ export type MultiOutcome = 'executed' | 'explained' | 'refused' | 'limit' | 'dea
 
 export interface MultiAnswer {
   readonly outcome: MultiOutcome
-  /** The JSON of the answer, UTF-8, in pieces of up to about 64 KB; to be taken once. */
-  pieces(): Iterable<Uint8Array>
+  /**
+   * The JSON of the answer, UTF-8, in pieces of up to some 160 KB; to be taken once.
+   * @param sheets what large pieces are written on, for those who give them back; left out it is new memory
+   */
+  pieces(sheets?: Sheets): Iterable<Uint8Array>
   readonly labels: number
   readonly wrongLabels: number
   readonly statistics: ReadStatistics
@@ -123,7 +127,8 @@ async function executePlan(
   const now = formatInstant(parsed.now, parsed.zone)
   return {
     outcome: 'executed',
-    pieces: () => answerPieces({ results, issues, now, warnings, message: null, format }),
+    pieces: (sheets = new Sheets()) =>
+      answerPieces({ results, issues, now, warnings, message: null, format }, sheets),
     labels: parsed.labels.length,
     wrongLabels: issues.length,
     statistics: source.statistics,
@@ -194,7 +199,8 @@ function wholeCallFailed(
   const now = formatInstant(head.now, head.zone)
   return {
     outcome,
-    pieces: () => answerPieces({ results: [], issues, now, warnings, message, format }),
+    pieces: (sheets = new Sheets()) =>
+      answerPieces({ results: [], issues, now, warnings, message, format }, sheets),
     labels: issues.length,
     wrongLabels: issues.length,
     statistics: NOTHING_READ,

@@ -18,6 +18,7 @@ import { parseHead, parseLabels } from '../../src/multi/parse.ts'
 import { contextOf } from '../../src/multi/requests.ts'
 import { resolveTags } from '../../src/multi/resolve.ts'
 import { runMulti } from '../../src/multi/run.ts'
+import { Sheets } from '../../src/multi/sheets.ts'
 import { CallSource } from '../../src/multi/source.ts'
 import { makeColumns, STATUS_BAD, STATUS_OK } from '../../src/series/columns.ts'
 import type { Instant } from '../../src/time/instant.ts'
@@ -285,14 +286,15 @@ async function withPagesOfOnePoint(
     return throughMulti(historians, body, one)
   }
   const result = await executeRequest(request, series, new Grids(), zone)
-  const pieces = answerPieces({
+  const parts = {
     results: [{ label: 'a', result, zone, cursorOf: { address, now, zone } }],
     issues: [],
     now: '',
     warnings: [],
     message: null,
     format: 'points',
-  })
+  } as const
+  const pieces = answerPieces(parts, new Sheets())
   return JSON.parse(Buffer.concat([...pieces]).toString())
 }
 

@@ -1,4 +1,5 @@
 import { runMulti } from '../../../multi/run.ts'
+import { Sheets } from '../../../multi/sheets.ts'
 import { parseTimeZone, UTC } from '../../../time/zone.ts'
 import { statusOfOutcome } from '../../error-status.ts'
 import { sendPieces } from '../../pieces.ts'
@@ -15,6 +16,7 @@ export const multi: Route = {
   handler: ({ settings, clock, metrics }) => {
     const defaultZone = parseTimeZone(settings.timeZone) ?? UTC
     const { limits, defaultHistorian } = settings
+    const sheets = new Sheets()
     return async (request, reply) => {
       const { historians } = callerOf(request)
       const call = { historians, limits, defaultZone, defaultHistorian, now: clock(), signal: request.gone }
@@ -22,7 +24,7 @@ export const multi: Route = {
       metrics.multiAnswered(answer.labels, answer.wrongLabels)
       for (const failure of answer.failures) request.log.warn({ err: failure }, 'a label failed')
       reply.code(statusOfOutcome(answer.outcome))
-      return sendPieces(reply, answer.pieces())
+      return sendPieces(reply, answer.pieces(sheets), sheets)
     }
   },
 }
