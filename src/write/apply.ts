@@ -83,6 +83,8 @@ function failureIssue(historian: Historian, error: unknown, codes: PartCodes): I
   const known = error instanceof TidemarkError
   const reason = known ? error.message : 'the service log says why'
   const values = { historian: historian.name, reason }
+  // The historian itself knows what became of its part, and has said it in a whole sentence.
+  if (known && error.code === 'WRITE_PARTIAL') return { code: error.code, message: error.message }
   if (known && error.code === 'WRITE_OUTCOME_UNKNOWN') {
     if (codes.unknown === error.code) return { code: error.code, message: error.message }
     return issue(codes.unknown, { ...values, reason: 'it was cut off while it made them' })

@@ -375,6 +375,21 @@ describe('historians that fail', () => {
     assert.deepEqual(await pointsOf(c!, 'X'), [])
   })
 
+  test('a historian that took a part of its points says so itself', async () => {
+    const [a, b] = await three()
+    const part = { historian: 'b', reason: 'field "value" holds integers' }
+    b!.write = failing(new TidemarkError('WRITE_PARTIAL', part))
+    const result = await write({ points: { 'a/X': [POINT], 'b/X': [POINT] } }, a!, b!)
+    assert.equal(result.outcome, 'unavailable')
+    assert.deepEqual(
+      result.body.issues!.map(({ code, message }) => [code, message]),
+      [
+        ['WRITE_DONE', 'Historian a took its points'],
+        ['WRITE_PARTIAL', 'Historian b took only a part of its points: field "value" holds integers'],
+      ],
+    )
+  })
+
   test('a commit that was cut off is not known', async () => {
     const [a, b] = await three()
     const cut = { historian: 'b', reason: 'the connection was lost during the commit' }
