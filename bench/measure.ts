@@ -12,6 +12,17 @@ export interface Measurement {
   readonly note: string
 }
 
+/** A case without figures; the note says why. */
+export interface FailedMeasurement {
+  readonly name: string
+  readonly runs: 0
+  readonly medianMs: null
+  readonly p99Ms: null
+  readonly items: null
+  readonly itemsPerSecond?: undefined
+  readonly note: string
+}
+
 export interface MeasureOptions {
   readonly warmUps: number
   readonly runs: number

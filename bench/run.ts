@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
-import type { Measurement } from './measure.ts'
+import type { FailedMeasurement, Measurement } from './measure.ts'
 
 /**
  * Runs every bench/<folder>/*.bench.ts in a process of its own, prints one table and writes bench/results/latest.json.
@@ -14,7 +14,7 @@ const files = globSync('*/*.bench.ts', { cwd: here })
   .sort()
   .filter((file) => wanted.length === 0 || wanted.some((text) => file.includes(text)))
 
-const measurements: Measurement[] = []
+const measurements: (Measurement | FailedMeasurement)[] = []
 for (const file of files) {
   process.stderr.write(`${file} ...\n`)
   const output = execFileSync(process.execPath, [join(here, file)], {
@@ -22,7 +22,7 @@ for (const file of files) {
     stdio: ['ignore', 'pipe', 'inherit'],
     maxBuffer: 64 * 1024 * 1024,
   })
-  measurements.push(...(JSON.parse(output) as Measurement[]))
+  measurements.push(...(JSON.parse(output) as typeof measurements))
 }
 
 const machine = {
@@ -44,14 +44,16 @@ if (process.argv.includes('--json')) {
   console.log(table(measurements))
 }
 
-function table(rows: readonly Measurement[]): string {
+function table(rows: typeof measurements): string {
   const header = ['case', 'runs', 'median ms', 'p99 ms', 'items/s', 'note']
   const cells = rows.map(({ name, runs, medianMs, p99Ms, items, itemsPerSecond, note }) => [
     name,
     String(runs),
-    medianMs.toFixed(3),
-    p99Ms.toFixed(3),
-    items === null ? '' : Math.round(itemsPerSecond ?? (items / medianMs) * 1000).toLocaleString('en'),
+    medianMs?.toFixed(3) ?? '',
+    p99Ms?.toFixed(3) ?? '',
+    items === null || medianMs === null
+      ? ''
+      : Math.round(itemsPerSecond ?? (items / medianMs) * 1000).toLocaleString('en'),
     note,
   ])
   const widths = header.map((title, column) =>

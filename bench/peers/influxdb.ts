@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { HttpClient } from './http-client.ts'
 import type { Peer } from './peer.ts'
-import { freePort, HttpClient, serverFolder, startServer } from './server.ts'
+import { folderBytes, freePort, REQUEST_SECONDS, serverFolder, startServer } from './server.ts'
 
 interface Answer {
   readonly results: readonly {
@@ -26,6 +27,8 @@ dir = ${path('data')}
 wal-dir = ${path('wal')}
 query-log-enabled = false
 max-select-series = 0
+[coordinator]
+query-timeout = "${REQUEST_SECONDS}s"
 [http]
 bind-address = "127.0.0.1:${port}"
 log-enabled = false
@@ -39,45 +42,54 @@ level = "error"
   )
   const http = new HttpClient(port)
   const server = await startServer('influxd', ['-config', join(folder, 'influxdb.conf')], folder, () =>
-    http.send('GET', '/ping', null),
+    http.send(http.request('GET', '/ping', null)),
   )
-  const query = async (text: string) => {
+  const query = (text: string, count: (series: readonly Series[]) => number) => {
     const body = `q=${encodeURIComponent(text)}`
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const { results } = await http.json<Answer>('POST', '/query?db=bench&epoch=ms', body, headers)
-    for (const { error } of results) if (error !== undefined) throw new Error(error)
-    return results.flatMap(({ series }) => series ?? [])
+    const request = http.request('POST', '/query?db=bench&epoch=ms', body, headers)
+    return http.askJson<Answer>(request, ({ results }) => {
+      for (const { error } of results) if (error !== undefined) throw new Error(error)
+      return count(results.flatMap(({ series }) => series ?? []))
+    })
   }
-  await query('CREATE DATABASE bench')
+  await query('CREATE DATABASE bench', () => 0)()
   const anyOf = (tags: readonly string[]) => tags.map((tag) => `"name"='${tag}'`).join(' OR ')
   const within = (from: number, to: number) => `time >= ${from}ms AND time < ${to}ms`
   return {
     name: 'influxdb',
     syncs: true,
     server,
-    prepareWrite({ tags, times, values }) {
+    write({ tags, times, values }) {
       const lines = tags.flatMap((tag, index) =>
         times.map((time, point) => `m,name=${tag} v=${values[index * times.length + point]} ${time}`),
       )
-      const body = Buffer.from(lines.join('\n'))
-      return async () => {
-        await http.send('POST', '/write?db=bench&precision=ms', body)
-      }
+      const request = http.request('POST', '/write?db=bench&precision=ms', lines.join('\n'))
+      return http.ask(request, () => values.length)
     },
     settle: async () => {},
-    current: async (tags) =>
-      (await query(`SELECT last(v) FROM m WHERE ${anyOf(tags)} GROUP BY "name"`)).length,
-    raw: async (tag, from, to) =>
-      (await query(`SELECT v FROM m WHERE "name"='${tag}' AND ${within(from, to)}`))[0]!.values.length,
-    async values(tags, from, to, each) {
-      const text = `SELECT mean(v) FROM m WHERE (${anyOf(tags)}) AND ${within(from, to)} GROUP BY "name", time(${(to - from) / each}ms)`
-      return (await query(text)).reduce((sum, { values }) => sum + values.length, 0)
-    },
-    async aggregates(tag, from, to, windows) {
+    current: (tags) =>
+      query(`SELECT last(v) FROM m WHERE ${anyOf(tags)} GROUP BY "name"`, (series) => series.length),
+    raw: (tag, from, to) =>
+      query(
+        `SELECT v FROM m WHERE "name"='${tag}' AND ${within(from, to)}`,
+        (series) => series[0]!.values.length,
+      ),
+    values: (tags, from, to, each) =>
+      query(
+        `SELECT mean(v) FROM m WHERE (${anyOf(tags)}) AND ${within(from, to)} GROUP BY "name", time(${(to - from) / each}ms)`,
+        (series) => series.reduce((sum, { values }) => sum + values.length, 0),
+      ),
+    aggregates(tag, from, to, windows) {
       const text = `SELECT count(v), min(v), max(v), mean(v) FROM m WHERE "name"='${tag}' AND ${within(from, to)}`
-      const series = await query(windows === 1 ? text : `${text} GROUP BY time(${(to - from) / windows}ms)`)
-      return series[0]!.values.reduce((sum, [, count]) => sum + (count ?? 0), 0)
+      return query(windows === 1 ? text : `${text} GROUP BY time(${(to - from) / windows}ms)`, (series) =>
+        series[0]!.values.reduce((sum, [, count]) => sum + (count ?? 0), 0),
+      )
     },
-    close: async () => http.close(),
+    dataBytes: async () => folderBytes(join(folder, 'data')),
+    interrupt: () => http.interrupt(),
+    close: async () => http.interrupt(),
   }
 }
+
+type Series = NonNullable<Answer['results'][number]['series']>[number]

@@ -9,8 +9,11 @@ export interface WriteOrder {
   readonly values: readonly string[]
 }
 
-/** A request that is made beforehand, so that making it is not measured. */
-export type Prepared = () => Promise<void>
+/**
+ * A request whose bytes were made beforehand, so that making them is not measured. It resolves with the last byte of the
+ * answer; what it resolves with reads the answer into values of the client's language, and says how much of what was asked for it had.
+ */
+export type Ask = () => Promise<() => number>
 
 /** A database with what the workload asks of it, each in its own protocol, as one request. */
 export interface Peer {
@@ -18,16 +21,21 @@ export interface Peer {
   /** Whether an acknowledged write survives a power cut. */
   readonly syncs: boolean
   readonly server: ServerUnderTest
-  prepareWrite(order: WriteOrder): Prepared
+  /** Has the number of points that were sent. */
+  write(order: WriteOrder): Ask
   /** Waits until what was written can be read. */
   settle(): Promise<void>
-  /** Newest value of each tag; answers how many it got. */
-  current(tags: readonly string[]): Promise<number>
-  /** All points of [from, to); answers how many. */
-  raw(tag: string, from: number, to: number): Promise<number>
-  /** So many evenly spaced values of each tag over [from, to), interpolated or the mean of each step; answers how many. */
-  values(tags: readonly string[], from: number, to: number, each: number): Promise<number>
-  /** Count, minimum, maximum and mean in equal windows of [from, to); answers the sum of the counts. */
-  aggregates(tag: string, from: number, to: number, windows: number): Promise<number>
+  /** Newest value of each tag; has so many. */
+  current(tags: readonly string[]): Ask
+  /** All points of [from, to); has so many. */
+  raw(tag: string, from: number, to: number): Ask
+  /** So many evenly spaced values of each tag over [from, to), interpolated or the mean of each step; has so many. */
+  values(tags: readonly string[], from: number, to: number, each: number): Ask
+  /** Count, minimum, maximum and mean in equal windows of [from, to); has the sum of the counts. */
+  aggregates(tag: string, from: number, to: number, windows: number): Ask
+  /** What the points take on disk without logs, journals of writes to come and free space in files; in bytes. */
+  dataBytes(): Promise<number>
+  /** Breaks off what is under way. */
+  interrupt(): void
   close(): Promise<void>
 }

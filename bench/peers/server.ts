@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from '../measure.ts'
+
+/** So long may one request take, at the server where it can be told so, and here. */
+export const REQUEST_SECONDS = 30
 
 /** A server's process and its folder, which goes when it is closed. */
 export interface ServerUnderTest {
@@ -12,12 +14,22 @@ export interface ServerUnderTest {
   /** Most memory, anonymous and shared, that it and its children were seen to hold, in megabytes, since the last `forgetMemory`. */
   peakMemory(): number
   forgetMemory(): void
+  /** Processor time of it and its children so far, user and system, all threads, in milliseconds; in steps of 10. */
+  processorMs(): number
   close(): Promise<void>
 }
 
-/** A folder for a server, owned by `owner` when given (user and group id). */
+/** A folder for a server. */
 export function serverFolder(name: string): string {
   return mkdtempSync(join(tmpdir(), `tidemark-peer-${name}-`))
+}
+
+/** What a server is started with beside its arguments. */
+export interface StartOptions {
+  /** User and group that it runs as; this process's without. */
+  readonly owner?: { readonly uid: number; readonly gid: number }
+  /** Ends it at once: nothing of it is needed any more. */
+  readonly signal?: NodeJS.Signals
 }
 
 /** Starts a server and waits until `isUp` does not reject. */
@@ -26,14 +38,21 @@ export async function startServer(
   args: readonly string[],
   folder: string,
   isUp: () => Promise<unknown>,
+  { owner, signal = 'SIGINT' }: StartOptions = {},
 ): Promise<ServerUnderTest> {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder })
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder, ...owner })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-2_000)
   })
   for (let attempt = 0; ; attempt++) {
-    expect(child.exitCode === null && attempt < 200, `${command} started: ${said}`)
+    try {
+      expect(child.exitCode === null && attempt < 200, `${command} started: ${said}`)
+    } catch (error) {
+      child.kill('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+      throw error
+    }
     try {
       await isUp()
       break
@@ -41,16 +60,16 @@ export async function startServer(
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-  return watch(child.pid!, folder, () => end(child))
+  return watch(child.pid!, folder, () => end(child, signal))
 }
 
-/** Looks at a process's memory every 50 ms. */
+/** Looks at a process's memory ten times a second. */
 export function watch(pid: number, folder: string, close: () => Promise<void>): ServerUnderTest {
   let peak = 0
   const look = () => {
     peak = Math.max(peak, anonymousMegabytes(pid))
   }
-  const timer = setInterval(look, 50)
+  const timer = setInterval(look, 100)
   return {
     folder,
     peakMemory: () => {
@@ -60,6 +79,7 @@ export function watch(pid: number, folder: string, close: () => Promise<void>): 
     forgetMemory: () => {
       peak = 0
     },
+    processorMs: () => processesOf(pid).reduce((sum, process) => sum + processorMs(process), 0),
     close: async () => {
       clearInterval(timer)
       await close()
@@ -68,32 +88,64 @@ export function watch(pid: number, folder: string, close: () => Promise<void>): 
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const gone = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGINT')
-  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000)
-  await gone
-  clearTimeout(timer)
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal)
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
+    await gone
+    clearTimeout(timer)
+  }
+  // A process that it left behind would keep this one waiting for its last words.
+  child.stderr?.destroy()
 }
 
 /** Memory of a process and all that it started that is no file's: anonymous of each, and shared once. */
 function anonymousMegabytes(pid: number): number {
   let anonymous = 0
   let shared = 0
-  const waiting = [pid]
-  for (const next of waiting) {
-    try {
-      const status = readFileSync(`/proc/${next}/status`, 'utf8')
-      const of = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
-      anonymous += of('RssAnon')
-      shared = Math.max(shared, of('RssShmem'))
-      const children = readFileSync(`/proc/${next}/task/${next}/children`, 'utf8').trim()
-      if (children !== '') waiting.push(...children.split(' ').map(Number))
-    } catch {
-      // It ended meanwhile.
-    }
+  for (const process of processesOf(pid)) {
+    const status = readOr(`/proc/${process}/status`, '')
+    const of = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
+    anonymous += of('RssAnon')
+    shared = Math.max(shared, of('RssShmem'))
   }
   return anonymous + shared
+}
+
+/** Processor time of one process and of those that it started and that are gone. */
+function processorMs(pid: number): number {
+  const fields = readOr(`/proc/${pid}/stat`, '').split(') ').at(-1)!.split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 10
+}
+
+/** A process and all that it started and that live. */
+function processesOf(pid: number): readonly number[] {
+  const found = [pid]
+  for (const next of found) {
+    const children = readOr(`/proc/${next}/task/${next}/children`, '').trim()
+    if (children !== '') found.push(...children.split(' ').map(Number))
+  }
+  return found
+}
+
+/** A process may end at any moment. */
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return otherwise
+  }
+}
+
+/** Blocks that the files of a folder take: lmdb's file may have holes. */
+export function folderBytes(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return sum + (statSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512
+    }, 0)
 }
 
 export async function freePort(): Promise<number> {
@@ -103,51 +155,4 @@ export async function freePort(): Promise<number> {
   })
   await new Promise((resolve) => server.close(resolve))
   return port
-}
-
-/** HTTP on kept-alive connections to a port of this machine; a status of 300 or more rejects. */
-export class HttpClient {
-  readonly #agent = new Agent({ keepAlive: true })
-  readonly #port: number
-
-  constructor(port: number) {
-    this.#port = port
-  }
-
-  send(
-    method: string,
-    path: string,
-    body: Buffer | string | null,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) }
-      const options = { host: '127.0.0.1', port: this.#port, path, method, agent: this.#agent }
-      const sent = request({ ...options, headers: { ...length, ...headers } }, (answer: IncomingMessage) => {
-        const chunks: Buffer[] = []
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-        answer.on('error', reject)
-        answer.on('end', () => {
-          const bytes = Buffer.concat(chunks)
-          if (answer.statusCode! < 300) resolve(bytes)
-          else
-            reject(
-              new Error(
-                `${method} ${path.slice(0, 100)}: ${answer.statusCode} ${bytes.toString().slice(0, 300)}`,
-              ),
-            )
-        })
-      })
-      sent.on('error', reject)
-      sent.end(body ?? undefined)
-    })
-  }
-
-  async json<T>(method: string, path: string, body: string | null, headers = {}): Promise<T> {
-    return JSON.parse((await this.send(method, path, body, headers)).toString()) as T
-  }
-
-  close(): void {
-    this.#agent.destroy()
-  }
 }

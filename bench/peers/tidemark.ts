@@ -1,18 +1,20 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { open } from 'lmdb'
+import { DATABASES, HISTORIANS_FOLDER } from '../../src/storage/names.ts'
 import { startService } from '../service.ts'
+import { HttpClient } from './http-client.ts'
 import type { Peer } from './peer.ts'
-import { HttpClient, watch } from './server.ts'
+import { REQUEST_SECONDS, watch } from './server.ts'
+
+interface Result {
+  readonly dataPoint?: { value: number }
+  readonly dataPoints?: readonly unknown[] | { readonly values: readonly unknown[] }
+  readonly aggregates?: readonly { count: number }[]
+}
 
 interface Answer {
-  readonly results: Readonly<
-    Record<
-      string,
-      {
-        readonly dataPoint?: { value: number }
-        readonly dataPoints?: { values: number[] }
-        readonly aggregates?: { count: number }[]
-      }
-    >
-  >
+  readonly results: Readonly<Record<string, Result>>
 }
 
 /** This project over its HTTP interface, points in the form named. */
@@ -20,58 +22,79 @@ export async function startTidemark(form: 'rows' | 'columns'): Promise<Peer> {
   const service = await startService({
     TIDEMARK_HISTORIAN_LOAD: '100000000',
     TIDEMARK_REQUESTED_POINTS: '100000000',
+    TIDEMARK_DEADLINE_SECONDS: String(REQUEST_SECONDS),
   })
-  const http = new HttpClient(service.port)
-  const headers = { 'content-type': 'application/json', 'x-api-key': service.key }
-  const multi = async (requests: object) => {
+  const http = new HttpClient(service.port, { 'content-type': 'application/json', 'x-api-key': service.key })
+  const multi = (tags: readonly string[], request: object, count: (results: readonly Result[]) => number) => {
+    const requests = Object.fromEntries(tags.map((tag) => [tag, { ...request, tag: `local/${tag}` }]))
     const body = JSON.stringify(form === 'columns' ? { requests, format: 'columns' } : { requests })
-    return (await http.json<Answer>('POST', '/historian/multi', body, headers)).results
+    return http.askJson<Answer>(http.request('POST', '/historian/multi', body), ({ results }) =>
+      count(Object.values(results)),
+    )
   }
-  const address = (tag: string) => `local/${tag}`
-  const label = (tags: readonly string[], request: (tag: string) => object) =>
-    Object.fromEntries(tags.map((tag) => [tag, { ...request(tag), tag: address(tag) }]))
+  const countPoints = (results: readonly Result[]) =>
+    results.reduce((sum, result) => sum + lengthOf(result), 0)
   return {
     name: `tidemark, ${form}`,
     syncs: true,
     server: watch(service.pid, service.dataDir, () => service.stop()),
-    prepareWrite({ tags, times, values }) {
+    write({ tags, times, values }) {
       const entries = tags.map((tag, index) => {
         const of = (point: number) => values[index * times.length + point]
         const points =
           form === 'rows'
             ? `[${times.map((time, point) => `{"timestamp":${time},"value":${of(point)}}`).join(',')}]`
             : `{"unit":"ms","timestamps":[${times.join(',')}],"values":[${times.map((_, point) => of(point)).join(',')}]}`
-        return `${JSON.stringify(address(tag))}:${points}`
+        return `${JSON.stringify(`local/${tag}`)}:${points}`
       })
-      const body = Buffer.from(`{"createTags":true,"points":{${entries.join(',')}}}`)
-      return async () => {
-        await http.send('POST', '/historian/write/points', body, headers)
-      }
+      const body = `{"createTags":true,"points":{${entries.join(',')}}}`
+      return http.ask(http.request('POST', '/historian/write/points', body), () => values.length)
     },
     settle: async () => {},
-    async current(tags) {
-      const results = await multi(label(tags, () => ({ type: 'CURRENT_POINT' })))
-      return Object.values(results).filter(({ dataPoint }) => typeof dataPoint?.value === 'number').length
-    },
-    async raw(tag, from, to) {
-      const details = { from, to, maxPoints: 10_000_000 }
-      return lengthOf((await multi(label([tag], () => ({ type: 'RAW_POINTS', details }))))[tag]!)
-    },
-    async values(tags, from, to, each) {
-      const details = { from, to, count: each }
-      const results = await multi(label(tags, () => ({ type: 'INTERPOLATED_POINTS', details })))
-      return Object.values(results).reduce((sum, result) => sum + lengthOf(result), 0)
-    },
-    async aggregates(tag, from, to, windows) {
+    current: (tags) =>
+      multi(
+        tags,
+        { type: 'CURRENT_POINT' },
+        (results) => results.filter(({ dataPoint }) => typeof dataPoint?.value === 'number').length,
+      ),
+    raw: (tag, from, to) =>
+      multi([tag], { type: 'RAW_POINTS', details: { from, to, maxPoints: 10_000_000 } }, countPoints),
+    values: (tags, from, to, each) =>
+      multi(tags, { type: 'INTERPOLATED_POINTS', details: { from, to, count: each } }, countPoints),
+    aggregates(tag, from, to, windows) {
       const aggregates = ['COUNT', 'MIN', 'MAX', 'AVG']
       const details = { from, to, count: windows, aggregates }
-      const results = await multi(label([tag], () => ({ type: 'MULTIPLE_AGGREGATED_POINTS', details })))
-      return results[tag]!.aggregates!.reduce((sum, { count }) => sum + count, 0)
+      return multi([tag], { type: 'MULTIPLE_AGGREGATED_POINTS', details }, ([result]) =>
+        result!.aggregates!.reduce((sum, { count }) => sum + count, 0),
+      )
     },
-    close: async () => http.close(),
+    dataBytes: () => usedBytes(service.dataDir),
+    interrupt: () => http.interrupt(),
+    close: async () => http.interrupt(),
   }
 }
 
-function lengthOf({ dataPoints }: Answer['results'][string]): number {
-  return Array.isArray(dataPoints) ? dataPoints.length : dataPoints!.values.length
+function lengthOf({ dataPoints }: Result): number {
+  return Array.isArray(dataPoints) ? dataPoints.length : (dataPoints as { values: unknown[] }).values.length
+}
+
+interface TreeStats {
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+/** Pages of the historian's file that hold anything, the journal's among them; read while the service has it open, too. */
+async function usedBytes(dataDir: string): Promise<number> {
+  const historians = join(dataDir, HISTORIANS_FOLDER)
+  const root = open({ path: join(historians, readdirSync(historians)[0]!), readOnly: true, noSubdir: false })
+  let pages = 0
+  for (const name of Object.values(DATABASES)) {
+    const store = root.openDB<unknown, Buffer>(name, { keyEncoding: 'binary', encoding: 'binary' })
+    if (store === undefined) continue
+    const stats = store.getStats() as unknown as TreeStats
+    pages += stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages
+  }
+  await root.close()
+  return pages * 4_096
 }
