@@ -93,9 +93,9 @@ export async function startClickhouse(): Promise<Peer> {
             0,
           ),
       ),
-    async dataBytes() {
+    async data() {
       const text = "SELECT sum(bytes) FROM system.parts WHERE active AND table = 'points'"
-      return Number((await http.send(sql(text))).toString())
+      return { bytes: Number((await http.send(sql(text))).toString()), what: 'parts in use' }
     },
     interrupt: () => http.interrupt(),
     close: async () => http.interrupt(),

@@ -1,5 +1,5 @@
 import type { Ask } from './peer.ts'
-import { type Framing, Wire } from './wire.ts'
+import { Collector, type Framing, Wire } from './wire.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -60,15 +60,14 @@ class HttpFraming implements Framing {
   #isChunked = false
   #line = ''
   #isEnding = false
-  #parts: Buffer[] = []
+  readonly #body = new Collector()
 
   take(bytes: Buffer): Buffer | Error | null {
     const body = this.#left === null ? this.#takeHead(bytes) : bytes
     if (body === null) return null
     const isWhole = this.#isChunked ? this.#takeChunks(body) : this.#takePart(body)
     if (!isWhole) return null
-    const whole = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts)
-    this.#parts = []
+    const whole = this.#body.bytes
     this.#left = null
     return this.#status < 300 ? whole : new Error(`status ${this.#status}: ${whole.toString().slice(0, 200)}`)
   }
@@ -78,9 +77,10 @@ class HttpFraming implements Framing {
     const all = this.#head === null ? bytes : Buffer.concat([this.#head, bytes])
     const end = all.indexOf('\r\n\r\n')
     if (end < 0) {
-      this.#head = all
+      this.#head = Buffer.from(all)
       return null
     }
+    this.#body.clear()
     this.#head = null
     const head = all.toString('latin1', 0, end)
     this.#status = Number(head.slice(9, 12))
@@ -92,7 +92,7 @@ class HttpFraming implements Framing {
   }
 
   #takePart(bytes: Buffer): boolean {
-    this.#parts.push(bytes)
+    this.#body.add(bytes)
     this.#left! -= bytes.length
     return this.#left === 0
   }
@@ -102,7 +102,7 @@ class HttpFraming implements Framing {
     while (at < bytes.length) {
       if (this.#left! > 0) {
         const part = bytes.subarray(at, at + this.#left!)
-        this.#parts.push(part)
+        this.#body.add(part)
         this.#left! -= part.length
         at += part.length
         continue

@@ -86,7 +86,7 @@ level = "error"
         series[0]!.values.reduce((sum, [, count]) => sum + (count ?? 0), 0),
       )
     },
-    dataBytes: async () => folderBytes(join(folder, 'data')),
+    data: async () => ({ bytes: folderBytes(join(folder, 'data')), what: 'without its log' }),
     interrupt: () => http.interrupt(),
     close: async () => http.interrupt(),
   }

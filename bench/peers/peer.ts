@@ -33,8 +33,8 @@ export interface Peer {
   values(tags: readonly string[], from: number, to: number, each: number): Ask
   /** Count, minimum, maximum and mean in equal windows of [from, to); has the sum of the counts. */
   aggregates(tag: string, from: number, to: number, windows: number): Ask
-  /** What the points take on disk without logs, journals of writes to come and free space in files; in bytes. */
-  dataBytes(): Promise<number>
+  /** Bytes on disk without free space in files and logs of what stands elsewhere, as far as the server can tell. */
+  data(): Promise<{ readonly bytes: number; readonly what: string }>
   /** Breaks off what is under way. */
   interrupt(): void
   close(): Promise<void>

@@ -62,12 +62,8 @@ async function measurePeer(peer: Peer): Promise<void> {
   peer.server.forgetMemory()
   for (const one of READS) await measureCase(peer, one)
   note(peer, 'memory/reading', peer.server.peakMemory(), 'MB at most, files left out')
-  note(
-    peer,
-    'disk/data',
-    (await peer.dataBytes()) / WRITTEN_POINTS,
-    'bytes a point, without logs and free space',
-  )
+  const { bytes, what } = await peer.data()
+  note(peer, 'disk/data', bytes / WRITTEN_POINTS, `bytes a point, ${what}`)
   note(peer, 'disk/files', folderBytes(peer.server.folder) / WRITTEN_POINTS, 'bytes a point, all files')
 }
 

@@ -1,5 +1,5 @@
 import type { Ask } from './peer.ts'
-import { type Framing, Wire } from './wire.ts'
+import { Collector, type Framing, Wire } from './wire.ts'
 
 /** How a column of an answer is read. */
 export type ColumnKind = 'int' | 'float' | 'text'
@@ -82,18 +82,20 @@ const READY = Buffer.from('Z\0\0\0\x05I', 'latin1')
 /** An answer ends with the server being ready for the next request. */
 class PostgresFraming implements Framing {
   readonly isLast = false
-  #parts: Buffer[] = []
+  readonly #answer = new Collector()
+  #isWhole = true
 
   take(bytes: Buffer): Buffer | Error | null {
-    this.#parts.push(bytes)
+    if (this.#isWhole) this.#answer.clear()
+    this.#isWhole = false
+    this.#answer.add(bytes)
+    const answer = this.#answer.bytes
     // Bytes in a row may look like it: then the messages do not end there.
-    if (bytes.length >= READY.length && !bytes.subarray(-READY.length).equals(READY)) return null
-    const whole = this.#parts.length === 1 ? bytes : Buffer.concat(this.#parts)
-    this.#parts = [whole]
-    const fault = outcomeOf(whole)
+    if (!answer.subarray(-READY.length).equals(READY)) return null
+    const fault = outcomeOf(answer)
     if (fault === null) return null
-    this.#parts = []
-    return fault === '' ? whole : new Error(fault)
+    this.#isWhole = true
+    return fault === '' ? answer : new Error(fault)
   }
 }
 

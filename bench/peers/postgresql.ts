@@ -91,8 +91,10 @@ export async function startPostgres(): Promise<Peer> {
           return (counts as number[]).reduce((sum, count) => sum + count, 0)
         },
       ),
-    dataBytes: async () =>
-      Number((await pool.query("SELECT pg_total_relation_size('points') AS bytes")).rows[0].bytes),
+    data: async () => {
+      const { rows } = await pool.query("SELECT pg_total_relation_size('points') AS bytes")
+      return { bytes: Number(rows[0].bytes), what: 'table and index, without its log' }
+    },
     interrupt: () => client.interrupt(),
     close: async () => {
       client.interrupt()

@@ -68,7 +68,7 @@ export async function startTidemark(form: 'rows' | 'columns'): Promise<Peer> {
         result!.aggregates!.reduce((sum, { count }) => sum + count, 0),
       )
     },
-    dataBytes: () => usedBytes(service.dataDir),
+    data: () => usedPages(service.dataDir),
     interrupt: () => http.interrupt(),
     close: async () => http.interrupt(),
   }
@@ -84,17 +84,20 @@ interface TreeStats {
   readonly overflowPages: number
 }
 
-/** Pages of the historian's file that hold anything, the journal's among them; read while the service has it open, too. */
-async function usedBytes(dataDir: string): Promise<number> {
+/** Pages of the historian's file that hold anything, journal included; read beside the service that has it open. */
+async function usedPages(dataDir: string) {
   const historians = join(dataDir, HISTORIANS_FOLDER)
   const root = open({ path: join(historians, readdirSync(historians)[0]!), readOnly: true, noSubdir: false })
-  let pages = 0
+  let bytes = 0
+  let journal = 0
   for (const name of Object.values(DATABASES)) {
     const store = root.openDB<unknown, Buffer>(name, { keyEncoding: 'binary', encoding: 'binary' })
     if (store === undefined) continue
     const stats = store.getStats() as unknown as TreeStats
-    pages += stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages
+    const used = 4_096 * (stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages)
+    bytes += used
+    if (name === DATABASES.journal) journal = used
   }
   await root.close()
-  return pages * 4_096
+  return { bytes, what: `used pages, ${((100 * journal) / bytes).toFixed(0)} % of it the journal's` }
 }

@@ -102,7 +102,7 @@ export async function startVictoriaMetrics(): Promise<Peer> {
         return (counts.values as [number, string][]).reduce((sum, [, count]) => sum + Number(count), 0)
       })
     },
-    dataBytes: async () => folderBytes(join(folder, 'data')),
+    data: async () => ({ bytes: folderBytes(join(folder, 'data')), what: 'it has no log' }),
     interrupt: () => http.interrupt(),
     close: async () => http.interrupt(),
   }

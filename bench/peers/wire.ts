@@ -2,11 +2,47 @@ import { connect, type Socket } from 'node:net'
 
 /** Cuts what one connection receives into answers; requests follow each other on it, one at a time. */
 export interface Framing {
-  /** Takes what came. The body once it is whole, or what the server says is wrong; null while more has to come. */
+  /**
+   * Takes what came, which is only lent. The body once it is whole, lent until the next answer on the connection begins to
+   * come, or what the server says is wrong; null while more has to come.
+   */
   take(bytes: Buffer): Buffer | Error | null
   /** Whether the server closes the connection behind the answer. */
   readonly isLast: boolean
 }
+
+/** Collects an answer in memory that is used again for the next one: fresh pages cost more than what is copied into them. */
+export class Collector {
+  #memory = Buffer.allocUnsafeSlow(64 * 1024)
+  #length = 0
+
+  /** What was added since the last `clear`, lent until then. */
+  get bytes(): Buffer {
+    return this.#memory.subarray(0, this.#length)
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(bytes: Buffer): void {
+    const needed = this.#length + bytes.length
+    if (needed > this.#memory.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#memory.length))
+      this.#memory.copy(larger, 0, 0, this.#length)
+      this.#memory = larger
+    }
+    bytes.copy(this.#memory, this.#length)
+    this.#length = needed
+  }
+
+  clear(): void {
+    this.#length = 0
+  }
+}
+
+/** Of one connection, for what one look at its socket brings. */
+const RECEIVED_BYTES = 256 * 1024
 
 export interface WireOptions {
   readonly port: number
@@ -44,7 +80,7 @@ export class Wire {
 
   async #sendAnew(request: Buffer): Promise<Buffer> {
     const { port, makeFraming, greetings = [] } = this.#options
-    const connection: Connection = new Connection(connect({ port, host: '127.0.0.1', noDelay: true }), {
+    const connection: Connection = new Connection(port, {
       framing: makeFraming(),
       onIdle: () => this.#idle.push(connection),
       onGone: () => {
@@ -85,15 +121,23 @@ class Connection {
   #isSilent = true
   #isDestroyed = false
 
-  constructor(socket: Socket, options: ConnectionOptions) {
-    this.#socket = socket
+  constructor(port: number, options: ConnectionOptions) {
+    const callback = (count: number, memory: Uint8Array) => {
+      this.#take((memory as Buffer).subarray(0, count))
+      return true
+    }
+    this.#socket = connect({
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: { buffer: Buffer.allocUnsafeSlow(RECEIVED_BYTES), callback },
+    })
     this.#options = options
     let reason = 'the connection was closed'
-    socket.on('data', (bytes: Buffer) => this.#take(bytes))
-    socket.on('error', (error) => {
+    this.#socket.on('error', (error) => {
       reason = error.message
     })
-    socket.on('close', () => this.#close(reason))
+    this.#socket.on('close', () => this.#close(reason))
   }
 
   send(request: Buffer): Promise<Buffer> {
