@@ -85,7 +85,14 @@ async function sendAll({ asks, has, clients, calls, seconds }: Load, timer: Watc
       expect(got === has, `${got} of ${has}`)
     }
   }
-  await Promise.all(Array.from({ length: clients }, client))
+  const working = Array.from({ length: clients }, client)
+  try {
+    await Promise.all(working)
+  } finally {
+    // When one fails the others send nothing more, and have ended before the next case begins.
+    next = calls
+    await Promise.allSettled(working)
+  }
   return { callMs, ms: performance.now() - began, readingMs }
 }
 

@@ -113,38 +113,60 @@ function outcomeOf(answer: Buffer): string | null {
   return at === answer.length && last === READY[0] ? fault : null
 }
 
-/** Parameters as they are sent. */
+/** Parameters as they are sent; integers below 2^53 in size. */
 export const binary = {
   text: (value: string) => Buffer.from(value),
-  int: (value: number) => int64(value),
-  texts: (values: readonly string[]) =>
-    array(
-      25,
-      values.map((value) => Buffer.from(value)),
-    ),
-  ints: (values: readonly number[]) => array(20, values.map(int64)),
+  int(value: number): Buffer {
+    const bytes = Buffer.allocUnsafe(8)
+    writeInt(bytes, value, 0)
+    return bytes
+  },
+  texts: (values: readonly string[]) => {
+    const elements = new Map([...new Set(values)].map((value) => [value, Buffer.from(value)]))
+    const size = values.reduce((sum, value) => sum + 4 + elements.get(value)!.length, 0)
+    const bytes = Buffer.allocUnsafe(ARRAY_HEAD + size)
+    let at = startArray(bytes, 25, values.length)
+    for (const value of values) {
+      const element = elements.get(value)!
+      at = bytes.writeInt32BE(element.length, at)
+      at += element.copy(bytes, at)
+    }
+    return bytes
+  },
+  ints: (values: readonly number[]) => numbers(20, values, writeInt),
   floats: (values: readonly number[]) =>
-    array(
-      701,
-      values.map((value) => {
-        const bytes = Buffer.alloc(8)
-        bytes.writeDoubleBE(value)
-        return bytes
-      }),
-    ),
+    numbers(701, values, (bytes, value, at) => bytes.writeDoubleBE(value, at)),
 }
 
-/** @param type  id of the elements' type, as PostgreSQL's catalogue has it */
-function array(type: number, elements: readonly Buffer[]): Buffer {
-  const head = [1, 0, type, elements.length, 1].map(int32)
-  const size = 20 + elements.reduce((sum, { length }) => sum + 4 + length, 0)
-  const bytes = Buffer.allocUnsafe(size)
-  let at = Buffer.concat(head).copy(bytes)
-  for (const element of elements) {
-    at = bytes.writeInt32BE(element.length, at)
-    at += element.copy(bytes, at)
+const ARRAY_HEAD = 20
+
+/**
+ * An array of one dimension without nulls, its elements to come.
+ * @param type  id of the elements' type, as PostgreSQL's catalogue has it
+ * @returns     where the first element begins
+ */
+function startArray(bytes: Buffer, type: number, length: number): number {
+  return [1, 0, type, length, 1].reduce((at, word) => bytes.writeInt32BE(word, at), 0)
+}
+
+function numbers(
+  type: number,
+  values: readonly number[],
+  write: (bytes: Buffer, value: number, at: number) => void,
+): Buffer {
+  const bytes = Buffer.allocUnsafe(ARRAY_HEAD + 12 * values.length)
+  let at = startArray(bytes, type, values.length)
+  for (const value of values) {
+    write(bytes, value, bytes.writeInt32BE(8, at))
+    at += 12
   }
   return bytes
+}
+
+function writeInt(bytes: Buffer, value: number, at: number): void {
+  const high = Math.floor(value / 2 ** 32)
+  bytes.writeInt32BE(high, at)
+  bytes.writeUInt32BE(value - high * 2 ** 32, at + 4)
 }
 
 function message(kind: string, content: Buffer): Buffer {
@@ -154,11 +176,5 @@ function message(kind: string, content: Buffer): Buffer {
 function int32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeInt32BE(value)
-  return bytes
-}
-
-function int64(value: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(BigInt(value))
   return bytes
 }
