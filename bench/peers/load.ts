@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, quantile } from '../measure.ts'
@@ -29,9 +30,11 @@ export interface LoadResult {
   readonly clientUs: number
   /** This process had its core busy while the server had time left on its own. */
   readonly isClientBound: boolean
+  /** Both together had all cores busy: what one of them would do with more is not known. */
+  readonly isMachineBound: boolean
 }
 
-/** Of one core: what is above it counts as busy. */
+/** Share of a core's time: what is above it counts as busy. */
 const BUSY = 0.9
 
 setFlagsFromString('--expose-gc')
@@ -57,6 +60,7 @@ export async function run(peer: Peer, load: Load): Promise<LoadResult> {
       serverUs: (serverMs * 1_000) / callMs.length,
       clientUs: (clientMs * 1_000) / callMs.length,
       isClientBound: clientMs >= BUSY * ms && serverMs < BUSY * ms,
+      isMachineBound: clientMs + serverMs >= BUSY * availableParallelism() * ms,
     }
   } catch (error) {
     throw timer.hasFired ? new Error(`no answer within ${REQUEST_SECONDS} s`) : error
@@ -133,6 +137,7 @@ export function figures(result: LoadResult) {
         ? []
         : [`reading the answer ${result.readingMs.toFixed(2)} ms`]),
       ...(result.isClientBound ? ['the client is the bottleneck'] : []),
+      ...(result.isMachineBound ? ['all cores busy'] : []),
     ].join(', '),
   }
 }
