@@ -13,6 +13,7 @@ export interface Load {
   readonly has: number
   readonly clients: number
   readonly calls: number
+  /** Calls before those that are measured, in half of the time at most. */
   readonly warmUps: number
   /** No call begins later than this after the first one; there are fewer then. */
   readonly seconds: number
@@ -46,7 +47,7 @@ export async function run(peer: Peer, load: Load): Promise<LoadResult> {
   collectGarbage()
   const timer = new Watchdog(peer)
   try {
-    await sendAll({ ...load, calls: load.warmUps, clients: 1, seconds: load.seconds / 4 }, timer)
+    await sendAll({ ...load, calls: load.warmUps, seconds: load.seconds / 2 }, timer)
     const server = peer.server.processorMs()
     const client = process.cpuUsage()
     const { callMs, ms, readingMs } = await sendAll(load, timer)
