@@ -13,12 +13,12 @@ import { type Case, READS, WRITES, WRITTEN_POINTS } from './workload.ts'
 /**
  * The same workload on this project and on databases that Debian packages, one after the other in one run, each in its own
  * protocol by the same client on the same machine; one that is not installed is left out. The ratio stands beside each
- * figure: how many times as fast this project is, in rows, in the same run. `PEERS=initdb,influxd` runs only these beside
- * this project, which is always measured first; `PEERS_SECONDS` is how long a run may take.
+ * figure: how many times as fast this project is, in rows, in the same run. `PEERS=columns,initdb` runs only these beside
+ * this project in rows, which is always measured first; `PEERS_SECONDS` is after how long no further case begins.
  */
 const CANDIDATES: readonly (readonly [program: string, start: () => Promise<Peer>])[] = [
   ['', () => startTidemark('rows')],
-  ['', () => startTidemark('columns')],
+  ['columns', () => startTidemark('columns')],
   ['initdb', startPostgres],
   ['victoria-metrics', startVictoriaMetrics],
   ['clickhouse-server', startClickhouse],
@@ -31,11 +31,11 @@ const measurements: (Measurement | FailedMeasurement)[] = []
 /** Of the first candidate, by case. */
 const own = new Map<string, number>()
 for (const [program, start] of CANDIDATES) {
-  if (program !== '' && !isInstalled(program)) {
+  if (wanted !== undefined && program !== '' && !wanted.includes(program)) continue
+  if (!isInstalled(program)) {
     process.stderr.write(`${program} is not installed: left out\n`)
     continue
   }
-  if (wanted !== undefined && program !== '' && !wanted.includes(program)) continue
   const began = performance.now()
   try {
     const peer = await start()
@@ -47,7 +47,7 @@ for (const [program, start] of CANDIDATES) {
       await peer.server.close()
     }
   } catch (error) {
-    process.stderr.write(`${program} failed: ${(error as Error).message}\n`)
+    process.stderr.write(`${program || 'tidemark'} failed: ${(error as Error).message}\n`)
   }
   process.stderr.write(`  ${((performance.now() - began) / 1_000).toFixed(0)} s\n`)
 }
@@ -93,7 +93,7 @@ function add(peer: Peer, measurement: Measurement | FailedMeasurement): void {
     if (!own.has(name)) own.set(name, cost)
     const ratio = cost / own.get(name)!
     notes.unshift(`${ratio.toFixed(2)} x tidemark${peer.syncs ? '' : ', not synced'}`)
-    process.stderr.write(`  ${name}: ${ratio.toFixed(2)} x\n`)
+    process.stderr.write(`  ${name}: ${medianMs.toFixed(2)}, ${ratio.toFixed(2)} x\n`)
   } else process.stderr.write(`  ${name}: ${note}\n`)
   measurements.push({
     ...measurement,
@@ -108,6 +108,7 @@ function note(peer: Peer, name: string, value: number, unit: string): void {
 }
 
 function isInstalled(program: string): boolean {
+  if (program === '' || program === 'columns') return true
   try {
     const found =
       program === 'initdb'

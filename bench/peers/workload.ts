@@ -16,7 +16,7 @@ const SECOND = 1_000
 const LONG_POINTS = 5_000_000
 const LONG_END = START + LONG_POINTS * SECOND
 /** Of a case: a slow peer makes fewer calls. Writes are all made, unless they take much longer. */
-const READ_SECONDS = 5
+const READ_SECONDS = 3
 const WRITE_SECONDS = 60
 
 export const WRITTEN_POINTS = 1_000 * 10 * 100 + 10_000 * 60 + LONG_POINTS
