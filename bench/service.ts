@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './client/free-port.ts'
+import { HttpClient } from './client/http-client.ts'
 import { expect } from './measure.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tidemark.js')
@@ -15,7 +15,7 @@ export interface Service {
   /** Of scope write. */
   readonly key: string
   readonly dataDir: string
-  /** Posts JSON and answers the text of the answer. */
+  /** Posts JSON. The answer is lent until the next one: its text is to be taken at once. Rejects for a status other than success. */
   post(path: string, body: string): Promise<Buffer>
   stop(): Promise<void>
 }
@@ -43,10 +43,10 @@ export async function startService(
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   )
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-  const post = (path: string, body: string) => send(agent, port, path, body, key)
+  const client = new HttpClient(port, { 'content-type': 'application/json', 'x-api-key': key })
+  const post = (path: string, body: string) => client.send(client.request('POST', path, body))
   try {
-    await untilLive(agent, port, child)
+    await untilLive(client, child)
   } catch (error) {
     child.kill('SIGKILL')
     rmSync(dataDir, { recursive: true, force: true })
@@ -59,7 +59,7 @@ export async function startService(
     dataDir,
     post,
     stop: async () => {
-      agent.destroy()
+      client.interrupt()
       const gone = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
       await gone
@@ -76,11 +76,11 @@ export async function startBareServer(): Promise<Pick<Service, 'post' | 'stop'>>
   const port = await new Promise<number>((resolve) => {
     child.stdout.once('data', (line: Buffer) => resolve(Number(line.toString())))
   })
-  const agent = new Agent({ keepAlive: true })
+  const client = new HttpClient(port, { 'content-type': 'application/json' })
   return {
-    post: (path, body) => send(agent, port, path, body, ''),
+    post: (path, body) => client.send(client.request('POST', path, body)),
     stop: async () => {
-      agent.destroy()
+      client.interrupt()
       child.kill()
     },
   }
@@ -127,52 +127,16 @@ export function processorMs(pid: number): number {
   }
 }
 
-function send(agent: Agent, port: number, path: string, body: string, key: string): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'x-api-key': key,
-    }
-    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('error', reject)
-      answer.on('end', () => {
-        const bytes = Buffer.concat(chunks)
-        if (answer.statusCode === 200) resolve(bytes)
-        else reject(new Error(`${answer.statusCode} ${bytes.toString().slice(0, 500)}`))
-      })
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}
-
-async function untilLive(agent: Agent, port: number, child: ChildProcess): Promise<void> {
+async function untilLive(client: HttpClient, child: ChildProcess): Promise<void> {
+  const request = client.request('GET', '/health/live', null)
   for (let attempt = 0; attempt < 1_200; attempt++) {
     expect(child.exitCode === null, 'the service started')
-    const live = await new Promise<boolean>((resolve) => {
-      const sent = request({ host: '127.0.0.1', port, path: '/health/live', agent }, (answer) => {
-        answer.resume()
-        resolve(answer.statusCode === 200)
-      })
-      sent.on('error', () => resolve(false))
-      sent.end()
-    })
-    if (live) return
+    const isLive = await client.send(request).then(
+      () => true,
+      () => false,
+    )
+    if (isLive) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   expect(false, 'the service answered within a minute')
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

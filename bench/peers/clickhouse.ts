@@ -8,9 +8,10 @@ import {
   encodeTexts,
 } from '../../src/drivers/clickhouse/native.ts'
 import { clickhouseServer, serverConfig, usersConfig } from '../../test/servers/clickhouse.ts'
-import { HttpClient } from './http-client.ts'
+import { freePort } from '../client/free-port.ts'
+import { HttpClient } from '../client/http-client.ts'
 import type { Peer } from './peer.ts'
-import { freePort, REQUEST_SECONDS, serverFolder, startServer } from './server.ts'
+import { REQUEST_SECONDS, serverFolder, startServer } from './server.ts'
 
 /**
  * ClickHouse over HTTP: one table sorted by tag and time, columns in its format Native both ways. Points that are written

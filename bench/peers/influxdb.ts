@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HttpClient } from './http-client.ts'
+import { freePort } from '../client/free-port.ts'
+import { HttpClient } from '../client/http-client.ts'
 import type { Peer } from './peer.ts'
-import { folderBytes, freePort, REQUEST_SECONDS, serverFolder, startServer } from './server.ts'
+import { folderBytes, REQUEST_SECONDS, serverFolder, startServer } from './server.ts'
 
 interface Answer {
   readonly results: readonly {

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { Ask } from '../client/ask.ts'
 import { expect, quantile } from '../measure.ts'
-import type { Ask, Peer } from './peer.ts'
+import type { Peer } from './peer.ts'
 import { REQUEST_SECONDS } from './server.ts'
 
 /** Requests of one case, sent by so many clients, each of which waits for its answer before it sends the next. */

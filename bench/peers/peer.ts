@@ -1,3 +1,4 @@
+import type { Ask } from '../client/ask.ts'
 import type { ServerUnderTest } from './server.ts'
 
 /** Points of several tags that one request sends: each of `times` for each of `tags`. */
@@ -8,12 +9,6 @@ export interface WriteOrder {
   /** As texts with 3 decimals, tag by tag. */
   readonly values: readonly string[]
 }
-
-/**
- * A request whose bytes were made beforehand, so that making them is not measured. It resolves with the last byte of the
- * answer; what it resolves with reads the answer into values of the client's language, and says how much of what was asked for it had.
- */
-export type Ask = () => Promise<() => number>
 
 /** A database with what the workload asks of it, each in its own protocol, as one request. */
 export interface Peer {

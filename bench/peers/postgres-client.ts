@@ -1,5 +1,5 @@
-import type { Ask } from './peer.ts'
-import { Collector, type Framing, Wire } from './wire.ts'
+import type { Ask } from '../client/ask.ts'
+import { Collector, type Framing, Wire } from '../client/wire.ts'
 
 /** How a column of an answer is read. */
 export type ColumnKind = 'int' | 'float' | 'text'

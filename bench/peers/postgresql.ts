@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from '../client/free-port.ts'
 import { expect } from '../measure.ts'
 import type { Peer } from './peer.ts'
 import { binary, PostgresClient, readColumns } from './postgres-client.ts'
-import { freePort, REQUEST_SECONDS, serverFolder, startServer } from './server.ts'
+import { REQUEST_SECONDS, serverFolder, startServer } from './server.ts'
 
 const STATEMENTS = {
   write:

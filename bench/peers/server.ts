@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from '../measure.ts'
@@ -146,13 +145,4 @@ export function folderBytes(folder: string): number {
       const path = join(entry.parentPath, entry.name)
       return sum + (statSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512
     }, 0)
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
-  })
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,4 +1,4 @@
-import type { Ask } from './peer.ts'
+import type { Ask } from './ask.ts'
 import { Collector, type Framing, Wire } from './wire.ts'
 
 type Headers = Readonly<Record<string, string>>
