@@ -1,7 +1,8 @@
-import { type PointColumns, sliceColumns } from '../series/columns.ts'
+import { makeColumns, type PointColumns, sliceColumns } from '../series/columns.ts'
 import { MAX_BLOCK_POINTS } from './block.ts'
 import type { Changes } from './changes.ts'
 import { Damage } from './damage.ts'
+import { MOST_IN_CELLS } from './heads/head.ts'
 import type { Heads } from './heads/heads.ts'
 import type { Journal, JournalState } from './journal/journal.ts'
 import { encodePoints } from './journal/record.ts'
@@ -11,7 +12,10 @@ import { type BlockAccess, StoredBlocks } from './tag-blocks.ts'
 
 /** When an epoch of the journal is folded. */
 export interface FoldLimits {
-  /** Points in it: bounds the memory that they take, 17 to 40 bytes each, for two epochs at a time. */
+  /**
+   * Points in it: bounds the memory that they take. 18 bytes each for a tag that has a hundred, 136 bytes for a single one. One epoch
+   * and a little more at a time, as the next one takes what the folding of one gives back.
+   */
   readonly points: number
   /** Records in it, each the points of one request. */
   readonly records: number
@@ -136,7 +140,7 @@ export class Folder {
     let waiting = this.#waiting.length
     for (let left = points; waiting > 0 && left > 0; ) {
       const tag = this.#waiting[waiting - 1]!
-      const folding = this.#heads.get(tag)?.folding?.columns()
+      const folding = this.#heads.get(tag)?.folding?.columns(SPACE)
       const count = folding?.times.length ?? 0
       if (count > longest && done.length > 0) break
       const part = count > longest ? sliceColumns(folding!, 0, longest) : folding
@@ -216,6 +220,8 @@ export class Folder {
   }
 }
 
+/** The points of a tag while they are packed. */
+const SPACE = makeColumns(MOST_IN_CELLS)
 /** Points of one tag that are packed in one step at most: some 5 ms. */
 const LONGEST_PART = 131_072
 /** A step that took longer than this ends, so that answers do not wait for it. */

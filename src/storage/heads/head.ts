@@ -7,10 +7,12 @@ import {
   upperBound,
 } from '../../series/columns.ts'
 import { mergePoints, sortPoints } from '../sort-points.ts'
+import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
 import { LatePoints } from './late-points.ts'
-import type { Slabs } from './slabs.ts'
+import { allOk, LongPoints } from './long-points.ts'
 
-const LEAST_CAPACITY = 16
+/** A head of more points has them in memory of its own: copying them whenever somebody looks would take long. */
+export const MOST_IN_CELLS = 1_024
 
 /**
  * Points of one tag in memory, that grow as points arrive. Points that are newer than all before are added at the end; others wait
@@ -23,57 +25,76 @@ export class Head {
   #first = 0
   #length = 0
   #last = Number.NEGATIVE_INFINITY
-  readonly #slabs: Slabs
-  /** Where the times begin and, `#capacity` behind them, the values. */
-  #doubles: Float64Array
-  #offset: number
-  #capacity: number
-  /** `null` as long as all points are OK. */
-  #statuses: Uint8Array | null = null
+  readonly #cells: Cells
+  #firstCell = NO_CELL
+  #lastCell = NO_CELL
+  /** Whether one of the points in cells is BAD. */
+  #hasBad = false
+  /** The points, when they are not in cells. */
+  #long: LongPoints | null = null
   /** `null` as long as all points came in order. */
   #late: LatePoints | null = null
-  #columns: PointColumns | null = null
 
-  /**
-   * @param slabs     memory of the epoch that the points belong to
-   * @param expected  points that will probably come: growing leaves room unused
-   */
-  constructor(slabs: Slabs, expected = 0) {
-    this.#slabs = slabs
-    this.#capacity = Math.max(LEAST_CAPACITY, expected)
-    const { doubles, offset } = slabs.allocate(2 * this.#capacity)
-    this.#doubles = doubles
-    this.#offset = offset
+  /** @param cells  memory for a few points */
+  constructor(cells: Cells) {
+    this.#cells = cells
   }
 
   /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
   add(points: PointColumns, start: number, end: number): void {
-    const { times, values, statuses } = points
     this.arrived += end - start
-    this.#columns = null
-    if (this.#length + end - start > this.#capacity) this.#reserve(this.#length + end - start)
+    const most = this.#length + end - start
+    if (this.#long !== null) this.#long.reserve(most)
+    else if (most > MOST_IN_CELLS) this.#lengthen(most)
+    for (let index = start; index < end; ) {
+      index = this.#addNewer(points, index, end)
+      if (index < end) index = this.#addLate(points, index, end)
+    }
+  }
+
+  /** Adds points as long as each is newer than the one before; gives the index of the first one that is not. */
+  #addNewer(points: PointColumns, start: number, end: number): number {
+    const long = this.#long
+    if (long === null) return this.#addToCells(points, start, end)
+    const stop = long.addNewer(points, start, end, this.#last)
+    if (stop > start) this.#last = points.times[stop - 1]!
+    this.#length = long.length
+    return stop
+  }
+
+  #addToCells({ times, values, statuses }: PointColumns, start: number, end: number): number {
     let last = this.#last
-    let length = this.#length
-    const doubles = this.#doubles
-    const toTimes = this.#offset
-    const toValues = toTimes + this.#capacity
-    for (let i = start; i < end; i++) {
-      const time = times[i]!
-      if (!(time > last)) {
-        this.#last = last
-        this.#length = length
-        i = this.#addLate(points, i, end) - 1
-        continue
+    let index = start
+    while (index < end && times[index]! > last) {
+      const at = this.#length % CELL_POINTS
+      const cell = at === 0 ? this.#addCell() : this.#lastCell
+      const { doubles, words } = this.#cells.slabOf(cell)
+      const first = firstDouble(cell)
+      const stop = Math.min(end, index + CELL_POINTS - at)
+      let place = at
+      for (; index < stop; index++, place++) {
+        const time = times[index]!
+        if (!(time > last)) break
+        doubles[first + place] = time
+        doubles[first + CELL_POINTS + place] = values[index]!
+        if (statuses[index] !== STATUS_OK) {
+          words[badWord(cell)]! |= 1 << place
+          this.#hasBad = true
+        }
+        last = time
       }
-      doubles[toTimes + length] = time
-      doubles[toValues + length] = values[i]!
-      const status = statuses[i]!
-      if (status !== STATUS_OK) this.#makeStatuses()[length] = status
-      last = time
-      length++
+      this.#length += place - at
     }
     this.#last = last
-    this.#length = length
+    return index
+  }
+
+  #addCell(): number {
+    const cell = this.#cells.take()
+    if (this.#firstCell === NO_CELL) this.#firstCell = cell
+    else this.#cells.slabOf(this.#lastCell).words[nextWord(this.#lastCell)] = cell
+    this.#lastCell = cell
+    return cell
   }
 
   /** Points that are not newer than the last one, from index `start` on; gives where they end. */
@@ -85,32 +106,32 @@ export class Head {
     return stop
   }
 
-  /** The points in time order, one per time. Not to be changed; stays as it is when more arrive. */
-  columns(): PointColumns {
-    if (this.#columns === null) {
-      if (this.#late !== null) this.#mergeLate(this.#late)
-      this.#columns = this.#inOrder()
-    }
-    return this.#columns
+  /**
+   * The points in time order, one per time. Not to be changed; stays as it is when more arrive.
+   * @param space  memory for MOST_IN_CELLS points that may be used, and then stays as it is only until it is used again
+   */
+  columns(space?: PointColumns): PointColumns {
+    // Points that are late replace those that were in their place when they came.
+    if (this.#late !== null) this.#take(mergePoints(this.#inOrder(), sortPoints(this.#late.columns())))
+    return this.#inOrder(space)
   }
 
   /** Takes points up to a time (included) away, when no others will come. */
   dropUntil(time: number): void {
     this.#first += upperBound(this.columns().times, time)
-    this.#columns = null
   }
 
-  /** The points that came in order. */
-  #inOrder(): PointColumns {
-    const first = this.#first
-    const length = this.#length
-    const times = this.#offset
-    const values = times + this.#capacity
-    return {
-      times: this.#doubles.subarray(times + first, times + length),
-      values: this.#doubles.subarray(values + first, values + length),
-      statuses: this.#statuses === null ? allOk(length - first) : this.#statuses.subarray(first, length),
-    }
+  /** Gives its memory back, when nobody asks it for anything any more. */
+  release(): void {
+    this.#cells.giveBack(this.#firstCell)
+    this.#firstCell = NO_CELL
+    this.#lastCell = NO_CELL
+    this.#hasBad = false
+    this.#long = null
+    this.#late = null
+    this.#first = 0
+    this.#length = 0
+    this.#last = Number.NEGATIVE_INFINITY
   }
 
   /** Takes points of [from, to) away. */
@@ -129,60 +150,72 @@ export class Head {
     this.#take(kept)
   }
 
-  /** Points that are late replace those that were in their place when they came. */
-  #mergeLate(late: LatePoints): void {
-    this.#take(mergePoints(this.#inOrder(), sortPoints(late.columns())))
-  }
-
-  /** Goes on with these points, copied. */
-  #take({ times, values, statuses }: PointColumns): void {
-    const length = times.length
-    this.#capacity = Math.max(LEAST_CAPACITY, Math.ceil(length * 1.25))
-    // Memory of its own: after the next late point it is replaced, and nothing in a slab is used again.
-    this.#doubles = new Float64Array(2 * this.#capacity)
-    this.#offset = 0
-    this.#doubles.set(times)
-    this.#doubles.set(values, this.#capacity)
-    this.#statuses = null
-    this.#first = 0
+  /** Goes on with these points, copied, and nothing else. */
+  #take(points: PointColumns): void {
+    const length = points.times.length
+    this.release()
+    if (length <= MOST_IN_CELLS) {
+      this.#addToCells(points, 0, length)
+      return
+    }
+    this.#long = new LongPoints(Math.ceil(length * 1.25))
+    this.#long.set(points)
     this.#length = length
-    if (statuses.includes(STATUS_BAD)) this.#makeStatuses().set(statuses)
-    this.#last = length === 0 ? Number.NEGATIVE_INFINITY : times[length - 1]!
-    this.#late = null
-    this.#columns = null
+    this.#last = points.times[length - 1]!
   }
 
-  #reserve(needed: number): void {
-    const capacity = Math.max(needed, this.#capacity * 2)
-    const doubles = this.#doubles
-    const times = this.#offset
-    const values = times + this.#capacity
-    this.#allocate(capacity)
-    this.#doubles.set(doubles.subarray(times, times + this.#length), this.#offset)
-    this.#doubles.set(doubles.subarray(values, values + this.#length), this.#offset + capacity)
-    if (this.#statuses === null) return
-    const statuses = new Uint8Array(capacity)
-    statuses.set(this.#statuses.subarray(0, this.#length))
-    this.#statuses = statuses
+  /** Moves the points out of their cells, into memory for so many in all. */
+  #lengthen(capacity: number): void {
+    const points = this.#inOrder()
+    this.#cells.giveBack(this.#firstCell)
+    this.#firstCell = NO_CELL
+    this.#lastCell = NO_CELL
+    this.#first = 0
+    this.#length = points.times.length
+    this.#long = new LongPoints(capacity)
+    this.#long.set(points)
   }
 
-  #allocate(capacity: number): void {
-    const { doubles, offset } = this.#slabs.allocate(2 * capacity)
-    this.#doubles = doubles
-    this.#offset = offset
-    this.#capacity = capacity
+  /** The points that came in order. */
+  #inOrder(space?: PointColumns): PointColumns {
+    if (this.#long !== null) return this.#long.view(this.#first)
+    const count = this.#length - this.#first
+    const { times, values } = space === undefined ? makePair(count) : space
+    let cell = this.#firstCell
+    for (let index = -this.#first; index < count; index += CELL_POINTS) {
+      const { doubles, words } = this.#cells.slabOf(cell)
+      const from = firstDouble(cell) - index
+      const end = Math.min(count, index + CELL_POINTS)
+      for (let to = Math.max(0, index); to < end; to++) {
+        times[to] = doubles[from + to]!
+        values[to] = doubles[from + CELL_POINTS + to]!
+      }
+      cell = words[nextWord(cell)]!
+    }
+    return {
+      times: times.subarray(0, count),
+      values: values.subarray(0, count),
+      statuses: this.#hasBad ? this.#statuses(count) : allOk(count),
+    }
   }
 
-  #makeStatuses(): Uint8Array {
-    this.#statuses ??= new Uint8Array(this.#capacity)
-    return this.#statuses
+  #statuses(count: number): Uint8Array {
+    const statuses = new Uint8Array(count)
+    let cell = this.#firstCell
+    for (let index = -this.#first; index < count; index += CELL_POINTS) {
+      const { words } = this.#cells.slabOf(cell)
+      const bad = words[badWord(cell)]!
+      const end = Math.min(count, index + CELL_POINTS)
+      for (let to = Math.max(0, index); to < end; to++) {
+        if ((bad & (1 << (to - index))) !== 0) statuses[to] = STATUS_BAD
+      }
+      cell = words[nextWord(cell)]!
+    }
+    return statuses
   }
 }
 
-let ok = new Uint8Array(1024)
-
-/** So many statuses that are all OK; shared, not to be changed. */
-function allOk(length: number): Uint8Array {
-  if (length > ok.length) ok = new Uint8Array(length * 2)
-  return ok.subarray(0, length)
+function makePair(length: number): { readonly times: Float64Array; readonly values: Float64Array } {
+  const both = new Float64Array(2 * length)
+  return { times: both.subarray(0, length), values: both.subarray(length) }
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { PointColumns } from '../../series/columns.ts'
+import { makeColumns, type PointColumns } from '../../series/columns.ts'
 import { pointsRecord, type Row, removalRecord } from '../journal/journal.fixture.ts'
-import { Head } from './head.ts'
+import { Cells } from './cells.ts'
+import { Head, MOST_IN_CELLS } from './head.ts'
 import { Heads } from './heads.ts'
-import { type Piece, Slabs } from './slabs.ts'
 
 const TAGS = [1, 2]
 
@@ -221,27 +221,82 @@ test('a long run of points in order stays as it is while others are late, replac
   assert.ok(second.times.every((time, at) => at === 0 || time > second.times[at - 1]!))
 })
 
+/** Points from index start to end of columns, as rows. */
+const part = (points: PointColumns, start: number, end: number) => rowsOf(points).slice(start, end)
+
+function columnsOf(...rows: readonly Row[]): PointColumns {
+  const record = pointsRecord([1, ...rows])
+  assert.ok(record.kind === 'points')
+  return record.points
+}
+
+test('a head holds the same points whether they are few or many', () => {
+  const around = fc.integer({ min: MOST_IN_CELLS - 20, max: MOST_IN_CELLS + 20 })
+  fc.assert(
+    fc.property(
+      fc.oneof(around, fc.integer({ min: 1, max: 40 })),
+      fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 0, max: MOST_IN_CELLS }),
+      fc.boolean(),
+      (length, additions, dropped, withSpace) => {
+        const cells = new Cells()
+        const head = new Head(cells)
+        const space = withSpace ? makeColumns(MOST_IN_CELLS) : undefined
+        const total = additions.reduce((sum, count) => sum + count, length)
+        const all = columnsOf(
+          ...Array.from({ length: total }, (_, at): Row => [at * 3, at / 7, at % 5 === 0 ? 1 : 0]),
+        )
+        let end = 0
+        for (const count of [length, ...additions]) {
+          head.add(all, end, end + count)
+          end += count
+          assert.deepEqual(rowsOf(head.columns(space)), part(all, 0, end))
+        }
+        head.dropUntil(dropped)
+        const start = Math.min(total, Math.floor(dropped / 3) + 1)
+        assert.deepEqual(rowsOf(head.columns(space)), part(all, start, total))
+        head.remove(all.times[total - 1]!, Number.POSITIVE_INFINITY)
+        assert.deepEqual(rowsOf(head.columns(space)), part(all, start, total - 1))
+        head.release()
+        assert.equal(cells.used, 0)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
 test('late points that are looked at one by one use no memory that only comes free with their epoch', () => {
-  let taken = 0
-  class CountingSlabs extends Slabs {
-    override allocate(length: number): Piece {
-      taken += length
-      return super.allocate(length)
-    }
-  }
-  const head = new Head(new CountingSlabs())
-  const add = (time: number, value: number) => {
-    const record = pointsRecord([1, [time, value]])
-    assert.ok(record.kind === 'points')
-    head.add(record.points, 0, 1)
-  }
+  const cells = new Cells()
+  const head = new Head(cells)
+  const add = (time: number, value: number) => head.add(columnsOf([time, value]), 0, 1)
   for (let time = 0; time < 100; time++) add(time, 0)
-  const before = taken
+  const { used } = cells
   for (let round = 1; round <= 1_000; round++) {
     add(50, round)
     assert.equal(head.columns().values[50], round)
   }
-  assert.equal(taken, before)
+  assert.equal(cells.used, used)
+})
+
+test('what comes free of one epoch is taken by the next one', () => {
+  const heads = new Heads()
+  const write = (from: number) => {
+    for (let tag = 1; tag <= 1_000; tag++) {
+      heads.apply(pointsRecord([tag, ...Array.from({ length: 20 }, (_, at): Row => [from + at, tag])]))
+    }
+  }
+  write(0)
+  const { bytes } = heads
+  for (let epoch = 1; epoch < 5; epoch++) {
+    heads.seal()
+    for (let tag = 1; tag <= 1_000; tag++) heads.dropFolding(tag)
+    heads.endFolding()
+    write(epoch * 100)
+    assert.equal(heads.bytes, bytes)
+  }
+  heads.seal()
+  heads.endFolding()
+  assert.equal(heads.bytes, 0)
 })
 
 test('clearing forgets all', () => {

@@ -1,6 +1,6 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { JournalPoints, JournalRecord } from '../journal/record.ts'
-import { Slabs } from './slabs.ts'
+import { Cells } from './cells.ts'
 import { TagHead } from './tag-head.ts'
 
 /** Tags whose newest point is remembered although nothing else of them is in memory: some 20 MB at the most. */
@@ -14,7 +14,7 @@ const REMEMBERED_TAGS = 100_000
  */
 export class Heads {
   readonly #tags = new Map<number, TagHead>()
-  #slabs = new Slabs()
+  #cells = new Cells()
   #activeTags = new Set<number>()
   #foldingTags = new Set<number>()
   /** Points that arrived in the active epoch, those replaced since among them. */
@@ -22,6 +22,11 @@ export class Heads {
   foldingPoints = 0
   /** So many tags are looked through for those that can be forgotten. */
   #forgetAbove = 2 * REMEMBERED_TAGS
+
+  /** Memory that tags with few points share, used or not. */
+  get bytes(): number {
+    return this.#cells.bytes
+  }
 
   /** Tags with points in the epoch that takes points. */
   get activeTags(): ReadonlySet<number> {
@@ -62,7 +67,7 @@ export class Heads {
       const tag = tags[i]!
       const head = this.#tagHead(tag)
       if (head.active === null) this.#activeTags.add(tag)
-      head.add(points, start, end, this.#slabs)
+      head.add(points, start, end, this.#cells)
     }
     this.activePoints += points.times.length
   }
@@ -72,7 +77,7 @@ export class Heads {
     for (const tag of this.#activeTags) this.#tags.get(tag)!.seal()
     this.#foldingTags = this.#activeTags
     this.#activeTags = new Set()
-    this.#slabs = new Slabs()
+    this.#cells.trim()
     this.foldingPoints = this.activePoints
     this.activePoints = 0
     if (this.#tags.size > REMEMBERED_TAGS) this.#forget()
@@ -108,7 +113,7 @@ export class Heads {
     const head = this.#tags.get(tag)
     if (head?.folding == null) return
     if (head.active !== null) this.activePoints -= head.active.arrived
-    head.takeBack(this.#slabs)
+    head.takeBack(this.#cells)
     this.activePoints += head.active!.arrived
     this.#foldingTags.delete(tag)
     this.#activeTags.add(tag)
@@ -118,11 +123,13 @@ export class Heads {
   endFolding(): void {
     for (const tag of [...this.#foldingTags]) this.dropFolding(tag)
     this.foldingPoints = 0
+    if (this.#cells.used === 0) this.#cells.trim()
   }
 
   /** Forgets everything. */
   clear(): void {
     this.#tags.clear()
+    this.#cells = new Cells()
     this.#activeTags = new Set()
     this.#foldingTags = new Set()
     this.activePoints = 0

@@ -1,10 +1,7 @@
 import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
 import { mergePoints } from '../sort-points.ts'
-import { Head } from './head.ts'
-import type { Slabs } from './slabs.ts'
-
-/** A tag that got more in one epoch was probably filled up once. */
-const MOST_EXPECTED = 4_096
+import type { Cells } from './cells.ts'
+import { Head, MOST_IN_CELLS } from './head.ts'
 
 /**
  * What is in memory of one tag: its points of the epoch that is being folded and of the one that takes points, and its newest point,
@@ -18,13 +15,12 @@ export class TagHead {
   newestTime = Number.NEGATIVE_INFINITY
   newestValue = 0
   newestStatus: number = STATUS_OK
+  /** All points in memory, as long as they are the same; only of many, as few are copied sooner than they are kept. */
   #columns: PointColumns | null = null
-  /** Points of the epoch before: the next one is likely to bring as many. */
-  #usual = 0
 
-  /** Points from index start to end arrive in the active epoch, whose memory is given. */
-  add(points: PointColumns, start: number, end: number, slabs: Slabs): void {
-    this.active ??= new Head(slabs, this.#usual)
+  /** Points from index start to end arrive in the active epoch. */
+  add(points: PointColumns, start: number, end: number, cells: Cells): void {
+    this.active ??= new Head(cells)
     this.active.add(points, start, end)
     this.#columns = null
     if (this.knowsNewest) this.#addNewest(points, start, end)
@@ -59,13 +55,13 @@ export class TagHead {
 
   /** The active points are to be folded, and what arrives from now on is not. */
   seal(): void {
-    this.#usual = Math.min(this.active?.arrived ?? 0, MOST_EXPECTED)
     this.folding = this.active
     this.active = null
   }
 
   /** What was being folded stands in blocks. */
   dropFolding(): void {
+    this.folding?.release()
     this.folding = null
     this.#columns = null
   }
@@ -77,10 +73,12 @@ export class TagHead {
   }
 
   /** What was to be folded arrives again, with what came since. */
-  takeBack(slabs: Slabs): void {
+  takeBack(cells: Cells): void {
     const points = this.columns()
+    this.folding?.release()
+    this.active?.release()
     this.folding = null
-    this.active = new Head(slabs)
+    this.active = new Head(cells)
     if (points !== null) this.active.add(points, 0, points.times.length)
     this.#columns = null
   }
@@ -98,7 +96,7 @@ export class TagHead {
           : mergePoints(folding.columns(), active.columns())
     // After a removal a head can be empty.
     if (columns.times.length === 0) return null
-    this.#columns = columns
+    if (columns.times.length > MOST_IN_CELLS) this.#columns = columns
     return columns
   }
 }

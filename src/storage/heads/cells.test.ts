@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { badWord, CELL_POINTS, Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
+
+/** Cells in lists, each marked with a number of its own. */
+class Lists {
+  readonly cells = new Cells()
+  readonly lists: { readonly cells: number[]; readonly marks: number[] }[] = []
+  #mark = 0
+
+  add(length: number): void {
+    const taken: number[] = []
+    const marks: number[] = []
+    for (let i = 0; i < length; i++) {
+      const cell = this.cells.take()
+      const { doubles, words } = this.cells.slabOf(cell)
+      assert.equal(words[nextWord(cell)], NO_CELL)
+      assert.equal(words[badWord(cell)], 0)
+      const mark = ++this.#mark
+      for (let at = 0; at < 2 * CELL_POINTS; at++) doubles[firstDouble(cell) + at] = mark + at / 64
+      words[badWord(cell)] = mark
+      if (i > 0) this.cells.slabOf(taken[i - 1]!).words[nextWord(taken[i - 1]!)] = cell
+      taken.push(cell)
+      marks.push(mark)
+    }
+    this.lists.push({ cells: taken, marks })
+  }
+
+  giveBack(index: number): void {
+    const [list] = this.lists.splice(index % Math.max(1, this.lists.length), 1)
+    if (list !== undefined) this.cells.giveBack(list.cells[0] ?? NO_CELL)
+  }
+
+  check(): void {
+    let used = 0
+    for (const { cells, marks } of this.lists) {
+      let cell = cells[0] ?? NO_CELL
+      for (const mark of marks) {
+        const { doubles, words } = this.cells.slabOf(cell)
+        for (let at = 0; at < 2 * CELL_POINTS; at++) {
+          assert.equal(doubles[firstDouble(cell) + at], mark + at / 64)
+        }
+        assert.equal(words[badWord(cell)], mark)
+        cell = words[nextWord(cell)]!
+      }
+      assert.equal(cell, NO_CELL)
+      used += marks.length
+    }
+    assert.equal(this.cells.used, used)
+  }
+}
+
+test('cells belong to one list each, whatever is taken, given back and trimmed', () => {
+  const command = fc.oneof(
+    { weight: 4, arbitrary: fc.integer({ min: 0, max: 3_000 }).map((n) => (lists: Lists) => lists.add(n)) },
+    { weight: 4, arbitrary: fc.nat().map((n) => (lists: Lists) => lists.giveBack(n)) },
+    { weight: 1, arbitrary: fc.constant((lists: Lists) => lists.cells.trim()) },
+  )
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 25 }), (commands) => {
+      const lists = new Lists()
+      for (const act of commands) act(lists)
+      lists.check()
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('memory is given back that was not needed for a whole round', () => {
+  const lists = new Lists()
+  lists.add(1)
+  lists.cells.trim()
+  const few = lists.cells.bytes
+  lists.add(20_000)
+  const many = lists.cells.bytes
+  lists.giveBack(1)
+  lists.cells.trim()
+  // Needed since the last time.
+  assert.equal(lists.cells.bytes, many)
+  lists.add(5_000)
+  lists.cells.trim()
+  assert.ok(lists.cells.bytes > few && lists.cells.bytes < many / 2)
+  lists.check()
+  lists.giveBack(1)
+  lists.giveBack(0)
+  lists.cells.trim()
+  assert.equal(lists.cells.bytes, 0)
+})
