@@ -40,19 +40,23 @@ export async function writePoints(body: unknown, call: WriteCall): Promise<Resul
 /**
  * The same for a body that was not yet parsed, if it is a plain one (body/points-body.ts): most are, and their points are
  * read several times as fast.
- * @param bytes of the body; not used any more once this has resolved
+ * @param bytes  of the body; not used any more once this has settled
+ * @param isRead called before that when they are not needed any more
  * @returns `null` when it is not plain: nothing was done, and `writePoints` has the answer
  */
 export async function writePlainPoints(
   bytes: Uint8Array,
   call: WriteCall,
   reader: PointsReader,
+  isRead: () => void = () => {},
 ): Promise<Result<ErrorBody> | null> {
   return answer(
     call,
     async (context) => {
       const plain = await reader.read(bytes, call.historians, context.signal)
-      return plain === null ? null : writePlain(plain, context)
+      if (plain === null) return null
+      isRead()
+      return writePlain(plain, context)
     },
     errorBodyOf,
   )

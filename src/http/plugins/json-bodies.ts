@@ -4,7 +4,8 @@ import type { Transform } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { showInput, TidemarkError } from '../../errors/tidemark-error.ts'
-import { BodyBytes } from '../body-bytes.ts'
+import { type Body, BodyBytes } from '../body-bytes.ts'
+import { BodyMemory } from '../body-memory.ts'
 import type { WorkInHand, WorkShare } from '../work.ts'
 
 declare module 'fastify' {
@@ -38,6 +39,7 @@ export function delayContinue(app: FastifyInstance, server: Server): void {
  * `__proto__` as a label, or worse.
  */
 export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes: number): void {
+  const memory = new BodyMemory()
   app.decorateRequest('work', null)
   app.addHook('onRequest', (request, _reply, done) => {
     const { isCall, takesJson } = request.endpoint
@@ -53,10 +55,10 @@ export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, _payload, done) => {
     if (request.endpoint.takesJson !== true) return done(null, undefined)
-    const parse = request.endpoint.takesBytes === true ? (bytes: Buffer) => bytes : parseJson
-    const body = arrivedBody(request, limitBytes)
-    if (body !== null) return done(null, parse(body))
-    readBody(request, limitBytes)
+    const parse = request.endpoint.takesBytes === true ? (body: Body) => body : parseBody
+    const bytes = arrivedBody(request, limitBytes)
+    if (bytes !== null) return done(null, parse({ bytes, release: () => {} }))
+    readBody(request, limitBytes, memory)
       .then(parse)
       .then((parsed) => done(null, parsed), done)
   })
@@ -118,14 +120,14 @@ function arrivedBody(request: FastifyRequest, limitBytes: number): Buffer | null
 }
 
 /** The whole body, decompressed. Rejects with BODY_TOO_LARGE, OVERLOADED, INVALID_REQUEST or CANCELLED. */
-function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> {
+function readBody(request: FastifyRequest, limitBytes: number, memory: BodyMemory): Promise<Body> {
   const { raw } = request
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const { promise, resolve, reject } = Promise.withResolvers<Body>()
   const encoding = normalized(request.headers['content-encoding'])
   const decoder = DECODERS[encoding]?.() ?? null
   const source = decoder ?? raw
   const announced = Number(request.headers['content-length'] ?? 0)
-  const body = new BodyBytes(decoder === null ? announced : 0)
+  const body = new BodyBytes(decoder === null ? announced : 0, memory)
 
   const hold = (bytes: number) => {
     if (bytes > limitBytes) throw new TidemarkError('BODY_TOO_LARGE', { limit: limitBytes })
@@ -139,7 +141,7 @@ function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> 
       settle(() => reject(error))
     }
   }
-  const onEnd = () => settle(() => resolve(body.whole()))
+  const onEnd = () => settle(() => resolve(body))
   const onBroken = (cause: unknown) =>
     settle(() => {
       const message = `The body cannot be decompressed: it is not complete and valid ${encoding}`
@@ -172,6 +174,14 @@ function readBody(request: FastifyRequest, limitBytes: number): Promise<Buffer> 
   if (decoder !== null) raw.pipe(decoder.on('error', onBroken))
   waiting.get(raw)?.writeContinue()
   return promise
+}
+
+function parseBody(body: Body): unknown {
+  try {
+    return parseJson(body.bytes)
+  } finally {
+    body.release()
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { PointsReader } from '../../../write/body/points-reader.ts'
 import type { WriteCall } from '../../../write/call.ts'
 import { writePoints as writeParsedPoints, writePlainPoints } from '../../../write/write-points.ts'
+import type { Body } from '../../body-bytes.ts'
 import { bodyCall } from '../../body-call.ts'
 import { parseJson } from '../../plugins/json-bodies.ts'
 import type { Route } from '../../route.ts'
@@ -16,8 +17,14 @@ export const writePoints: Route = {
   handler: (parts) => {
     const reader = new PointsReader()
     const work = async (body: unknown, call: WriteCall) => {
-      const bytes = body as Buffer
-      return (await writePlainPoints(bytes, call, reader)) ?? writeParsedPoints(parseJson(bytes), call)
+      const { bytes } = body as Body
+      const release = () => (body as Body).release()
+      try {
+        const written = await writePlainPoints(bytes, call, reader, release)
+        return written ?? writeParsedPoints(parseJson(bytes), call)
+      } finally {
+        release()
+      }
     }
     return bodyCall(work)(parts)
   },

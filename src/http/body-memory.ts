@@ -1,0 +1,31 @@
+/** Sizes are rounded up to a multiple of this, so that bodies of about the same length fit into each other's memory. */
+const STEP_BYTES = 65_536
+/** All that is kept for later bodies. */
+const MAX_KEPT_BYTES = 4 * 2 ** 20
+
+/**
+ * Memory for long bodies, used again: left to the garbage collector, that of a hundred requests a second would add up to a multiple
+ * of what is needed at a time.
+ */
+export class BodyMemory {
+  #kept: Buffer[] = []
+  #keptBytes = 0
+
+  /** At least so many bytes, not zeroed. */
+  take(bytes: number): Buffer {
+    // Not a much longer one: that is for a body that needs it.
+    const at = this.#kept.findIndex(({ length }) => length >= bytes && length <= 2 * bytes + STEP_BYTES)
+    if (at < 0) return Buffer.allocUnsafeSlow(Math.ceil(bytes / STEP_BYTES) * STEP_BYTES)
+    const [buffer] = this.#kept.splice(at, 1)
+    this.#keptBytes -= buffer!.length
+    return buffer!
+  }
+
+  /** Takes memory back that nobody looks at any more; what was kept longest makes room for it. */
+  giveBack(buffer: Buffer): void {
+    if (buffer.length > MAX_KEPT_BYTES) return
+    this.#kept.push(buffer)
+    this.#keptBytes += buffer.length
+    while (this.#keptBytes > MAX_KEPT_BYTES) this.#keptBytes -= this.#kept.shift()!.length
+  }
+}
