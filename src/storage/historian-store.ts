@@ -18,7 +18,6 @@ import {
   unusable,
 } from './environment.ts'
 import { FOLD_LIMITS, type FoldLimits } from './folder.ts'
-import { Generations } from './generations.ts'
 import { HeadCapture } from './heads/head-capture.ts'
 import { Heads } from './heads/heads.ts'
 import { checkHistorian, type HistorianCheck } from './historian-check.ts'
@@ -35,6 +34,7 @@ import { type Snapshot, withSnapshot } from './snapshot.ts'
 import { type BlockAccess, StoredBlocks, TagBlocks } from './tag-blocks.ts'
 import type { TagRecord } from './tag-record.ts'
 import { removeAllBlocks } from './tag-removal.ts'
+import { VerifiedBlocks } from './verified-blocks.ts'
 import { Writer } from './writer.ts'
 
 export interface HistorianStoreOptions {
@@ -63,9 +63,6 @@ export interface HistorianStores extends CatalogStores {
   /** See journal/journal.ts. */
   readonly journal: Store
 }
-
-/** Blocks whose checksum is remembered to be right, in one generation. */
-const VERIFIED_BLOCKS = 100_000
 
 /**
  * An embedded historian: tags and points in one lmdb environment. docs/formats/embedded-v2.md describes it.
@@ -109,7 +106,7 @@ export class HistorianStore {
       points: stores.points,
       summaries: stores.meta.get(META.summaries) === SUMMARIES_VERSION ? stores.summaries : null,
       view: new BlockView(),
-      verified: new Generations(VERIFIED_BLOCKS),
+      verified: new VerifiedBlocks(),
     }
     this.#journal = new Journal(stores.journal)
     this.#follower = new JournalFollower(this.#journal, this.#heads)

@@ -3,9 +3,9 @@ import { type BlockView, LONGEST_BLOCK } from './block.ts'
 import { KEY_BYTES, TAIL, writeBlockKey } from './block-key.ts'
 import { Damage } from './damage.ts'
 import type { Bytes, ReadOptions, Store } from './environment.ts'
-import type { Generations } from './generations.ts'
 import { mergePoints } from './sort-points.ts'
 import { SummaryPages } from './summary-pages.ts'
+import type { VerifiedBlocks } from './verified-blocks.ts'
 
 /** What reading blocks takes, shared by all tags of a historian. */
 export interface BlockAccess {
@@ -15,7 +15,7 @@ export interface BlockAccess {
   /** Opened again for each block that is read: never more than one is looked at. */
   readonly view: BlockView
   /** Checksums that were verified since the start: a block is checked once, not on every read. */
-  readonly verified: Generations<number, true>
+  readonly verified: VerifiedBlocks
 }
 
 /** How much of a block is checked when it is found: its header, or all of it. */
@@ -108,9 +108,9 @@ export class StoredBlocks {
   verify(): void {
     const { verified } = this.#access
     const { checksum } = this.view
-    if (verified.get(checksum)) return
+    if (verified.has(checksum)) return
     this.view.verify()
-    verified.set(checksum, true)
+    verified.add(checksum)
   }
 
   /** Views the block under a key, which a page of summaries names. Throws Damage when there is none. */

@@ -4,9 +4,9 @@ import { makeColumns } from '../../series/columns.ts'
 import { BlockView } from '../block.ts'
 import { Changes } from '../changes.ts'
 import { openDatabase, openEnvironment, type Root, type Store } from '../environment.ts'
-import { Generations } from '../generations.ts'
 import { DATABASES } from '../names.ts'
 import type { BlockAccess } from '../tag-blocks.ts'
+import { VerifiedBlocks } from '../verified-blocks.ts'
 import { Journal, type JournalState } from './journal.ts'
 import { encodePoints, encodeRemoval, type JournalPoints, type JournalRecord } from './record.ts'
 
@@ -32,7 +32,7 @@ export function openJournal(t: TestContext): JournalFixture {
   const summaries = openDatabase(root, DATABASES.summaries)
   const journal = new Journal(store)
   const changes = new Changes(points, summaries)
-  const access = { points, summaries, view: new BlockView(), verified: new Generations<number, true>(1_000) }
+  const access = { points, summaries, view: new BlockView(), verified: new VerifiedBlocks() }
   const commit = async () => {
     await changes.apply()
     changes.reset()
