@@ -344,3 +344,24 @@ test('folding tags whose blocks are damaged at once fails or leaves them out', a
   done()
   assert.deepEqual([bench.inMemory(1), bench.inMemory(2)], [[3], []])
 })
+
+test('a damaged tag that loses all its points is damaged no more', async (t) => {
+  const bench = new Bench(t)
+  await bench.write(pointsRecord([1, ...ramp(40)]))
+  bench.folder.want()
+  await bench.finish()
+  await bench.damage(1)
+  await bench.write(pointsRecord([1, ...ramp(40, 100)]))
+  bench.folder.want()
+  await bench.finish()
+  assert.deepEqual([...bench.folder.damaged.keys()], [1])
+  const removed = (from: number, to: number) => {
+    const record = removalRecord([1, from, to])
+    assert.ok(record.kind === 'removal')
+    bench.folder.removed(record)
+  }
+  removed(0, Number.POSITIVE_INFINITY)
+  assert.equal(bench.folder.damaged.size, 1)
+  removed(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
+  assert.equal(bench.folder.damaged.size, 0)
+})

@@ -5,7 +5,7 @@ import { Damage } from './damage.ts'
 import { MOST_IN_CELLS } from './heads/head.ts'
 import type { Heads } from './heads/heads.ts'
 import type { Journal, JournalState } from './journal/journal.ts'
-import { encodePoints } from './journal/record.ts'
+import { encodePoints, type JournalRemoval } from './journal/record.ts'
 import { planPoints } from './plan-points.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type BlockAccess, StoredBlocks } from './tag-blocks.ts'
@@ -59,6 +59,13 @@ export class Folder {
     this.#journal = journal
     this.#access = access
     this.#limits = limits
+  }
+
+  /** To be called when removals of a record are committed: nothing is wrong any more with tags that lost all that they had. */
+  removed({ spans }: JournalRemoval): void {
+    for (const { tag, from, to } of spans) {
+      if (from === Number.NEGATIVE_INFINITY && to === Number.POSITIVE_INFINITY) this.damaged.delete(tag)
+    }
   }
 
   /** Asks for the points that are in memory now to be folded soon. */

@@ -14,6 +14,9 @@ const EVER = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, order
 const NEVER_FULL: FoldLimits = { points: 1e9, records: 1e9, ageMs: 1e9 }
 const RESTLESS: FoldLimits = { points: 5, records: 3, ageMs: 1e9 }
 
+/** So many take long enough for any folding to end. */
+const MANY_WRITES = 500
+
 const open = (folder: string, fold: Partial<FoldLimits> = NEVER_FULL) =>
   openHistorianStore(folder, { historian: 'plant', owner: true, fold })
 
@@ -64,6 +67,23 @@ test('writes of the same time share a commit and keep a record each, until they 
   const after = await store.check(signal)
   assert.deepEqual([after.records, after.points, after.problems], [0, 9, []])
   assert.equal((await read(store, 'b')).times.length, 3)
+})
+
+test('folding ends although others write all the time', async (t) => {
+  const store = await open(temporaryFolder(t), RESTLESS)
+  t.after(() => store.close())
+  await write(store, { tag: ramp(100, 0, 1) })
+  let isFolded = false
+  let written = 0
+  const writing = (async () => {
+    for (; !isFolded && written < MANY_WRITES; written++)
+      await write(store, { tag: ramp(10, 1_000 + 10 * written, 1) })
+  })()
+  await store.fold()
+  isFolded = true
+  assert.ok(written < MANY_WRITES)
+  await writing
+  assert.equal((await read(store, 'tag')).times.length, 100 + 10 * written)
 })
 
 test('what nobody adds to is folded when it has become old', async (t) => {

@@ -118,10 +118,14 @@ export class Writer {
     return result as T
   }
 
-  /** Folds all points that are in memory now into blocks. */
+  /** Folds all points that are in memory now into blocks. Others that arrive meanwhile do not keep it from ending. */
   async fold(): Promise<void> {
     this.#folder.want()
-    while (this.#folder.isDue(this.#state)) await this.#queue.add({ kind: 'fold' }, NEVER)
+    const { epoch } = this.#state
+    // The epoch behind that of the points can be full, too, before the last records are gone; the one behind that is not waited for.
+    while (this.#folder.isDue(this.#state) && this.#state.first <= epoch + 1) {
+      await this.#queue.add({ kind: 'fold' }, NEVER)
+    }
   }
 
   /** Works out and commits a group of the queue; gives what each of it failed with. */
@@ -167,7 +171,10 @@ export class Writer {
       root.resetReadTxn()
       this.#state = state
       step?.done()
-      for (const record of records) heads.apply(record)
+      for (const record of records) {
+        heads.apply(record)
+        if (record.kind === 'removal') this.#folder.removed(record)
+      }
       return outcomes
     } catch (error) {
       return group.map(() => error)
