@@ -85,6 +85,68 @@ test('numbers near the middle of two doubles, long ones and those at the edges o
   for (const each of cases) check(each)
 })
 
+test('short decimals, all at once or digit by digit, in whatever they stand', () => {
+  const target = new Float64Array(1)
+  const read = (text: string, behind: string) => {
+    const json = new JsonBytes(new TextEncoder().encode(`${text}${behind}`))
+    return json.readNumber(target, 0) && json.at === text.length ? target[0] : null
+  }
+  for (let digits = 0; digits < 20_000; digits++) {
+    for (let decimals = 1; decimals <= 6; decimals++) {
+      const text = String(digits).padStart(decimals + 1, '0')
+      const value = `${text.slice(0, -decimals)}.${text.slice(-decimals)}`
+      assert.equal(read(value, ',"a":1234567'), Number(value), value)
+    }
+  }
+  const short = fc.tuple(
+    fc.constantFrom('', '-', '--', '+'),
+    fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 5 }),
+    fc.constantFrom('.', '.', '..', ''),
+    fc.string({ unit: fc.constantFrom(...'0123456789.eE-+/:'), maxLength: 6 }),
+  )
+  const behind = fc.tuple(
+    fc.constantFrom(...', ]}xü/:;\u{1f600}'),
+    fc.constantFrom('', '1.5,1.5', '   ', '99999999999'),
+  )
+  fc.assert(
+    fc.property(short, behind, (parts, [next, rest]) => {
+      const text = parts.join('')
+      const value = parsed(text)
+      const is = read(text, next + rest)
+      if (value === null || !Number.isFinite(value)) assert.equal(is, null, text)
+      else assert.ok(Object.is(is, value), `${text}${next}${rest} was read as ${is}`)
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+test('timestamps of thirteen digits, whatever came before them', () => {
+  const digits = (length: number) =>
+    fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: length, maxLength: length })
+  const stamp = fc.tuple(
+    fc.constantFrom('17684712', '17684713', '99999999', '00000000', '1768471.'),
+    digits(5),
+  )
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.oneof(
+          stamp.map((parts) => parts.join('')),
+          digits(13),
+        ),
+        { minLength: 1 },
+      ),
+      (texts) => {
+        const json = new JsonBytes(new TextEncoder().encode(`${texts.join(',')}]   `))
+        for (const [index, text] of texts.entries()) {
+          const isStamp = /^[1-9]\d{12}$/.test(text)
+          assert.equal(json.readStampAt(index * 14), isStamp ? Number(text) : -1)
+        }
+      },
+    ),
+  )
+})
+
 test('a string ends at its quote; one with an escape, a control character or without an end is none', () => {
   const lengthOf = (text: string) => new JsonBytes(new TextEncoder().encode(text)).stringLength()
   assert.equal(lengthOf('abc",'), 3)

@@ -1,4 +1,5 @@
 import { divideExactly } from './divide-exactly.ts'
+import { fourDigits, othersThanDigits, valueOfFour, type Word } from './words.ts'
 
 export const QUOTE = 34
 export const COMMA = 44
@@ -23,6 +24,8 @@ const LOW_DIGITS = 9
 const MAX_DECIMALS = 22
 /** Every power of ten that a double holds exactly. */
 const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))
+/** Of a timestamp in milliseconds. */
+const STAMP_DIGITS = 13
 /** A longer number is left to the general reader. */
 const LONGEST_NUMBER = 64
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -37,6 +40,10 @@ export class JsonBytes {
   readonly #text: Buffer
   /** Where the last word of four bytes begins. */
   readonly #lastWord: number
+  /** The first eight digits of the last millisecond timestamp: as they stand in memory, and the number without the other five. */
+  #stampHead = 0
+  #stampHead2 = 0
+  #stampBase = 0
   at = 0
 
   constructor(bytes: Uint8Array) {
@@ -130,8 +137,13 @@ export class JsonBytes {
     // The digits are one whole number below 10^15, which a double holds: `high`, then up to nine in `low`, of 32 bits.
     let high = 0
     if (at + 8 <= this.#lastWord) {
-      const four = fourDigits(this.words.getInt32(at, true))
-      if (four >= 0) {
+      const word = this.words.getInt32(at, true)
+      const others = othersThanDigits(word)
+      if (others !== 0) {
+        const end = this.#readShortDecimal(at, word, others, isNegative, target, index)
+        if (end > 0) return end
+      } else {
+        const four = fourDigits(word)
         const next = fourDigits(this.words.getInt32(at + 4, true))
         high = next < 0 ? four : Math.imul(four, 10_000) + next
         at += next < 0 ? 4 : 8
@@ -175,14 +187,73 @@ export class JsonBytes {
   }
 
   /**
+   * Reads a timestamp of thirteen digits, milliseconds of the years 2001 to 2286. Timestamps that follow each other begin alike, so that
+   * five of the digits are looked at one by one.
+   * @returns the number; -1 where there are fewer digits. What comes after them, a digit perhaps, is for the caller to see
+   */
+  readStampAt(at: number): number {
+    if (at + STAMP_DIGITS > this.#lastWord) return -1
+    const { words } = this
+    const head = words.getInt32(at, true)
+    const head2 = words.getInt32(at + 4, true)
+    if ((head !== this.#stampHead || head2 !== this.#stampHead2) && !this.#keepStampHead(head, head2))
+      return -1
+    const four = fourDigits(words.getInt32(at + 8, true))
+    const last = this.bytes[at + 12]! - 48
+    return four < 0 || last < 0 || last > 9 ? -1 : this.#stampBase + (four * 10 + last)
+  }
+
+  #keepStampHead(head: number, head2: number): boolean {
+    const high = fourDigits(head)
+    const low = fourDigits(head2)
+    if (high < 1_000 || low < 0) return false
+    this.#stampHead = head
+    this.#stampHead2 = head2
+    this.#stampBase = (high * 10_000 + low) * 100_000
+    return true
+  }
+
+  /**
+   * Reads timestamps of thirteen digits with commas between them, and no blanks, from `at` to the end of their array into `target` from
+   * `index` up to and without `last`, turned into microseconds.
+   * @returns the index after the last one, the place being behind the end of the array; -1 where there is anything else, and then the
+   *          place stays
+   */
+  readStampsAt(start: number, target: Float64Array, index: number, last: number): number {
+    const { bytes } = this
+    let at = start
+    for (let next = index; next < last; next++) {
+      const stamp = this.readStampAt(at)
+      if (stamp < 0) return -1
+      target[next] = stamp * 1_000
+      at += STAMP_DIGITS + 1
+      const behind = bytes[at - 1]
+      if (behind === COMMA) continue
+      if (behind !== CLOSE_ARRAY) return -1
+      this.at = at
+      return next + 1
+    }
+    return -1
+  }
+
+  /**
    * Reads numbers with commas between them, and no blanks, into `target` from `index` up to and without `last`, until there
    * is anything else, or up to the comma after the last of them.
+   * @param isTime  whether most are probably timestamps of thirteen digits, which is faster then
    * @returns the index after the last one; -1 when there is something that is no number, and then the place stays
    */
-  readNumbers(target: Float64Array, index: number, last: number): number {
+  readNumbers(target: Float64Array, index: number, last: number, isTime: boolean): number {
     const { bytes } = this
     let at = this.at
     for (let next = index; next < last; next++) {
+      if (isTime) {
+        const stamp = this.readStampAt(at)
+        if (stamp >= 0 && bytes[at + STAMP_DIGITS] === COMMA) {
+          target[next] = stamp
+          at += STAMP_DIGITS + 1
+          continue
+        }
+      }
       at = this.readNumberAt(at, target, next)
       if (at < 0) return -1
       if (bytes[at] !== COMMA) {
@@ -201,6 +272,53 @@ export class JsonBytes {
     if (end < 0) return false
     this.at = end
     return true
+  }
+
+  /**
+   * Reads up to three digits, a point and further ones that end within eight bytes, all at once: with the lengths of values the
+   * turns of a loop over their digits would come as a surprise to the processor each time.
+   * @param others  of the first four bytes, as of othersThanDigits
+   * @returns where the number ends; 0 where it is another one, or none
+   */
+  #readShortDecimal(
+    at: number,
+    word: number,
+    others: number,
+    isNegative: boolean,
+    target: Float64Array,
+    index: number,
+  ): number {
+    const point = others & -others
+    const before = 31 - Math.clz32(point)
+    // `before` is the highest bit of the point's byte; that of the first digit when there is none before it.
+    const whole = before >> 3
+    if (whole === 0 || ((word >>> (before - 7)) & 0xff) !== DOT) return 0
+    if (whole > 1 && (word & 0xff) === 48) return 0
+    // The digits before the point move up to those behind it: eight digits, which begin with a zero, and end with some.
+    const digits = word ^ 0x30303030
+    let high = ((digits & ((point >>> 7) - 1)) << 8) | (digits & ~((point << 1) - 1))
+    let low = 0
+    let end = others ^ point
+    let length = 0
+    if (end !== 0) {
+      end &= -end
+      length = (31 - Math.clz32(end)) >> 3
+      high &= (end >>> 7) - 1
+    } else {
+      const next = this.words.getInt32(at + 4, true)
+      end = othersThanDigits(next)
+      if (end === 0) return 0
+      end &= -end
+      length = 4 + ((31 - Math.clz32(end)) >> 3)
+      low = (next ^ 0x30303030) & ((end >>> 7) - 1)
+    }
+    if (length === whole + 1) return 0
+    const behind = this.bytes[at + length]
+    if (behind !== COMMA && behind !== CLOSE_OBJECT && behind !== CLOSE_ARRAY) return 0
+    // Both are exact, so that the division rounds once, as it should.
+    const value = (valueOfFour(high) * 10_000 + valueOfFour(low)) / POWERS_OF_TEN[7 - whole]!
+    target[index] = isNegative ? -value : value
+    return at + length
   }
 
   /**
@@ -247,37 +365,7 @@ export class JsonBytes {
   }
 }
 
-/** The number that four ASCII digits are, the first one in the lowest byte; negative when they are no digits. */
-function fourDigits(word: number): number {
-  if ((word & 0xf0f0f0f0) !== 0x30303030) return -1
-  // No byte is above 0x3f now, so that none carries into the next; those above 9 leave the thirties.
-  if (((word + 0x06060606) & 0xf0f0f0f0) !== 0x30303030) return -1
-  const digits = word & 0x0f0f0f0f
-  const pairs = Math.imul(digits, 10) + (digits >>> 8)
-  return (pairs & 0xff) * 100 + ((pairs >>> 16) & 0xff)
-}
-
 function isOfNumber(byte: number): boolean {
   if (byte >= 48 && byte <= 57) return true
   return byte === DOT || byte === MINUS || byte === PLUS || byte === LOWER_E || byte === UPPER_E
-}
-
-/** A text to compare with, in pieces of four bytes. */
-export interface Word {
-  readonly length: number
-  readonly head: number
-  readonly middle: number
-  readonly tail: number
-}
-
-/** @param text 4 to 12 ASCII characters */
-export function wordOf(text: string): Word {
-  const bytes = new DataView(new TextEncoder().encode(text).buffer)
-  const length = bytes.byteLength
-  return {
-    length,
-    head: bytes.getUint32(0, true),
-    middle: length > 8 ? bytes.getUint32(4, true) : 0,
-    tail: bytes.getUint32(length - 4, true),
-  }
 }

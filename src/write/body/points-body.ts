@@ -13,10 +13,10 @@ import {
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-  type Word,
-  wordOf,
 } from './json-bytes.ts'
 import type { PointSpace } from './point-space.ts'
+import { readUsualColumns } from './usual-columns.ts'
+import { fourBytes, type Word, wordOf } from './words.ts'
 
 /** Points that are read between two looks at the clock. */
 const PIECE = 2_000
@@ -183,7 +183,7 @@ export class PointsBody {
           }
           if (!this.#turnTimes(null)) return false
         }
-      } else if (!(yield* this.#readColumns())) return false
+      } else if (!this.#readUsualColumns() && !(yield* this.#readColumns())) return false
       this.#ends.push(this.#count)
       if (this.#done >= nextRest) {
         nextRest = this.#done + PIECE
@@ -241,7 +241,11 @@ export class PointsBody {
       ) {
         break
       }
-      let next = json.readNumberAt(at + 13, times, index)
+      const stamp = json.readStampAt(at + 13)
+      let next = at + 26
+      // A fourteenth digit, or a point: the general way.
+      if (stamp >= 0 && bytes[next] === COMMA) times[index] = stamp
+      else next = json.readNumberAt(at + 13, times, index)
       if (next < 0 || next + LEAST_OF_VALUE > bytes.length) break
       if (words.getInt32(next, true) !== ROW_VALUE || words.getInt32(next + 4, true) !== ROW_VALUE_2) break
       if (bytes[next + 8] !== COLON) break
@@ -337,6 +341,17 @@ export class PointsBody {
     return numbersToInstants(this.#space.times, this.#first, this.#count, unit)
   }
 
+  /** Nearly all short columns are read here; false where they are others. */
+  #readUsualColumns(): boolean {
+    const first = this.#count
+    const last = Math.min(this.#space.capacity, first + PIECE)
+    const end = readUsualColumns(this.#json, this.#space, first, last)
+    if (end < 0) return false
+    this.#count = end
+    this.#fillStatuses(first)
+    return true
+  }
+
   /** Takes a turn after each piece of a long column. */
   *#readColumns(): Generator<undefined, boolean> {
     const json = this.#json
@@ -393,10 +408,11 @@ export class PointsBody {
     const last = Math.min(space.capacity, from + PIECE)
     let index = from
     if (field !== HAS_STATUS) {
+      const isTime = field === HAS_TIME
       // As programs write them, without blanks; where one is no number after all, nothing was read.
-      const read = json.readNumbers(field === HAS_TIME ? space.times : space.values, from, last)
+      const read = json.readNumbers(isTime ? space.times : space.values, from, last, isTime)
       if (read >= 0) {
-        if (field === HAS_TIME) this.#timeKinds |= NUMBERS
+        if (isTime) this.#timeKinds |= NUMBERS
         index = read
         if (json.bytes[json.at - 1] !== COMMA && !this.#takeCommaOrEnd()) return -1
       }
@@ -425,9 +441,4 @@ export class PointsBody {
     if (json.takeWord(MICROSECONDS)) return 'us'
     return json.take(QUOTE) && json.take(LOWER_S) && json.take(QUOTE) ? 's' : null
   }
-}
-
-/** Four ASCII characters as the whole number that stands for them in memory. */
-function fourBytes(text: string): number {
-  return new DataView(new TextEncoder().encode(text).buffer).getInt32(0, true)
 }

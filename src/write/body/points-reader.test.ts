@@ -148,6 +148,93 @@ test('a body cut off or changed in one byte is answered as its JSON is', async (
   )
 })
 
+test('columns as programs write them, with anything changed in them, are answered as their JSON is', async () => {
+  const arrays = '"timestamps":[1768471200000,1768471201000,1768471200500],"values":[12.5,-0.25,7]'
+  const bodies = [`{${arrays}}`, `{"unit":"ms",${arrays}}`, `{${arrays},"unit":"ms"}`].map(
+    (columns) => `{"createTags":true,"points":{"local/A":${columns},"local/B":${columns}}}`,
+  )
+  for (const body of bodies) assert.equal(await bothWays(body), 'plain', body)
+  const reader = new PointsReader()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...bodies),
+      fc.nat(),
+      fc.nat({ max: 3 }),
+      fc.oneof(
+        fc.constantFrom(...'{}[]",:.-+0123456789eE tbl\\', '', 'ü'),
+        fc.constantFrom('"us"', '"s"', 'null', ',"unit":"s"', ',"statuses":null', '[]', '99', '.5', '1e3'),
+      ),
+      fc.boolean(),
+      async (body, place, length, inserted, isCut) => {
+        const at = place % body.length
+        const changed = body.slice(0, at) + inserted + (isCut ? '' : body.slice(at + length))
+        let isJson = true
+        try {
+          JSON.parse(changed)
+        } catch {
+          isJson = false
+        }
+        const way = await bothWays(changed, reader)
+        if (!isJson) assert.equal(way, 'other', changed)
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+})
+
+test('timestamps of thirteen digits at their edges, in either form and any number', async () => {
+  const reader = new PointsReader()
+  const stamps = [
+    ...['7258118399999', '7258118400000', '9999999999999', '1000000000000', '0999999999999', '999999999999'],
+    ...[
+      '1768471200000',
+      '1768471299999',
+      '17684712000000',
+      '1768471200000.5',
+      '-1768471200000',
+      '1768471200000e0',
+    ],
+  ]
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...stamps), { minLength: 1, maxLength: 4 }),
+      fc.constantFrom(',"unit":"ms"', ',"unit":"s"', ',"unit":"us"', ''),
+      fc.boolean(),
+      async (times, unit, isFirst) => {
+        const values = times.map((_, index) => `${index}.5`)
+        const arrays = `"timestamps":[${times}],"values":[${values}]`
+        const columns = isFirst && unit !== '' ? `{${unit.slice(1)},${arrays}}` : `{${arrays}${unit}}`
+        const rows = times.map((time, index) => `{"timestamp":${time},"value":${values[index]}}`)
+        await bothWays(`{"points":{"local/A":${columns},"local/B":[${rows}]}}`, reader)
+        await bothWays(`{"points":{"local/B":[${rows}]}}`, reader)
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})
+
+test('columns of any length are read in one go or piece by piece', async () => {
+  const [local] = await plant()
+  const reader = new PointsReader()
+  for (const count of [1, 1_999, 2_000, 2_001, 4_000, 16_383, 16_384, 16_385, 17_000]) {
+    const times = Array.from({ length: count }, (_, i) => AT + i)
+    const columns = { timestamps: times, values: times.map((time) => (time % 1_000) / 8) }
+    const body = JSON.stringify({ points: { 'local/A': columns, 'local/B': columns, 'local/ü/x': columns } })
+    const plain = await reader.read(
+      encode(body),
+      writeCall([local!]).historians,
+      new AbortController().signal,
+    )
+    const { offsets, points } = plain!.batch
+    assert.deepEqual([...offsets], [0, count, 2 * count, 3 * count])
+    for (let i = 0; i < 3 * count; i++) {
+      assert.equal(points.times[i], (AT + (i % count)) * 1_000)
+      assert.equal(points.values[i], ((AT + (i % count)) % 1_000) / 8)
+      assert.equal(points.statuses[i], 0)
+    }
+  }
+})
+
 test('numbers, times and units at their edges are stored as their JSON says', async () => {
   const times = [
     ...['-0', '-0.4', '0.0000005', '-0.0000005', '1.5', '99999999999', '100000000000', '-99999999999.5'],
