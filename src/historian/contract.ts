@@ -207,7 +207,10 @@ export interface IntegralQuery extends SignalShape {
  * write-batch.ts makes one and takes it apart.
  */
 export interface WriteBatch {
-  /** A name may come more than once; its points then count as if they came one after the other. */
+  /**
+   * A name may come more than once; its points then count as if they came one after the other. Never changed: a later batch of the same
+   * tags may have the same array.
+   */
   readonly tags: readonly string[]
   /** One more than `tags`, ascending from 0: the points of `tags[i]` have the index from `offsets[i]` to before `offsets[i + 1]`; may be none. */
   readonly offsets: Uint32Array

@@ -6,6 +6,7 @@ import type { Bytes, Meta, ReadOptions, Store } from './environment.ts'
 import { Generations } from './generations.ts'
 import { META } from './names.ts'
 import { searchKeys } from './search-keys.ts'
+import { TagLists } from './tag-lists.ts'
 import { decodeTagRecord, encodeTagRecord, type TagRecord } from './tag-record.ts'
 
 /** The databases of a historian that hold its tags. */
@@ -30,6 +31,7 @@ const REMEMBERED_TEXT = 1_000
 export class Catalog {
   readonly stores: CatalogStores
   readonly #remembered = new Generations<string, TagRecord>(REMEMBERED_TAGS)
+  readonly #lists = new TagLists()
   #generation = -1
   #version = 0
   /**
@@ -78,6 +80,16 @@ export class Catalog {
     return record
   }
 
+  /** Ids of a list of tags that all exist, when the same array was remembered and no tag changed since; `null` otherwise. */
+  findList(names: readonly string[]): Uint32Array | null {
+    return this.isChanging ? null : this.#lists.find(names, this.#version)
+  }
+
+  /** Remembers the ids of tags that were just found; neither array is changed any more. */
+  rememberList(names: readonly string[], ids: Uint32Array): void {
+    if (!this.isChanging) this.#lists.remember(names, ids, this.#version)
+  }
+
   /** `null` when there is no such tag. Throws Damage. */
   findById(id: number, options?: ReadOptions): TagRecord | null {
     const bytes = this.stores.tags.get(idKey(id), options)
@@ -119,6 +131,16 @@ export class CatalogDraft {
   find(name: string): TagRecord | null {
     const drafted = this.#byName.get(name)
     return drafted === undefined ? this.#catalog.find(name) : drafted
+  }
+
+  /** As Catalog.findList; `null` when this draft changes any tag. */
+  findList(names: readonly string[]): Uint32Array | null {
+    return this.#byName.size === 0 ? this.#catalog.findList(names) : null
+  }
+
+  /** As Catalog.rememberList, unless this draft changes any tag. */
+  rememberList(names: readonly string[], ids: Uint32Array): void {
+    if (this.#byName.size === 0) this.#catalog.rememberList(names, ids)
   }
 
   /** Whether the tag with this id is made by this draft. */

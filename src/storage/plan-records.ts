@@ -21,6 +21,11 @@ export async function planRecords(
 ): Promise<readonly PlannedWrite[]> {
   const planned: PlannedWrite[] = []
   for (const write of writes) {
+    const known = refused === null ? catalog.findList(write.tags) : null
+    if (known !== null) {
+      planned.push({ error: null, record: { tags: known, offsets: write.offsets, points: write.points } })
+      continue
+    }
     const tags = new Uint32Array(write.tags.length)
     const absent: number[] = []
     let error: Error | null = null
@@ -44,6 +49,7 @@ export async function planRecords(
       tags[i] = (catalog.find(name) ?? catalog.create({ name, ...NO_METADATA })).id
       if (snapshot.isDue()) await snapshot.rest()
     }
+    if (absent.length === 0) catalog.rememberList(write.tags, tags)
     planned.push({ error: null, record: { tags, offsets: write.offsets, points: write.points } })
   }
   return planned

@@ -1,6 +1,16 @@
 import { type Address, isReservedHistorian, parseAddress } from '../../grammar/address.ts'
 import { type JsonBytes, QUOTE } from './json-bytes.ts'
 
+/** The addresses of a request by their numbers, and the names of their tags. */
+interface TagList {
+  readonly numbers: Uint32Array
+  readonly tags: readonly string[]
+}
+
+/** Lists that are kept, of requests with no more addresses than this. */
+const MAX_LISTS = 4
+const LONGEST_LIST = 65_536
+
 /** Bounds what is remembered: addresses, and the bytes of them all. Beyond either, all are forgotten. */
 const MAX_ADDRESSES = 131_072
 const MAX_BYTES = 8 * 2 ** 20
@@ -31,6 +41,8 @@ export class AddressBook {
   #next = new Int32Array(257)
   /** Of each address, the request that named it last. */
   #stamps = new Float64Array(256)
+  /** The tags of requests that came before: those that come again get the same array. The one used last is in front. */
+  #lists: TagList[] = []
   /** Grows when all is forgotten: numbers from before mean nothing any more. */
   generation = 0
   /** The number of the request that is being read, or was read last. */
@@ -100,6 +112,21 @@ export class AddressBook {
     return this.#addresses[number]!
   }
 
+  /** The names of the tags of some addresses: the same array as before for the same addresses in the same order, if that is still known. */
+  tagsOf(numbers: readonly number[]): readonly string[] {
+    const at = this.#lists.findIndex((list) => isSameList(list.numbers, numbers))
+    if (at === 0) return this.#lists[0]!.tags
+    const list =
+      at > 0
+        ? this.#lists.splice(at, 1)[0]!
+        : { numbers: Uint32Array.from(numbers), tags: numbers.map((number) => this.address(number).tag) }
+    if (numbers.length <= LONGEST_LIST) {
+      this.#lists.unshift(list)
+      if (this.#lists.length > MAX_LISTS) this.#lists.pop()
+    }
+    return list.tags
+  }
+
   /** Notes that a request names an address. @returns false when it had named it before */
   stamp(number: number, request: number): boolean {
     if (this.#stamps[number] === request) return false
@@ -161,7 +188,14 @@ export class AddressBook {
   #forget(): void {
     this.generation++
     this.#addresses = []
+    this.#lists = []
     this.#historians.clear()
     this.#table.fill(NONE)
   }
+}
+
+function isSameList(one: Uint32Array, other: readonly number[]): boolean {
+  if (one.length !== other.length) return false
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false
+  return true
 }

@@ -143,7 +143,7 @@ export class PointsBody {
 
   /** What was read, after `read` returned true and before any other is read. */
   result(): PlainPoints {
-    const tags = this.#tags.map((tag) => this.#book.address(tag).tag)
+    const tags = this.#book.tagsOf(this.#tags)
     const offsets = new Uint32Array(tags.length + 1)
     for (let i = 0; i < tags.length; i++) offsets[i + 1] = this.#ends[i]!
     const points = this.#space.copy(this.#count)

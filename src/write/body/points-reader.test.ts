@@ -301,6 +301,24 @@ test('requests of any size follow each other through one reader', async () => {
   assert.ok(plain > 20, `${plain}`)
 })
 
+test('requests for the same tags in the same order have the same list of them', async () => {
+  const reader = new PointsReader()
+  const { historians } = writeCall(await plant())
+  const { signal } = new AbortController()
+  const read = async (...tags: readonly string[]) => {
+    const points = Object.fromEntries(tags.map((tag) => [`local/${tag}`, [{ timestamp: AT, value: 1 }]]))
+    const { batch } = (await reader.read(encode(JSON.stringify({ points })), historians, signal))!
+    assert.deepEqual(batch.tags, tags)
+    return batch.tags
+  }
+  const first = await read('A', 'B')
+  const others = [await read('B', 'A'), await read('A'), await read('A', 'B', 'C')]
+  assert.equal(await read('A', 'B'), first)
+  assert.equal(await read('B', 'A'), others[0])
+  for (const tag of ['1', '2', '3', '4']) await read(tag)
+  assert.notEqual(await read('A', 'B'), first)
+})
+
 test('a long tag grows its space', async () => {
   const [local] = await plant()
   const times = Array.from({ length: 50_000 }, (_, i) => AT + i)
