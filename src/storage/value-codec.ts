@@ -1,5 +1,5 @@
 import { Damage } from './damage.ts'
-import type { ByteReader, ByteWriter } from './varint.ts'
+import { type ByteReader, type ByteWriter, INT_LIMIT, putSignedInt } from './varint.ts'
 
 /** How the values of a chunk are written. */
 export const VALUES = {
@@ -157,7 +157,7 @@ function encodeDecimals(
     const difference = multiple - before
     before = multiple
     if (difference !== 0) runs++
-    if (difference >= -64 && difference < 64) bytes[at++] = (difference << 1) ^ (difference >> 31)
+    if (difference < INT_LIMIT && difference >= -INT_LIMIT) at = putSignedInt(bytes, at, difference | 0)
     else {
       writer.length = at
       writer.putSigned(difference)
@@ -273,9 +273,11 @@ function decodeDecimals(
     let byte = bytes[at++]!
     if (byte >= 128) {
       const next = bytes[at++]!
+      const third = next < 128 ? 0 : bytes[at++]!
       if (next < 128) byte = (byte & 127) | (next << 7)
+      else if (third < 128) byte = (byte & 127) | ((next & 127) << 7) | (third << 14)
       else {
-        reader.at = at - 2
+        reader.at = at - 3
         multiple += reader.signed()
         at = reader.at
         target[to + i] = multiple / power

@@ -3,6 +3,18 @@ import { Damage } from './damage.ts'
 /** Whole numbers are written as varints up to here (excluded); signed ones up to half of it. */
 export const VARINT_LIMIT = 2 ** 53
 
+/** Signed numbers from -INT_LIMIT to INT_LIMIT (excluded) are written in 32 bits, which is faster. */
+export const INT_LIMIT = 2 ** 30
+
+/** Writes a signed number within INT_LIMIT as ByteWriter.putSigned does; gives where it ends. */
+export function putSignedInt(bytes: Uint8Array, start: number, value: number): number {
+  let at = start
+  let rest = (value << 1) ^ (value >> 31)
+  for (; rest > 127; rest >>>= 7) bytes[at++] = (rest & 127) | 128
+  bytes[at++] = rest
+  return at
+}
+
 /**
  * Bytes that grow at the end, of a fixed capacity that whoever writes knows to suffice. Numbers are little-endian; varints hold 7 bits
  * a byte, the lowest first, with the high bit set in all but the last byte; signed ones are zigzag: 0, -1, 1, -2, 2 ...
@@ -34,7 +46,9 @@ export class ByteWriter {
 
   /** @param value  whole, of a size below VARINT_LIMIT / 2 */
   putSigned(value: number): void {
-    this.putVarint(value < 0 ? -2 * value - 1 : 2 * value)
+    if (value < INT_LIMIT && value >= -INT_LIMIT)
+      this.length = putSignedInt(this.bytes, this.length, value | 0)
+    else this.putVarint(value < 0 ? -2 * value - 1 : 2 * value)
   }
 
   putDouble(value: number): void {
