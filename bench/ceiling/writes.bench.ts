@@ -54,10 +54,11 @@ async function measureAll(workload: Workload): Promise<readonly Side[]> {
     for (let round = 0; round <= ROUNDS; round++) {
       const requests = round === 0 ? Math.ceil(workload.requests / 5) : workload.requests
       let prepared: Form | null = null
+      const forms = round % 2 === 0 ? FORMS : FORMS.toReversed()
       for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
         const { form } = side
-        // Each form has times of its own.
-        const slot = FORMS.length * round + FORMS.indexOf(form)
+        // Each form has times of its own, later than all that were sent before.
+        const slot = FORMS.length * round + forms.indexOf(form)
         if (form !== prepared) await order(load, { kind: 'prepare', workload, form, round: slot, requests })
         prepared = form
         const { pid, port, key } = side.target
