@@ -9,7 +9,6 @@ export type LoadOrder =
       readonly workload: Workload
       readonly form: Form
       readonly round: number
-      readonly requests: number
     }
   /** Sends the bodies that are kept. Answered with a LoadResult. */
   | { readonly kind: 'send'; readonly port: number; readonly key: string; readonly writers: number }
@@ -26,7 +25,7 @@ let bodies: readonly Buffer[] = []
 process.on('message', (order: LoadOrder) => {
   if (order.kind === 'prepare') {
     bodies = []
-    bodies = makeBodies(order.workload, order.form, order.round, order.requests)
+    bodies = makeBodies(order.workload, order.form, order.round)
     process.send!(null)
     return
   }

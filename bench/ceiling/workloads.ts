@@ -7,7 +7,7 @@ export interface Workload {
   readonly tags: number
   /** Of each tag in each request. */
   readonly points: number
-  /** In one round. */
+  /** In one round: enough for a million points or more, so that each folds about what it brings. */
   readonly requests: number
   readonly writers: number
 }
@@ -15,8 +15,8 @@ export interface Workload {
 export type Form = 'rows' | 'columns'
 
 export const WORKLOADS: readonly Workload[] = [
-  { name: '1000-tags-10-points', tags: 1_000, points: 10, requests: 100, writers: 2 },
-  { name: '10000-tags-1-point', tags: 10_000, points: 1, requests: 60, writers: 2 },
+  { name: '1000-tags-10-points', tags: 1_000, points: 10, requests: 300, writers: 2 },
+  { name: '10000-tags-1-point', tags: 10_000, points: 1, requests: 200, writers: 2 },
   { name: '1-tag-50000-points', tags: 1, points: 50_000, requests: 100, writers: 2 },
 ]
 
@@ -30,16 +30,15 @@ const VALUES = 4_096
 /**
  * The bodies of a round, as bytes. Each tag has a point a second; the rounds follow each other in time, so that every round
  * adds points and replaces none.
- * @param requests how many of the round are made
  */
-export function makeBodies(workload: Workload, form: Form, round: number, requests: number): Buffer[] {
+export function makeBodies(workload: Workload, form: Form, round: number): Buffer[] {
   const random = seededRandom(round + 1)
   const values = Array.from({ length: VALUES }, () => String(Math.round(random() * 100_000) / 1_000))
-  const { tags, points } = workload
+  const { tags, points, requests } = workload
   let next = 0
   const value = () => values[next++ % VALUES]!
   return Array.from({ length: requests }, (_, request) => {
-    const start = START_MS + (round * workload.requests + request) * points * 1_000
+    const start = START_MS + (round * requests + request) * points * 1_000
     const entries = Array.from({ length: tags }, (_, tag) => {
       const times = Array.from({ length: points }, (_, point) => start + point * 1_000)
       const body =

@@ -10,7 +10,7 @@ import { type Form, WORKLOADS, type Workload } from './workloads.ts'
  * Writes over HTTP, acknowledged and durable, on the service and on the bare server of ceiling-server.ts in turn: what keys,
  * checks, messages and a store that can be read cost. CEILING_ROUNDS sets the rounds, CEILING_ONLY a text that names hold.
  */
-const ROUNDS = Number(process.env.CEILING_ROUNDS ?? 3)
+const ROUNDS = Number(process.env.CEILING_ROUNDS ?? 5)
 const ONLY = process.env.CEILING_ONLY ?? ''
 const FORMS: readonly Form[] = ['rows', 'columns']
 
@@ -46,20 +46,20 @@ process.stdout.write(JSON.stringify(measurements))
 
 /** Both forms at both servers in turn, so that what else the machine does meets them all alike. */
 async function measureAll(workload: Workload): Promise<readonly Side[]> {
+  const { requests } = workload
   const service = await startService()
   const ceiling = await startCeiling()
   const sides = FORMS.flatMap((form) => [sideOf('ceiling', form, ceiling), sideOf('service', form, service)])
   try {
-    // The first round is for compilers and caches; it is a short one.
+    // The first round is for compilers and caches, and fills what is folded in the next.
     for (let round = 0; round <= ROUNDS; round++) {
-      const requests = round === 0 ? Math.ceil(workload.requests / 5) : workload.requests
       let prepared: Form | null = null
       const forms = round % 2 === 0 ? FORMS : FORMS.toReversed()
       for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
         const { form } = side
         // Each form has times of its own, later than all that were sent before.
         const slot = FORMS.length * round + forms.indexOf(form)
-        if (form !== prepared) await order(load, { kind: 'prepare', workload, form, round: slot, requests })
+        if (form !== prepared) await order(load, { kind: 'prepare', workload, form, round: slot })
         prepared = form
         const { pid, port, key } = side.target
         const before = processorMs(pid)
