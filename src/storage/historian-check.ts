@@ -253,13 +253,24 @@ const EXACT: ReadonlySet<keyof Stretch> = new Set([
 ])
 
 /** What rounding may make of sums that are added up in another order. */
-function toleranceOf(field: keyof Stretch, points: PointColumns, { min, max, numGood }: Stretch): number {
+function toleranceOf(field: keyof Stretch, points: PointColumns, actual: Stretch): number {
+  const largest = largestOf(field, points, actual)
+  // One order overflows and another one does not.
+  if (!(largest < Number.MAX_VALUE / 4)) return Number.POSITIVE_INFINITY
+  return 1e-9 * largest + LEAST_TOLERANCE
+}
+
+/** Doubles next to 0 are rounded more than others. */
+const LEAST_TOLERANCE = 1e-300
+
+/** What a sum can come to on the way. */
+function largestOf(field: keyof Stretch, points: PointColumns, { min, max, numGood }: Stretch): number {
   const size = Math.max(Math.abs(min), Math.abs(max))
   const span = points.times.at(-1)! - points.times[0]!
-  if (field === 'mean' || field === 'meanRest') return 1e-9 * size
-  if (field === 'sum') return 1e-9 * size * numGood
-  if (field === 'squares') return 1e-9 * size * size * numGood
-  return 1e-9 * size * span
+  if (field === 'mean' || field === 'meanRest') return size
+  if (field === 'sum') return size * numGood
+  if (field === 'squares') return 4 * size * size * numGood
+  return size * span
 }
 
 /** `null` when there is no such tag; its number for one whose record is damaged. */
