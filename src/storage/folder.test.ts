@@ -251,6 +251,37 @@ test('an epoch is full by its points, by its records, or when it is wanted', asy
   assert.equal(byRecords.records().length, 0)
 })
 
+test('records of folded epochs go although the next epoch is always full already', async (t) => {
+  const bench = new Bench(t, { ...NEVER_FULL, points: 10 })
+  for (let round = 0; round < 5; round++) {
+    await bench.write(pointsRecord([1, ...ramp(10, round * 10)]))
+    while (!bench.folder.isFolding(bench.state)) await bench.step()
+    await bench.write(pointsRecord([1, ...ramp(10, 1_000 + round * 10)]))
+    while (bench.folder.isFolding(bench.state)) await bench.step()
+    assert.ok(bench.records().length <= 3, bench.records().join(' '))
+  }
+})
+
+test('the more points wait the longer a step may take, and it folds all that it was asked for', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now++)
+  const points = 100
+  const tags = Array.from({ length: points }, (_, i) => i + 1)
+  const foldedBeside = async (epochs: number) => {
+    const bench = new Bench(t, { ...NEVER_FULL, points })
+    await bench.write(pointsRecord(...tags.map((tag) => [tag, [0, 1]] as const)))
+    await bench.seal()
+    await bench.write(pointsRecord([points + 1, ...ramp(points * epochs)]))
+    await bench.step(90)
+    return points - bench.heads.foldingTags.size
+  }
+  const beside = []
+  for (const epochs of [0, 1, 2, 5]) beside.push(await foldedBeside(epochs))
+  assert.equal(beside[0], beside[1])
+  assert.ok(beside[0]! < beside[2]!, beside.join(' '))
+  assert.equal(beside[3], 90)
+})
+
 test('records that leave nothing to fold are removed, too', async (t) => {
   const bench = new Bench(t, { ...NEVER_FULL, records: 3 })
   await bench.write(removalRecord([1, 0, 5]), removalRecord([2, 0, 5]), removalRecord([3, 0, 5]))

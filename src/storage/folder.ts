@@ -93,6 +93,15 @@ export class Folder {
     return this.#heads.activePoints > 2 * this.#limits.points
   }
 
+  /**
+   * How long a step may take. As long as little waits, answers come first; but the more there is, the longer: what arrives must not
+   * outrun the folding however many write at once, since all of it is in memory.
+   */
+  get #stepMs(): number {
+    const epochs = this.#heads.activePoints / this.#limits.points
+    return STEP_MS * STEP_GROWTH ** Math.max(0, epochs - 1)
+  }
+
   #isEpochFull(state: JournalState): boolean {
     const { points, records } = this.#limits
     // Records can be left although their points stand in blocks, or were removed. What cannot be folded must not fill an epoch
@@ -115,24 +124,25 @@ export class Folder {
    */
   plan(changes: Changes, state: JournalState, snapshot: Snapshot, points: number): FoldStep | null {
     if (this.isFolding(state)) return this.#planTags(changes, state, snapshot, points)
-    if (this.#isEpochFull(state)) {
-      const next = { ...state, epoch: state.epoch + 1, next: 0 }
-      this.#journal.putState(changes, next)
+    // First of all: where the next epoch is always full already, records would never go, and the file would grow and grow.
+    if (this.#isRemoving) {
+      const isAll = this.#journal.removeFolded(changes, state.first, REMOVED_RECORDS)
       return {
-        state: next,
+        state,
         done: () => {
-          this.#isWanted = false
-          this.#heads.seal()
-          this.resume()
+          this.#isRemoving = !isAll
         },
       }
     }
-    if (!this.#isRemoving) return null
-    const isAll = this.#journal.removeFolded(changes, state.first, REMOVED_RECORDS)
+    if (!this.#isEpochFull(state)) return null
+    const next = { ...state, epoch: state.epoch + 1, next: 0 }
+    this.#journal.putState(changes, next)
     return {
-      state,
+      state: next,
       done: () => {
-        this.#isRemoving = !isAll
+        this.#isWanted = false
+        this.#heads.seal()
+        this.resume()
       },
     }
   }
@@ -140,6 +150,7 @@ export class Folder {
   #planTags(changes: Changes, state: JournalState, snapshot: Snapshot, points: number): FoldStep {
     const done: (() => void)[] = []
     const since = performance.now()
+    const stepMs = this.#stepMs
     // A tag comes once in a step: what is planned for it is not seen by a second part.
     const longest = Math.max(MAX_BLOCK_POINTS, Math.min(Math.floor(points), LONGEST_PART))
     let next = state
@@ -166,7 +177,7 @@ export class Folder {
         done.push(() => this.#heads.dropFoldingUntil(tag, until))
         break
       }
-      if (performance.now() - since > STEP_MS) break
+      if (performance.now() - since > stepMs) break
     }
     done.push(() => {
       this.#waiting.length = waiting
@@ -233,6 +244,8 @@ const SPACE = makeColumns(MOST_IN_CELLS)
 const LONGEST_PART = 131_072
 /** A step that took longer than this ends, so that answers do not wait for it. */
 const STEP_MS = 3
+/** For each further epoch that waits behind the one that is being folded, a step may take so many times as long. */
+const STEP_GROWTH = 16
 
 function recordOf(tag: number, points: PointColumns) {
   return { tags: Uint32Array.of(tag), offsets: Uint32Array.of(0, points.times.length), points }
