@@ -91,15 +91,25 @@ const UNWRITTEN_BYTES = 2 ** 20
  * damage where it is read; a file that lacks more was cut off, and is refused.
  */
 function mendLength(root: Root, folder: string, shown: string): void {
-  const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number }
   const file = `${folder}/${DATA_FILE}`
-  const missing = (lastPageNumber + 1) * pageSize - statSync(file).size
+  const { missing } = lengthOf(root, file)
   if (missing <= 0) return
   if (missing > UNWRITTEN_BYTES) {
     void root.close()
     throw unusable(shown, `its data file is cut off: ${missing} bytes are missing`)
   }
-  truncateSync(file, (lastPageNumber + 1) * pageSize)
+  // Looked at again while nobody can commit: an owner that writes meanwhile may have made it longer, and would lose what it wrote.
+  root.transactionSync(() => {
+    const { whole, missing } = lengthOf(root, file)
+    if (missing > 0) truncateSync(file, whole)
+  })
+}
+
+/** How many bytes a data file must have, and how many of them are not there. */
+function lengthOf(root: Root, file: string): { readonly whole: number; readonly missing: number } {
+  const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number }
+  const whole = (lastPageNumber + 1) * pageSize
+  return { whole, missing: whole - statSync(file).size }
 }
 
 /** Whether a folder holds an environment. */
