@@ -126,6 +126,7 @@ export class HistorianStore {
       limits,
       state,
       damage: () => this.#follower.damage,
+      checkOwned: () => this.#checkOwned(),
       tagNotFound: (tag) => this.#tagNotFound(tag),
       changeError: (error) => this.#changeError(error),
     })
@@ -138,11 +139,12 @@ export class HistorianStore {
     await this.#root.close()
   }
 
-  /** Rejects when the environment cannot be read. */
+  /** Rejects when the environment cannot be read, or was taken over by another owner. */
   async checkHealth(signal: AbortSignal): Promise<void> {
     await this.#read(signal, () => {
       if (this.#stores.meta.get(META.format) === undefined) throw new Damage('the format is missing')
       if (this.#follower.damage !== null) throw this.#follower.damage
+      this.#checkOwned()
     })
   }
 
@@ -410,6 +412,12 @@ export class HistorianStore {
   }
 
   // ---- how ----
+
+  #checkOwned(): void {
+    if (this.#ownership?.isHeld() !== false) return
+    const reason = 'another process has taken its data over; end this one'
+    throw new TidemarkError('WRITE_FAILED', { historian: this.historian, reason })
+  }
 
   /** Who changes the historian; a store that was opened to read is never asked to. */
   get #owned(): Writer {

@@ -14,6 +14,11 @@ const LEASE_LASTS_MS = 20_000
 
 /** Given back with `release`; a killed process needs not. */
 export interface Ownership {
+  /**
+   * False once another process took over, because this one stood still for longer than its lease lasts, or a clock was set. To be
+   * asked before every commit: two owners would write over each other's journal.
+   */
+  isHeld(): boolean
   release(): Promise<void>
 }
 
@@ -55,20 +60,31 @@ export function takeOwnership(root: Root, meta: Meta, folder: string, shown: str
   } catch (error) {
     throw error instanceof TidemarkError ? error : unusable(shown, reasonOf(error), error)
   }
+  const isEntered = () => {
+    const owner = meta.get(META.owner)
+    return isOwnerRecord(owner) && owner.token === token
+  }
+  let ran = performance.now()
   const timer = setInterval(() => {
+    ran = performance.now()
     try {
-      touch(lease)
+      // The lease of a successor is not ours to touch.
+      if (isEntered()) touch(lease)
     } catch {
       // A disk that is full or gone for a moment: the lease lasts for several attempts.
     }
   }, LEASE_EVERY_MS)
   timer.unref()
   return {
+    isHeld() {
+      // What this turn of the event loop sees can be from before this process stood still.
+      if (performance.now() - ran > LEASE_LASTS_MS / 2) root.resetReadTxn()
+      return isEntered()
+    },
     async release() {
       clearInterval(timer)
       await root.transaction(() => {
-        const owner = meta.get(META.owner)
-        if (isOwnerRecord(owner) && owner.token === token) meta.remove(META.owner)
+        if (isEntered()) meta.remove(META.owner)
       })
     },
   }

@@ -55,6 +55,8 @@ export interface WriterParts {
   readonly state: JournalState
   /** What was found wrong with the journal: nothing is changed then, so that nothing of it is lost. */
   damage(): Damage | null
+  /** Throws when another process took the historian over: what it wrote is not seen here, and would be written over. */
+  checkOwned(): void
   /** The error of a change with a tag that does not exist. */
   tagNotFound(tag: string): Error
   /** The error that a caller gets for one that was met. */
@@ -165,6 +167,7 @@ export class Writer {
       const state = this.#append(records, step?.state ?? this.#state)
       draft.addTo(changes)
       snapshot.done()
+      this.#parts.checkOwned()
       catalog.isChanging = first.kind === 'other'
       await changes.apply()
       // What is in memory must never be ahead of the state that a read sees of lmdb.
@@ -278,6 +281,7 @@ export class Writer {
     try {
       const done = await this.#folder.planWhole(this.#changes, snapshot, inMemory, damage)
       snapshot.done()
+      this.#parts.checkOwned()
       await this.#changes.apply()
       root.resetReadTxn()
       done()
