@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { harmEntries, withWrongBit } from '../../test/durability/damage.ts'
 import { temporaryFolder } from '../../test/durability/folder.ts'
 import { writeBatch } from '../historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
@@ -113,6 +114,26 @@ test('a damaged block fails its tag only, is found by a check, and can be remove
   assert.deepEqual((await store.check(signal)).problems, [])
   await write(store, 'damaged', ramp(3, 0, 1))
   assert.equal((await read(store, 'damaged')).times.length, 3)
+})
+
+test('damage is found in a tag that has the same points as a sound one that was read before', async (t) => {
+  const folder = temporaryFolder(t)
+  const before = await open(folder)
+  const points = ramp(400, 0, 1)
+  for (let i = 0; i < points.values.length; i++) points.values[i] = Math.sqrt(i)
+  await write(before, 'sound', points)
+  await write(before, 'damaged', points)
+  await before.fold()
+  await before.close()
+  const isOfSecond = (key: Uint8Array) => Buffer.from(key).readUInt32BE(0) === 2
+  const harmed = await harmEntries(folder, 'points', (key, value) =>
+    isOfSecond(key) ? withWrongBit(value, value.length - 40) : undefined,
+  )
+  assert.equal(harmed, 1)
+  const store = await open(folder)
+  t.after(() => store.close())
+  assert.deepEqual((await read(store, 'sound')).values, points.values)
+  await assert.rejects(read(store, 'damaged'), hasCode('STORAGE_CORRUPT'))
 })
 
 test('a data file that was cut off is refused, not a crash', async (t) => {

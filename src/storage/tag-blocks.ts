@@ -14,7 +14,7 @@ export interface BlockAccess {
   readonly summaries: Store | null
   /** Opened again for each block that is read: never more than one is looked at. */
   readonly view: BlockView
-  /** Checksums that were verified since the start: a block is checked once, not on every read. */
+  /** Blocks that were verified since the start: one is checked once, not on every read. */
   readonly verified: VerifiedBlocks
 }
 
@@ -108,9 +108,9 @@ export class StoredBlocks {
   verify(): void {
     const { verified } = this.#access
     const { checksum } = this.view
-    if (verified.has(checksum)) return
+    if (verified.has(this.#tag, checksum)) return
     this.view.verify()
-    verified.add(checksum)
+    verified.add(this.#tag, checksum)
   }
 
   /** Views the block under a key, which a page of summaries names. Throws Damage when there is none. */
