@@ -70,6 +70,8 @@ export function takeOwnership(root: Root, meta: Meta, folder: string, shown: str
     try {
       // The lease of a successor is not ours to touch.
       if (isEntered()) touch(lease)
+      // What a process that was killed was reading would keep pages from being used again, and the file would grow.
+      root.readerCheck()
     } catch {
       // A disk that is full or gone for a moment: the lease lasts for several attempts.
     }
