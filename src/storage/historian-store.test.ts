@@ -149,21 +149,28 @@ test('a data file that was cut off is refused, not a crash', async (t) => {
   await assert.rejects(open(folder), hasCode('DATA_DIR_UNUSABLE'))
 })
 
-test('a full disk fails the write and nothing else', { skip: process.platform === 'win32' }, (t) => {
+test('a full disk fails the write and nothing else', { skip: process.platform === 'win32' }, async (t) => {
+  const folder = temporaryFolder(t)
   // The size of files is limited instead, which looks the same to lmdb.
   const script = join(import.meta.dirname, '../../test/durability/fill-disk.ts')
   const command = `trap '' XFSZ; ulimit -f 8000; exec "$0" "$1" "$2"`
-  const { stdout, status } = spawnSync(
-    'bash',
-    ['-c', command, process.execPath, script, temporaryFolder(t)],
-    { encoding: 'utf8' },
-  )
+  const { stdout, status } = spawnSync('bash', ['-c', command, process.execPath, script, folder], {
+    encoding: 'utf8',
+  })
   assert.equal(status, 0)
   const { written, codes, stored, small } = JSON.parse(stdout.trim().split('\n').at(-1)!)
   assert.ok(written > 0)
   assert.deepEqual(codes, ['WRITE_FAILED', 'WRITE_FAILED'])
   assert.equal(stored, written)
   assert.equal(small, 'ok')
+
+  // What came after the failures stands where whoever reads the journal next looks for it.
+  const store = await open(folder)
+  t.after(() => store.close())
+  await store.checkHealth(signal)
+  assert.equal((await read(store, 'a')).times.length, written)
+  assert.equal((await read(store, 'b')).times.length, 1)
+  assert.deepEqual((await store.check(signal)).problems, [])
 })
 
 test('one process owns a historian, and others may look', async (t) => {

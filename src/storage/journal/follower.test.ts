@@ -256,3 +256,23 @@ test('damage that another process got over is not told any more', async (t) => {
   follower.catchUp()
   assert.equal(follower.damage, null)
 })
+
+test('a follower lets go of points that were folded while it saw neither that nor what came since', async (t) => {
+  const fixture = openJournal(t)
+  const heads = new Heads()
+  const follower = new JournalFollower(fixture.journal, heads)
+  const look = () => {
+    fixture.root.resetReadTxn()
+    follower.catchUp()
+  }
+  let state = await fixture.append(BEGINNING, pointsRecord([1, [1, 1]]))
+  state = await fixture.putState({ ...state, epoch: 2, next: 0 })
+  state = await fixture.append(state, pointsRecord([2, [1, 1]]))
+  look()
+  assert.deepEqual([...heads.foldingTags], [1])
+  state = await fixture.putState({ ...state, first: 2 })
+  await fixture.append(state, pointsRecord([2, [2, 2]]))
+  look()
+  assert.equal(heads.columns(1), null)
+  assert.deepEqual([...heads.columns(2)!.times], [1, 2])
+})
