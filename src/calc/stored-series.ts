@@ -25,6 +25,12 @@ import { EDGE_POINTS, StoredStream } from './stored-pieces.ts'
 
 const NO_PUSH_DOWNS: StoredTag['pushDowns'] = { aggregates: [], interpolation: false, integrals: false }
 
+/** What `rawPoint` and `currentPoint` of a stored tag read: one point, whatever it is. */
+export function pointRead({ historian, tag }: StoredTag, find: FindPoint, at: Instant): PlannedRead {
+  const key = `point ${find} ${at}`
+  return { historian, tag, key, atMost: 1, pushDown: null, stored: null, forMedian: false }
+}
+
 /**
  * A tag of a historian. Uses the push-downs that the historian offers for it, and works out the same from neighbours and
  * streamed points where it offers none.
@@ -64,7 +70,7 @@ export class StoredSeries implements Series {
       }
       case 'current':
       case 'point':
-        this.#add(ledger, { key: `point ${ask.find} ${ask.at}`, atMost: 1 })
+        ledger.add(pointRead(this.#tag, ask.find, ask.at))
         break
       case 'raw-time': {
         const near = ask.near === undefined ? '' : ` near ${ask.near}`

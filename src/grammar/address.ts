@@ -41,12 +41,29 @@ export function isTagName(text: string): boolean {
  * @returns `null` when it is no `<historian_name>/<tag_name>`
  */
 export function parseAddress(text: string): Address | null {
-  const slash = text.indexOf('/')
-  if (slash < 0) return null
-  const historian = text.slice(0, slash)
-  const tag = text.slice(slash + 1)
-  return isHistorianName(historian) && isTagName(tag) ? { historian, tag } : null
+  const historian = historianOf(text)
+  if (historian === null) return null
+  const tag = text.slice(historian.length + 1)
+  return isTagName(tag) ? { historian, tag } : null
 }
+
+function historianOf(text: string): string | null {
+  // Addresses that are read one after the other mostly name the same historian, which then is looked at once.
+  if (lastStart !== '' && text.startsWith(lastStart)) return lastHistorian
+  const slash = text.indexOf('/')
+  const historian = text.slice(0, Math.max(slash, 0))
+  if (!isHistorianName(historian)) return null
+  if (historian.length <= LONGEST_KEPT) {
+    lastHistorian = historian
+    lastStart = `${historian}/`
+  }
+  return historian
+}
+
+/** No client's text of any length is to stay in memory. */
+const LONGEST_KEPT = 64
+let lastHistorian = ''
+let lastStart = ''
 
 /** The address of a tag; the inverse of parseAddress. */
 export function formatAddress(historian: string, tag: string): string {

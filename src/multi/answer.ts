@@ -43,7 +43,8 @@ function* partsOf(
   let text = message === null ? '{"results":{' : `{"message":${JSON.stringify(message)},"results":{`
   let separator = ''
   for (const executed of results) {
-    const { label, result, zone } = executed
+    const { understood, result } = executed
+    const { label, zone } = understood
     text += `${separator}${JSON.stringify(label)}:`
     separator = ','
     // Many labels have a point or three: they are joined here, without a turn of two generators for each.
@@ -72,11 +73,12 @@ function* partsOf(
 }
 
 function* resultParts(
-  { zone, cursorOf }: ExecutedLabel,
+  { understood }: ExecutedLabel,
   result: Exclude<Result, { readonly kind: 'point' | 'adjacent' }>,
   format: 'points' | 'columns',
   sheets: Sheets,
 ): Generator<Piece> {
+  const { address, now, zone } = understood
   switch (result.kind) {
     case 'points':
     case 'raw':
@@ -87,7 +89,7 @@ function* resultParts(
       if (result.kind === 'raw') {
         yield `,"truncated":${result.rest !== null}`
         if (result.rest !== null) {
-          yield `,"next":"${formatCursor({ ...cursorOf, request: result.rest }, cursorOf.address)}"`
+          yield `,"next":"${formatCursor({ now, zone, request: result.rest }, address)}"`
         }
       }
       yield '}'

@@ -7,7 +7,10 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
  */
 export class Batch<Query, Result> {
   readonly #send: (queries: readonly Query[]) => Promise<readonly Result[]>
-  #waiting: Waiter<Query, Result>[] = []
+  #queries: Query[] = []
+  /** Of the queries, in their order. */
+  #waiters: Waiter<Result>[] = []
+  #flushed: Promise<void> = Promise.resolve()
 
   /** @param send answers as many results as it got queries, in their order */
   constructor(send: (queries: readonly Query[]) => Promise<readonly Result[]>) {
@@ -15,33 +18,45 @@ export class Batch<Query, Result> {
   }
 
   add(query: Query): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    if (this.#waiting.length === 0) process.nextTick(() => void this.#flush())
-    this.#waiting.push({ query, resolve, reject })
-    return promise
+    const waiter = Promise.withResolvers<Result>()
+    this.addFor(query, waiter)
+    return waiter.promise
+  }
+
+  /**
+   * As `add`, for one that waits for many results and needs no promise for each.
+   * @returns resolves when the waiters of this turn were told; never rejects
+   */
+  addFor(query: Query, waiter: Waiter<Result>): Promise<void> {
+    if (this.#queries.length === 0) {
+      this.#flushed = new Promise((resolve) => process.nextTick(() => resolve(this.#flush())))
+    }
+    this.#queries.push(query)
+    this.#waiters.push(waiter)
+    return this.#flushed
   }
 
   async #flush(): Promise<void> {
-    const waiting = this.#waiting
-    this.#waiting = []
+    const queries = this.#queries
+    const waiters = this.#waiters
+    this.#queries = []
+    this.#waiters = []
     try {
-      const results = await this.#send(waiting.map((waiter) => waiter.query))
-      waiting.forEach((waiter, index) => {
-        waiter.resolve(results[index]!)
-      })
+      const results = await this.#send(queries)
+      for (let i = 0; i < waiters.length; i++) waiters[i]!.resolve(results[i]!)
     } catch (error) {
-      if (waiting.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt') {
+      if (queries.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt') {
         // One damaged tag must not take the others' answers with it: ask for each alone.
-        await Promise.all(waiting.map((waiter) => this.#sendAlone(waiter)))
+        await Promise.all(queries.map((query, i) => this.#sendAlone(query, waiters[i]!)))
       } else {
-        for (const waiter of waiting) waiter.reject(error)
+        for (const waiter of waiters) waiter.reject(error)
       }
     }
   }
 
-  async #sendAlone(waiter: Waiter<Query, Result>): Promise<void> {
+  async #sendAlone(query: Query, waiter: Waiter<Result>): Promise<void> {
     try {
-      const results = await this.#send([waiter.query])
+      const results = await this.#send([query])
       waiter.resolve(results[0]!)
     } catch (error) {
       waiter.reject(error)
@@ -49,8 +64,8 @@ export class Batch<Query, Result> {
   }
 }
 
-interface Waiter<Query, Result> {
-  readonly query: Query
-  readonly resolve: (result: Result) => void
-  readonly reject: (error: unknown) => void
+/** Told once what became of a query. */
+export interface Waiter<Result> {
+  resolve(result: Result): void
+  reject(error: unknown): void
 }

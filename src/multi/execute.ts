@@ -183,7 +183,8 @@ async function valueAt(series: Series, at: Instant, grids: Grids): Promise<Singl
   return { time: at, value, bad: Number.isNaN(value) }
 }
 
-function noPoint(at: Instant): SinglePoint {
+/** What shows that there is no point. @param at the time asked for */
+export function noPoint(at: Instant): SinglePoint {
   return { time: at, value: Number.NaN, bad: true }
 }
 

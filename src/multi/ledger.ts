@@ -59,8 +59,9 @@ export class CallLedger {
 /** The reads of one label. */
 export class LabelLedger implements Ledger {
   readonly #shared: PlannedTags
-  /** As they were added: one that is needed twice may stand here twice. */
-  readonly #added: PricedRead[] = []
+  /** As they were added: one that is needed twice may stand here twice. Most labels need one read, kept without an array. */
+  #first: PricedRead | null = null
+  #others: PricedRead[] | null = null
 
   constructor(shared: PlannedTags) {
     this.#shared = shared
@@ -72,30 +73,37 @@ export class LabelLedger implements Ledger {
       // The same points are wanted without MEDIAN too, so leaving it out would not save them.
       priced.read = read
     }
-    if (this.#added.at(-1) !== priced) this.#added.push(priced)
+    if (this.#first === null) this.#first = priced
+    else if (this.#others !== null) {
+      if (this.#others.at(-1) !== priced) this.#others.push(priced)
+    } else if (this.#first !== priced) this.#others = [priced]
   }
 
   /** Addresses of the distinct stored tags, in the order in which they were first needed. */
   tags(): readonly string[] {
-    return [...new Set(this.#added.map(({ read }) => `${read.historian}/${read.tag}`))]
+    return [...new Set(this.#added().map(({ read }) => `${read.historian}/${read.tag}`))]
   }
 
   /** What historians compute themselves for this label. */
   pushDowns(): readonly string[] {
-    const pushDowns = this.#added.map(({ read }) => read.pushDown)
+    const pushDowns = this.#added().map(({ read }) => read.pushDown)
     return [...new Set(pushDowns.filter((pushDown) => pushDown !== null))].sort()
   }
 
   /** The first historian of the label that is among the given ones. */
   historianAmong(names: { has(name: string): boolean }): string | null {
-    for (const { read } of this.#added) {
+    for (const { read } of this.#added()) {
       if (names.has(read.historian)) return read.historian
     }
     return null
   }
 
   load(): Load {
-    return sumLoad(new Set(this.#added))
+    return sumLoad(new Set(this.#added()))
+  }
+
+  #added(): readonly PricedRead[] {
+    return this.#first === null ? [] : [this.#first, ...(this.#others ?? [])]
   }
 }
 
@@ -105,7 +113,7 @@ export class LabelLedger implements Ledger {
  */
 class PlannedTags {
   readonly reads: PricedRead[] = []
-  readonly #historians = new Map<string, Map<string, TagReads>>()
+  readonly #historians = new Map<string, Map<string, PricedRead>>()
   #count = 0
 
   /** Distinct tags. */
@@ -120,33 +128,28 @@ class PlannedTags {
       tags = new Map()
       this.#historians.set(read.historian, tags)
     }
-    const found = tags.get(read.tag)
-    if (found === undefined) {
+    const first = tags.get(read.tag)
+    if (first === undefined) {
       const priced = this.#planned(read)
-      tags.set(read.tag, { first: priced, others: null })
+      tags.set(read.tag, priced)
       this.#count++
       return priced
     }
-    if (found.first.read.key === read.key) return found.first
-    found.others ??= new Map()
-    let priced = found.others.get(read.key)
+    if (first.read.key === read.key) return first
+    first.others ??= new Map()
+    let priced = first.others.get(read.key)
     if (priced === undefined) {
       priced = this.#planned(read)
-      found.others.set(read.key, priced)
+      first.others.set(read.key, priced)
     }
     return priced
   }
 
   #planned(read: PlannedRead): PricedRead {
-    const priced = { read, points: read.atMost, capped: false }
+    const priced = { read, points: read.atMost, capped: false, others: null }
     this.reads.push(priced)
     return priced
   }
-}
-
-interface TagReads {
-  readonly first: PricedRead
-  others: Map<string, PricedRead> | null
 }
 
 interface PricedRead {
@@ -154,6 +157,8 @@ interface PricedRead {
   /** Points that cross the historian contract, at most. */
   points: number
   capped: boolean
+  /** On the first read of a tag: its other ones by key. */
+  others: Map<string, PricedRead> | null
 }
 
 async function priceReads(

@@ -41,7 +41,7 @@ export async function parseLabels(
   breather: Breather,
 ): Promise<ParsedCall> {
   const { now, zone, warnings } = head
-  const context: LabelContext = { now, zone, defaultHistorian, signatures, warnings }
+  const context: LabelContext = { now, zone, defaultHistorian, signatures, warnings, type: null }
   const labels: ParsedLabel[] = []
   let inARow = 0
   for (const [label, request] of head.requests) {
@@ -61,13 +61,15 @@ interface LabelContext {
   readonly defaultHistorian: string | null
   readonly signatures: ReadonlyMap<string, FunctionSignature>
   readonly warnings: Warnings
+  /** Of the label before: most often that of the next one too. */
+  type: RequestType | null
 }
 
 function parseLabel(label: string, request: unknown, context: LabelContext): ParsedLabel {
-  const tag = isObject(request) && typeof request.tag === 'string' ? { tag: request.tag } : {}
   try {
     return understandLabel(label, request, context)
   } catch (error) {
+    const tag = isObject(request) && typeof request.tag === 'string' ? { tag: request.tag } : {}
     return { kind: 'wrong', label, issue: issueOf(error, { label, ...tag }), cause: error }
   }
 }
@@ -76,32 +78,41 @@ function understandLabel(label: string, request: unknown, context: LabelContext)
   if (!isObject(request))
     throw refused(`Invalid request ${showInput(request)}: an object with type and tag is expected`)
   context.warnings.checkFields(request, LABEL_FIELDS, 'a request')
-  const [typeName, type] = readType(request.type)
+  const type = readType(request.type, context.type)
+  context.type = type
   const address = request.tag
   if (typeof address !== 'string') {
     throw refused(`Invalid tag ${showInput(address)}: a text <historian_name>/<tag_name> is expected`)
   }
   const fields = request.details ?? {}
   if (!isObject(fields)) throw refused(`Invalid details ${showInput(fields)}: an object is expected`)
-  context.warnings.checkFields(fields, type.fields, `the details of ${typeName}`)
+  context.warnings.checkFields(fields, type.fields, type.place)
 
-  const details = new Details(fields, typeName, context.now, context.zone)
-  const cursorText = typeName === 'RAW_POINTS' ? details.text('cursor') : null
-  const {
+  const details = new Details(fields, type.name, context.now, context.zone)
+  const cursorText = type.name === 'RAW_POINTS' ? details.text('cursor') : null
+  if (cursorText !== null) {
+    const cursor = parseCursor(cursorText, address, details.count('maxPoints', DEFAULT_POINTS))
+    const { request: understood, now, zone } = cursor
+    const tree = parseTag(address, { ...context, now, zone })
+    return { kind: 'understood', label, address, tree, request: understood, now, zone }
+  }
+  const { now, zone } = context
+  const understood = type.read(details, now)
+  return {
+    kind: 'understood',
+    label,
+    address,
+    tree: parseTag(address, context),
     request: understood,
     now,
     zone,
-  } = cursorText === null
-    ? { request: type.read(details, context.now), now: context.now, zone: context.zone }
-    : parseCursor(cursorText, address, details.count('maxPoints', DEFAULT_POINTS))
-  const { signatures, defaultHistorian } = context
-  const tree = parseTag(address, { signatures, zone, now, defaultHistorian })
-  return { kind: 'understood', label, address, tree, request: understood, now, zone }
+  }
 }
 
-function readType(input: unknown): [string, RequestType] {
+function readType(input: unknown, last: RequestType | null): RequestType {
+  if (last !== null && input === last.name) return last
   const type = typeof input === 'string' ? REQUEST_TYPES.get(input) : undefined
-  if (typeof input === 'string' && type !== undefined) return [input, type]
+  if (type !== undefined) return type
   const values = { input: showInput(input), expected: listWords([...REQUEST_TYPES.keys()]) }
   throw new TidemarkError('UNKNOWN_REQUEST_TYPE', values, { place: { input: values.input } })
 }

@@ -1,5 +1,7 @@
 import { compileSeries } from '../calc/compile.ts'
-import type { Series, SeriesSource } from '../calc/series.ts'
+import type { Series, SeriesSource, StoredTag } from '../calc/series.ts'
+import { pointRead } from '../calc/stored-series.ts'
+import { isVirtual } from '../calc/virtual.ts'
 import { issueOf } from '../errors/tidemark-error.ts'
 import type { Breather } from '../historian/breather.ts'
 import { countSteps, countWindows, stepGrid, windowEdges } from '../time/grid.ts'
@@ -8,7 +10,7 @@ import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
 import { CallLedger, type LabelLedger } from './ledger.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
 import { PLAIN_TAGS_IN_A_ROW } from './parse.ts'
-import { contextOf } from './requests.ts'
+import { contextOf, isPoint, type PointRequest } from './requests.ts'
 import type { ResolvedTags } from './resolve.ts'
 
 /**
@@ -20,11 +22,27 @@ export interface Plan {
   readonly ledger: CallLedger
 }
 
-export interface PlannedLabel {
-  readonly kind: 'planned'
+export type PlannedLabel = SeriesLabel | PointLabel
+
+/** Answered by a series, whatever it is asked. */
+export interface SeriesLabel extends Planned {
+  readonly kind: 'series'
+  readonly series: Series
+}
+
+/**
+ * Answered by one raw point of a stored tag, as most labels of large calls are: no series is made for it. The series of the tag
+ * would read the same and answer the same.
+ */
+export interface PointLabel extends Planned {
+  readonly kind: 'point'
+  readonly request: PointRequest
+  readonly tag: StoredTag
+}
+
+interface Planned {
   readonly understood: UnderstoodLabel
   readonly size: RequestSize
-  readonly series: Series
   readonly ledger: LabelLedger
 }
 
@@ -36,6 +54,8 @@ export interface Planning {
   readonly breather: Breather
   /** Passed on to the series, which end with it. */
   readonly signal: AbortSignal
+  /** Whether points of stored tags are answered by series as everything else: for tests that compare both. */
+  readonly seriesOnly: boolean
 }
 
 /** Plans every label; a label that names what does not exist becomes wrong, the others stand. */
@@ -61,7 +81,7 @@ function isPlain(label: ParsedLabel): boolean {
 
 function planLabel(
   understood: UnderstoodLabel,
-  { tags, source, signal }: Planning,
+  { tags, source, signal, seriesOnly }: Planning,
   left: Allowance,
   ledger: LabelLedger,
 ): PlannedLabel | WrongLabel {
@@ -70,12 +90,17 @@ function planLabel(
     const size = sizeOf(understood, left)
     left.points -= size.points
     left.windows -= size.windows
+    if (isPoint(request) && tree.kind === 'tag' && !isVirtual(tree.historian) && !seriesOnly) {
+      const tag = tags.stored(tree)
+      ledger.add(pointRead(tag, request.find, request.at))
+      return { kind: 'point', understood, size, ledger, request, tag }
+    }
     const { range, spacingUs } = contextOf(request)
     const own = { source, now, zone, range, signal }
     const context = spacingUs === undefined ? own : { ...own, spacingUs }
     const series = compileSeries(tree, context, (tag) => tags.stored(tag))
     for (const ask of asksOf(request, size, zone)) series.plan(ask, ledger)
-    return { kind: 'planned', understood, size, series, ledger }
+    return { kind: 'series', understood, size, series, ledger }
   } catch (error) {
     return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }), cause: error }
   }
@@ -110,22 +135,25 @@ function sizeOf({ request, zone }: UnderstoodLabel, left: Allowance): RequestSiz
       }
     }
     default:
-      return { points: 1, windows: 0 }
+      return ONE_POINT
   }
 }
 
+const ONE_POINT: RequestSize = { points: 1, windows: 0 }
+
 /** The labels that go on to be executed. */
 export function plannedLabels(plan: Plan): readonly PlannedLabel[] {
-  return plan.labels.filter((label) => label.kind === 'planned')
+  return plan.labels.filter((label) => label.kind !== 'wrong')
 }
 
 /** What the call needs in the words of the limits; the load only once it is worked out. */
 export function totalsOf(plan: Plan, options: { readonly withLoad: boolean }): CallTotals {
   let requestedPoints = 0
   let aggregateWindows = 0
-  for (const { size } of plannedLabels(plan)) {
-    requestedPoints += size.points
-    aggregateWindows += size.windows
+  for (const label of plan.labels) {
+    if (label.kind === 'wrong') continue
+    requestedPoints += label.size.points
+    aggregateWindows += label.size.windows
   }
   return {
     requestedPoints,

@@ -3,14 +3,18 @@ import { AGGREGATE_NAMES, type AggregateName } from '../series/aggregate-names.t
 import type { FindPoint } from '../series/reads.ts'
 import type { Instant } from '../time/instant.ts'
 import type { Details } from './details.ts'
-import { type AggregatesRequest, BOUNDARIES, type Request } from './requests.ts'
+import { type AggregatesRequest, BOUNDARIES, type CurrentPointRequest, type Request } from './requests.ts'
 
 export const DEFAULT_POINTS = 1000
 
 /** How the details of one request type are read. */
 export interface RequestType {
+  /** As the interface writes it. */
+  readonly name: string
   /** Names of the details that it knows; others get a warning. */
   readonly fields: readonly string[]
+  /** Where its details are, for warnings. */
+  readonly place: string
   /** @param now the call's */
   readonly read: (details: Details, now: Instant) => Request
 }
@@ -19,52 +23,46 @@ export interface RequestType {
  * The request types of INTERFACE.md section 8. Whether a type fits the interface is decided here alone: parsing,
  * warnings, messages and the OpenAPI document read this table.
  */
-export const REQUEST_TYPES: ReadonlyMap<string, RequestType> = new Map<string, RequestType>([
+export const REQUEST_TYPES: ReadonlyMap<string, RequestType> = new Map<string, RequestType>(
   [
-    'CURRENT_POINT',
-    {
-      fields: ['now'],
-      read: (details, now) => {
-        const before = details.optionalTime('now')
-        return before === null
-          ? { kind: 'current', find: 'before-or-at', at: now }
-          : { kind: 'current', find: 'before', at: before }
-      },
-    },
-  ],
-  [
-    'HISTORICAL_POINT',
-    { fields: ['at'], read: (details) => ({ kind: 'historical', at: details.time('at') }) },
-  ],
-  ['INTERPOLATED_POINTS', { fields: ['from', 'to', 'count', 'interval'], read: readInterpolated }],
-  [
-    'RAW_POINTS',
-    {
-      fields: ['from', 'to', 'maxPoints', 'leftBoundary', 'rightBoundary', 'order', 'cursor'],
-      read: readRaw,
-    },
-  ],
-  ['POINT_BEFORE', findPoint('before')],
-  ['POINT_BEFORE_OR_AT', findPoint('before-or-at')],
-  ['POINT_AFTER', findPoint('after')],
-  ['POINT_AFTER_OR_AT', findPoint('after-or-at')],
-  ['ADJACENT_POINTS', { fields: ['at'], read: (details) => ({ kind: 'adjacent', at: details.time('at') }) }],
-  [
-    'AGGREGATED_POINTS',
-    { fields: ['from', 'to', 'aggregates'], read: (details) => readAggregates(details, false) },
-  ],
-  [
-    'MULTIPLE_AGGREGATED_POINTS',
-    {
-      fields: ['from', 'to', 'aggregates', 'count', 'interval'],
-      read: (details) => readAggregates(details, true),
-    },
-  ],
-])
+    type('CURRENT_POINT', ['now'], (details, now) => {
+      const before = details.optionalTime('now')
+      return before === null ? currentPoint(now) : { kind: 'current', find: 'before', at: before }
+    }),
+    type('HISTORICAL_POINT', ['at'], (details) => ({ kind: 'historical', at: details.time('at') })),
+    type('INTERPOLATED_POINTS', ['from', 'to', 'count', 'interval'], readInterpolated),
+    type(
+      'RAW_POINTS',
+      ['from', 'to', 'maxPoints', 'leftBoundary', 'rightBoundary', 'order', 'cursor'],
+      readRaw,
+    ),
+    findPoint('POINT_BEFORE', 'before'),
+    findPoint('POINT_BEFORE_OR_AT', 'before-or-at'),
+    findPoint('POINT_AFTER', 'after'),
+    findPoint('POINT_AFTER_OR_AT', 'after-or-at'),
+    type('ADJACENT_POINTS', ['at'], (details) => ({ kind: 'adjacent', at: details.time('at') })),
+    type('AGGREGATED_POINTS', ['from', 'to', 'aggregates'], (details) => readAggregates(details, false)),
+    type('MULTIPLE_AGGREGATED_POINTS', ['from', 'to', 'aggregates', 'count', 'interval'], (details) =>
+      readAggregates(details, true),
+    ),
+  ].map((one) => [one.name, one]),
+)
 
-function findPoint(find: FindPoint): RequestType {
-  return { fields: ['at'], read: (details) => ({ kind: 'find', find, at: details.time('at') }) }
+function type(name: string, fields: readonly string[], read: RequestType['read']): RequestType {
+  return { name, fields, place: `the details of ${name}`, read }
 }
+
+function findPoint(name: string, find: FindPoint): RequestType {
+  return type(name, ['at'], (details) => ({ kind: 'find', find, at: details.time('at') }))
+}
+
+/** Most labels ask for the current value at the call's `now`: they are given the same request, made once. */
+function currentPoint(now: Instant): CurrentPointRequest {
+  if (lastCurrent?.at !== now) lastCurrent = { kind: 'current', find: 'before-or-at', at: now }
+  return lastCurrent
+}
+
+let lastCurrent: CurrentPointRequest | null = null
 
 function readRange(details: Details): { from: Instant; to: Instant } {
   const from = details.time('from')

@@ -60,6 +60,13 @@ export interface FindPointRequest {
   readonly at: Instant
 }
 
+/** A request that one raw point answers. */
+export type PointRequest = CurrentPointRequest | FindPointRequest
+
+export function isPoint(request: Request): request is PointRequest {
+  return request.kind === 'current' || request.kind === 'find'
+}
+
 export interface AdjacentPointsRequest {
   readonly kind: 'adjacent'
   readonly at: Instant

@@ -4,17 +4,16 @@ import type { TagTree } from '../grammar/tree.ts'
 import { Breather } from '../historian/breather.ts'
 import { withDeadline } from '../historian/deadline.ts'
 import { formatInstant } from '../time/format.ts'
-import type { Instant } from '../time/instant.ts'
-import type { TimeZone } from '../time/zone.ts'
 import { answerPieces } from './answer.ts'
-import type { CallHead, MultiCall, ParsedCall, WrongLabel } from './call.ts'
-import { executeRequest, type Result } from './execute.ts'
+import type { PointAnswer } from './asked-point.ts'
+import type { CallHead, MultiCall, ParsedCall, UnderstoodLabel, WrongLabel } from './call.ts'
+import { executeRequest, noPoint, type Result } from './execute.ts'
 import { expandAliases } from './expand.ts'
 import { explainText } from './explain.ts'
 import { Grids } from './grids.ts'
 import { type CallTotals, findBreaches } from './limit.ts'
 import { parseHead, parseLabels } from './parse.ts'
-import { type Plan, type PlannedLabel, planCall, plannedLabels, totalsOf } from './plan.ts'
+import { type Plan, type PointLabel, planCall, plannedLabels, type SeriesLabel, totalsOf } from './plan.ts'
 import { resolveTags } from './resolve.ts'
 import { Sheets } from './sheets.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
@@ -37,18 +36,20 @@ export interface MultiAnswer {
 }
 
 export interface ExecutedLabel {
-  readonly label: string
+  readonly understood: Pick<UnderstoodLabel, 'label' | 'address' | 'now' | 'zone'>
   readonly result: Result
-  readonly zone: TimeZone
-  /** What a cursor of this label holds beside the request. */
-  readonly cursorOf: { readonly address: string; readonly now: Instant; readonly zone: TimeZone }
 }
 
 /**
  * Answers a multi call: parse, replace aliases, resolve the tags, plan, check the limits, execute, all under one deadline.
  * Rejects only when the call was cancelled; everything else is an answer.
+ * @param options.seriesOnly  every label goes the long way; the answer is the same
  */
-export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAnswer> {
+export async function runMulti(
+  body: unknown,
+  call: MultiCall,
+  options: { readonly seriesOnly?: boolean } = {},
+): Promise<MultiAnswer> {
   let head: CallHead
   try {
     head = parseHead(body, call)
@@ -58,7 +59,7 @@ export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAns
   const deadline = withDeadline(call.signal, call.limits.deadlineSeconds)
   try {
     // An answer must not wait for a driver that does not end with its signal.
-    const answer = await deadline.race(runHead(head, call, deadline.signal))
+    const answer = await deadline.race(runHead(head, call, deadline.signal, options.seriesOnly ?? false))
     deadline.check()
     return answer
   } catch (error) {
@@ -70,7 +71,12 @@ export async function runMulti(body: unknown, call: MultiCall): Promise<MultiAns
   }
 }
 
-async function runHead(head: CallHead, call: MultiCall, signal: AbortSignal): Promise<MultiAnswer> {
+async function runHead(
+  head: CallHead,
+  call: MultiCall,
+  signal: AbortSignal,
+  seriesOnly: boolean,
+): Promise<MultiAnswer> {
   const context = { signal }
   const { historians, limits, defaultHistorian } = call
   const crowd = findBreaches(fewestTotals(head), limits)[0]
@@ -82,7 +88,7 @@ async function runHead(head: CallHead, call: MultiCall, signal: AbortSignal): Pr
   for (const label of parsed.labels) if (label.kind === 'understood') trees.push(label.tree)
   const tags = await resolveTags(trees, historians, context, unresolved)
   const source = new CallSource(historians, context)
-  let plan = await planCall(parsed.labels, { tags, source, limits, breather, signal })
+  let plan = await planCall(parsed.labels, { tags, source, limits, breather, signal, seriesOnly })
 
   // What is counted without asking comes first; a load that cannot be over the limit is not worked out at all.
   const cheap = findBreaches(totalsOf(plan, { withLoad: false }), limits)
@@ -111,10 +117,7 @@ async function executePlan(
   source: CallSource,
   signal: AbortSignal,
 ): Promise<MultiAnswer> {
-  const grids = new Grids()
-  const outcomes = await Promise.all(
-    plan.labels.map((label) => (label.kind === 'wrong' ? label : executeLabel(label, grids, signal))),
-  )
+  const outcomes = await executeLabels(plan, source, signal)
   const results: ExecutedLabel[] = []
   const wrong: WrongLabel[] = []
   for (const outcome of outcomes) {
@@ -136,20 +139,54 @@ async function executePlan(
   }
 }
 
+/** What came of each label, in their order. */
+async function executeLabels(
+  { labels }: Plan,
+  source: CallSource,
+  signal: AbortSignal,
+): Promise<readonly (ExecutedLabel | WrongLabel)[]> {
+  const points = labels.filter((label) => label.kind === 'point')
+  const series = labels.filter((label) => label.kind === 'series')
+  const pointsTold = points.length === 0 ? NO_ANSWERS : source.points(points)
+  const grids = new Grids()
+  const ofSeries =
+    series.length === 0 ? [] : await Promise.all(series.map((label) => executeLabel(label, grids, signal)))
+  const answers = await pointsTold
+  let point = 0
+  let one = 0
+  return labels.map((label) => {
+    if (label.kind === 'wrong') return label
+    return label.kind === 'series' ? ofSeries[one++]! : pointOutcome(label, answers[point++]!, signal)
+  })
+}
+
+const NO_ANSWERS: readonly PointAnswer[] = []
+
+function pointOutcome(
+  { understood, request }: PointLabel,
+  { point, failure }: PointAnswer,
+  signal: AbortSignal,
+): ExecutedLabel | WrongLabel {
+  if (failure !== null) return failed(understood, failure.error, signal)
+  return { understood, result: { kind: 'point', point: point ?? noPoint(request.at) } }
+}
+
 async function executeLabel(
-  { understood, series }: PlannedLabel,
+  { understood, series }: SeriesLabel,
   grids: Grids,
   signal: AbortSignal,
 ): Promise<ExecutedLabel | WrongLabel> {
-  const { label, address, request, now, zone } = understood
   try {
-    const result = await executeRequest(request, series, grids, zone)
-    return { label, result, zone, cursorOf: { address, now, zone } }
+    return { understood, result: await executeRequest(understood.request, series, grids, understood.zone) }
   } catch (error) {
-    // Past the deadline no label has failed by itself: the whole call has.
-    if (signal.aborted) throw signal.reason
-    return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }), cause: error }
+    return failed(understood, error, signal)
   }
+}
+
+/** A label that could not be read. Throws past the deadline: no label has then failed by itself, the whole call has. */
+function failed({ label, address }: UnderstoodLabel, error: unknown, signal: AbortSignal): WrongLabel {
+  if (signal.aborted) throw signal.reason
+  return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }), cause: error }
 }
 
 /** Whether an error is the service's or a historian's, not the caller's. */
@@ -162,8 +199,9 @@ function withoutFailed(plan: Plan, failures: ReadonlyMap<string, unknown>, signa
   if (signal.aborted) throw signal.reason
   if (failures.size === 0) return plan
   const labels = plan.labels.map((label) => {
-    const historian = label.kind === 'planned' ? label.ledger.historianAmong(failures) : null
-    if (label.kind === 'wrong' || historian === null) return label
+    if (label.kind === 'wrong') return label
+    const historian = label.ledger.historianAmong(failures)
+    if (historian === null) return label
     const place = { label: label.understood.label, tag: label.understood.address }
     const cause = failures.get(historian)
     return { kind: 'wrong', label: place.label, issue: issueOf(cause, place), cause } as const

@@ -14,6 +14,7 @@ import type { AggregateColumns, AggregateName } from '../series/aggregate-names.
 import { type PointColumns, STATUS_BAD } from '../series/columns.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult } from '../series/reads.ts'
 import { type Instant, instantFromUs } from '../time/instant.ts'
+import { AskedPoint, type PointAnswer } from './asked-point.ts'
 import { Batch } from './batch.ts'
 
 /** What crossed the historian contract in a call, for metrics and for the proof that estimates hold. */
@@ -45,15 +46,20 @@ export class CallSource implements SeriesSource {
   }
 
   point(tag: StoredTag, find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    const lane = this.#lane(tag)
-    const first = lane.firstPoints.get(tag.tag)
-    if (first === undefined) {
-      const point = lane.points.add({ tag: tag.tag, find, at })
-      lane.firstPoints.set(tag.tag, { find, at, point })
-      return point
+    return this.#lane(tag).askPoint(tag.tag, find, at).promise()
+  }
+
+  /** Many points at once, without a promise for each. Resolves when all are answered, in their order; rejects never. */
+  async points(asks: readonly PointAsk[]): Promise<readonly PointAnswer[]> {
+    const points = asks.map(({ tag, request: { find, at } }) => this.#lane(tag).askPoint(tag.tag, find, at))
+    let told: Promise<void> | null = null
+    for (const point of points) {
+      // Nearly all travel together.
+      if (point.told === told) continue
+      told = point.told
+      await told
     }
-    if (first.find === find && first.at === at) return first.point
-    return this.#once(tag, `point ${find} ${at}`, () => lane.points.add({ tag: tag.tag, find, at }))
+    return points
   }
 
   range(tag: StoredTag, range: RawRange): Promise<RangeResult> {
@@ -158,8 +164,8 @@ export class CallSource implements SeriesSource {
 /** The batches that wait for one historian. */
 class HistorianLane {
   /** The first point asked of each tag, and most often the only one: known by what it is, without a name made up for it. */
-  readonly firstPoints = new Map<string, FirstPoint>()
-  readonly points: Batch<PointQuery, SinglePoint | null>
+  readonly #firstPoints = new Map<string, AskedPoint>()
+  readonly #points: Batch<PointQuery, SinglePoint | null>
   readonly ranges: Batch<RangeQuery, RangeResult>
   readonly interpolations: Batch<InterpolationQuery, Float64Array>
   readonly integrals: Batch<IntegralQuery, Integrals>
@@ -173,7 +179,7 @@ class HistorianLane {
     this.#historian = historian
     this.#context = context
     this.#statistics = statistics
-    this.points = new Batch(async (queries) => {
+    this.#points = new Batch(async (queries) => {
       const found = await historian.readPoints(queries, context)
       this.#count(queries.length)
       return queries.map((_, index) => pointAt(found, index))
@@ -200,6 +206,25 @@ class HistorianLane {
     })
   }
 
+  /** The point that was asked for already, or a new one. */
+  askPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
+    const first = this.#firstPoints.get(tag)
+    if (first === undefined) {
+      const point = this.#newPoint(tag, find, at)
+      this.#firstPoints.set(tag, point)
+      return point
+    }
+    if (first.find === find && first.at === at) return first
+    first.others ??= new Map()
+    return first.others.getOrInsertComputed(`${find} ${at}`, () => this.#newPoint(tag, find, at))
+  }
+
+  #newPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
+    const point = new AskedPoint(find, at)
+    point.told = this.#points.addFor({ tag, find, at }, point)
+    return point
+  }
+
   /** Neighbours of many tags at the same times are one read; at other times they are another. */
   neighboursAt(times: Float64Array): Batch<string, Neighbours> {
     let batch = this.#neighbours.get(times)
@@ -220,10 +245,10 @@ class HistorianLane {
   }
 }
 
-interface FirstPoint {
-  readonly find: FindPoint
-  readonly at: Instant
-  readonly point: Promise<SinglePoint | null>
+/** A raw point of a stored tag, as `SeriesSource.point` is asked for it. */
+export interface PointAsk {
+  readonly tag: StoredTag
+  readonly request: { readonly find: FindPoint; readonly at: Instant }
 }
 
 /** A tag may be read linear and held in the same call. */

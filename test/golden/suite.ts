@@ -287,7 +287,7 @@ async function withPagesOfOnePoint(
   }
   const result = await executeRequest(request, series, new Grids(), zone)
   const parts = {
-    results: [{ label: 'a', result, zone, cursorOf: { address, now, zone } }],
+    results: [{ understood: { label: 'a', address, now, zone }, result }],
     issues: [],
     now: '',
     warnings: [],

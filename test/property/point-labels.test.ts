@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import { TidemarkError } from '../../src/errors/tidemark-error.ts'
+import type { CallContext, Historian, PointQuery } from '../../src/historian/contract.ts'
+import { HistorianRegistry } from '../../src/historian/registry.ts'
+import { type MultiAnswer, runMulti } from '../../src/multi/run.ts'
+import type { PointColumns } from '../../src/series/columns.ts'
+import { UTC } from '../../src/time/zone.ts'
+import type { MemoryHistorian } from '../contract/memory-historian.ts'
+import { historianOf, LIMITS, NOON } from '../multi-harness.ts'
+
+/*
+ * Labels that one point of a stored tag answers go a shorter way than all others. Whatever they stand beside, and whatever goes
+ * wrong, the answer is the one that series give.
+ */
+
+let historians: readonly Historian[]
+before(async () => {
+  const tags = {
+    FLOW: {
+      points: [
+        ['10:00', 10],
+        ['10:10', -0],
+        ['11:59', 99, 'BAD'],
+      ],
+    },
+    STEPS: {
+      stepped: true,
+      points: [
+        ['09:00', 1],
+        ['12:00', 2.5],
+        ['13:00', 3],
+      ],
+    },
+    NEVER: { points: [] },
+    __proto__x: { points: [['10:00', 7]] },
+  } as const
+  historians = [
+    await historianOf('plant', tags),
+    await historianOf('lab', { FLOW: { points: [['10:30', 5]] } }),
+    failing(
+      await historianOf('broken', tags),
+      () => new TidemarkError('STORAGE_CORRUPT', { historian: 'broken', reason: 'x' }),
+      'STEPS',
+    ),
+    failing(
+      await historianOf('away', tags),
+      () => new TidemarkError('HISTORIAN_UNAVAILABLE', { historian: 'away', reason: 'x' }),
+      null,
+    ),
+    failing(await historianOf('buggy', tags), () => new Error('no error of ours'), 'FLOW'),
+  ]
+})
+
+/** A historian that cannot read the points of a tag, or of any. */
+function failing(historian: MemoryHistorian, error: () => Error, tag: string | null): Historian {
+  historian.readPoints = async function (
+    this: MemoryHistorian,
+    queries: readonly PointQuery[],
+    context: CallContext,
+  ): Promise<PointColumns> {
+    if (tag === null || queries.some((query) => query.tag === tag)) throw error()
+    return Object.getPrototypeOf(this).readPoints.call(this, queries, context)
+  }
+  return historian
+}
+
+const historian = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('plant') },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom('lab', 'broken', 'away', 'buggy', 'nowhere', 'Constants', 'aliases'),
+  },
+)
+const name = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('FLOW', 'STEPS', 'NEVER', '__proto__x') },
+  { weight: 1, arbitrary: fc.constantFrom('NOPE', '5', '', 'a\tb', 'FLOW/x', '__proto__') },
+)
+const tag = fc.oneof(
+  { weight: 8, arbitrary: fc.tuple(historian, name).map((parts) => parts.join('/')) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      'calc/ADD(plant/FLOW, plant/STEPS)',
+      'calc/ADD(',
+      'x',
+      'calc/NOBAD(away/FLOW)',
+      'siggen/x',
+    ),
+  },
+)
+const time = fc.constantFrom('now', '10:10', '2026-01-15T10:10:00Z', '2026-01-15T12:00:00Z', 'soonish', 5)
+const at = fc.record({ at: time })
+const range = fc.constant({ from: '2026-01-15T09:00:00Z', to: 'now', maxPoints: 3 })
+const request = fc.oneof(
+  fc.record({ type: fc.constant('CURRENT_POINT'), tag }),
+  fc.record({
+    type: fc.constant('CURRENT_POINT'),
+    tag,
+    details: fc.constantFrom<unknown>(
+      {},
+      null,
+      { now: null },
+      { now: 'now' },
+      { now: '2026-01-15T10:10:00Z' },
+      { nwo: 1 },
+      [],
+    ),
+  }),
+  fc.record({
+    type: fc.constantFrom('POINT_BEFORE', 'POINT_BEFORE_OR_AT', 'POINT_AFTER', 'POINT_AFTER_OR_AT'),
+    tag,
+    details: at,
+  }),
+  fc.record({ type: fc.constantFrom('ADJACENT_POINTS', 'HISTORICAL_POINT'), tag, details: at }),
+  fc.record({ type: fc.constant('RAW_POINTS'), tag, details: range }),
+  fc.record({ type: fc.constantFrom<unknown>('CURRENT', null), tag, extra: fc.constant(1) }),
+)
+const labels = fc.dictionary(
+  fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('__proto__', '1', 'a"b', 'ä')),
+  request,
+  { maxKeys: 12 },
+)
+const call = fc.record(
+  {
+    now: fc.constantFrom('2026-01-15T11:00:00Z', '2026-01-15T12:00:00.5Z'),
+    timeZone: fc.constantFrom('Europe/Oslo', 'UTC'),
+    explain: fc.boolean(),
+    format: fc.constantFrom('points', 'columns'),
+  },
+  { requiredKeys: [] },
+)
+const limits = fc.record({
+  requestedPoints: fc.constantFrom(100_000, 3),
+  historianLoad: fc.constantFrom(500_000, 2),
+  effectiveTags: fc.constantFrom(100, 1),
+})
+
+describe('a label that one point of a stored tag answers', () => {
+  for (const seen of [null, ['plant', 'broken', 'away']]) {
+    test(`is answered as its series would answer, with ${seen === null ? 'all historians' : 'some of them'} visible`, async () => {
+      await fc.assert(
+        fc.asyncProperty(labels, call, limits, async (requests, rest, few) => {
+          // As JSON brings it: __proto__ is a label of its own.
+          const body = JSON.parse(
+            `{"requests":{${Object.entries(requests)
+              .map(([label, one]) => `${JSON.stringify(label)}:${JSON.stringify(one)}`)
+              .join(',')}}}`,
+          )
+          Object.assign(body, rest)
+          const ask = async (seriesOnly: boolean) => {
+            const answer = await runMulti(
+              body,
+              {
+                historians: new HistorianRegistry(historians).viewFor(seen),
+                limits: { ...LIMITS, ...few },
+                defaultZone: UTC,
+                defaultHistorian: null,
+                now: NOON,
+                signal: new AbortController().signal,
+              },
+              { seriesOnly },
+            )
+            return shown(answer)
+          }
+          assert.deepEqual(await ask(false), await ask(true))
+        }),
+        { numRuns: 1_500 },
+      )
+    })
+  }
+
+  test('shares its read with series that need the same point', async () => {
+    const current = { type: 'CURRENT_POINT', tag: 'plant/FLOW' }
+    const requests = {
+      a: current,
+      b: { type: 'POINT_BEFORE_OR_AT', tag: 'plant/FLOW', details: { at: 'now' } },
+      c: { type: 'ADJACENT_POINTS', tag: 'plant/FLOW', details: { at: 'now' } },
+      d: { ...current, tag: 'calc/ADD(plant/FLOW, 0)' },
+    }
+    const call = {
+      historians: new HistorianRegistry(historians),
+      limits: LIMITS,
+      defaultZone: UTC,
+      defaultHistorian: null,
+      now: NOON,
+      signal: new AbortController().signal,
+    }
+    const alone = await runMulti({ requests: { a: current } }, call)
+    assert.deepEqual(alone.statistics, { points: 1, historianCalls: 1 })
+    const together = await runMulti({ requests: { a: current, b: requests.b } }, call)
+    assert.deepEqual(together.statistics, { points: 1, historianCalls: 1 })
+    const mixed = await runMulti({ requests }, call)
+    assert.deepEqual(mixed.statistics, (await runMulti({ requests }, call, { seriesOnly: true })).statistics)
+  })
+})
+
+function shown({ outcome, pieces, labels, wrongLabels, statistics, failures }: MultiAnswer): object {
+  const text = Buffer.concat([...pieces()]).toString()
+  return { outcome, text, labels, wrongLabels, statistics, failures: failures.map(String) }
+}
