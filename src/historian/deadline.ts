@@ -1,5 +1,16 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 
+/** What tells that a caller has gone: an AbortSignal, or what can be asked and listened to as one is. */
+export interface Abortable {
+  readonly aborted: boolean
+  /** Why, once it is aborted. */
+  readonly reason: unknown
+  throwIfAborted(): void
+  /** @param listener is called once, when it is aborted; never when it is already */
+  addEventListener(type: 'abort', listener: () => void, options: { readonly once: true }): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
 /** A signal that ends a call, and the means to let go of it. */
 export interface Deadline {
   /** Aborted with the deadline's code when the time is up, or with CANCELLED when the caller's signal was first. */
@@ -28,7 +39,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
  * @param code    DEADLINE_EXCEEDED for reads, WRITE_DEADLINE_EXCEEDED for changes
  */
 export function withDeadline(
-  signal: AbortSignal,
+  signal: Abortable,
   seconds: number,
   code: DeadlineCode = 'DEADLINE_EXCEEDED',
 ): Deadline {

@@ -5,7 +5,7 @@ import { Warnings } from '../errors/warnings.ts'
 import { isReservedHistorian } from '../grammar/address.ts'
 import { compareNames } from '../series/tag-names.ts'
 import type { CallContext, Historian, TagEntry, TagPattern } from './contract.ts'
-import { withDeadline } from './deadline.ts'
+import { type Abortable, withDeadline } from './deadline.ts'
 import type { HistorianView } from './registry.ts'
 import {
   formatSearchCursor,
@@ -22,7 +22,7 @@ export interface SearchCall {
   readonly historians: HistorianView
   readonly deadlineSeconds: number
   /** Aborted when the client goes away. */
-  readonly signal: AbortSignal
+  readonly signal: Abortable
 }
 
 /** The answer to GET /historian/search. */

@@ -1,10 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { TidemarkError } from '../errors/tidemark-error.ts'
+import type { Abortable } from '../historian/deadline.ts'
 
-/** A request between its arrival and the end of its answer. */
-export interface OpenCall {
-  /** Aborted with CANCELLED when the client goes away, or SHUTTING_DOWN when a shutdown waits no longer. */
+/**
+ * A request between its arrival and the end of its answer. Aborted with CANCELLED when the client goes away, or SHUTTING_DOWN when
+ * a shutdown waits no longer.
+ */
+export interface OpenCall extends Abortable {
+  /** The same as a signal, made when it is asked for: hardly any call needs one beside that of its deadline. */
   readonly signal: AbortSignal
 }
 
@@ -55,20 +59,18 @@ export class Connections {
   open(request: IncomingMessage, response: ServerResponse, ended: (finished: boolean) => void): OpenCall {
     const socket = request.socket
     const calls = this.#callsOn(socket)
-    const controller = new AbortController()
-    const end = (finished: boolean) => {
+    const call = new Call(request, response, (finished) => {
       if (!calls.delete(call)) return
-      if (!finished) controller.abort(new TidemarkError('CANCELLED'))
+      if (!finished) call.abort(new TidemarkError('CANCELLED'))
       if (finished && request.complete === false) discardRest(request)
       if (this.#closing && calls.size === 0) socket.destroySoon?.()
       ended(finished)
-    }
-    const call: Call = { controller, request, response, end, progress: null }
+    })
     calls.add(call)
     // The second call does nothing, so there is no need to take the listeners off.
-    response.on('finish', () => end(true))
-    response.on('close', () => end(response.writableFinished))
-    return controller
+    response.on('finish', () => call.end(true))
+    response.on('close', () => call.end(response.writableFinished))
+    return call
   }
 
   /** Whether no later request has come on the connection of this one, so that its answer may be the last. */
@@ -107,7 +109,7 @@ export class Connections {
 
   #abortAll(): void {
     for (const calls of this.#calls.values()) {
-      for (const call of calls) call.controller.abort(new TidemarkError('SHUTTING_DOWN'))
+      for (const call of calls) call.abort(new TidemarkError('SHUTTING_DOWN'))
     }
     this.#timer = setTimeout(() => {
       for (const socket of [...this.#calls.keys(), ...this.#raw]) socket.destroy?.()
@@ -127,13 +129,51 @@ export class Connections {
   }
 }
 
-interface Call {
-  readonly controller: AbortController
+class Call implements OpenCall {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly end: (finished: boolean) => void
   /** Bytes that had been sent at the last look, and since when it is as many. */
-  progress: { readonly sent: number; readonly at: number } | null
+  progress: { readonly sent: number; readonly at: number } | null = null
+  aborted = false
+  reason: unknown = undefined
+  readonly #listeners: (() => void)[] = []
+  #controller: AbortController | null = null
+
+  constructor(request: IncomingMessage, response: ServerResponse, end: (finished: boolean) => void) {
+    this.request = request
+    this.response = response
+    this.end = end
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.aborted) this.#controller.abort(this.reason)
+    }
+    return this.#controller.signal
+  }
+
+  abort(reason: TidemarkError): void {
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = reason
+    this.#controller?.abort(reason)
+    for (const listener of this.#listeners.splice(0)) listener()
+  }
+
+  throwIfAborted(): void {
+    if (this.aborted) throw this.reason
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (!this.aborted) this.#listeners.push(listener)
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const index = this.#listeners.indexOf(listener)
+    if (index >= 0) this.#listeners.splice(index, 1)
+  }
 }
 
 function discardRest(request: IncomingMessage): void {

@@ -1,6 +1,7 @@
 import type { Issue } from '../errors/tidemark-error.ts'
 import type { Warnings } from '../errors/warnings.ts'
 import type { TagTree } from '../grammar/tree.ts'
+import type { Abortable } from '../historian/deadline.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
@@ -19,7 +20,7 @@ export interface MultiCall {
   /** Wall-clock time at arrival; `now` of calls that name none. */
   readonly now: Instant
   /** Aborted when the client goes away. */
-  readonly signal: AbortSignal
+  readonly signal: Abortable
 }
 
 /** A call whose body is understood as far as it concerns the call as a whole. */

@@ -5,17 +5,20 @@ import type { Bytes, Meta, Root, Store } from './environment.ts'
 import { META } from './names.ts'
 
 const DIGEST_BYTES = 32
+/** So many records are kept as they were read. */
+const REMEMBERED_RECORDS = 100
 /** The beginning of the digest that finds an entry; the rest is compared in constant time. */
 const KEY_BYTES = 8
 
 /**
- * Keys in lmdb: the first 8 bytes of the digest → the digest and the record as JSON. Nothing is remembered: a look-up reads the
- * newest state, so that what another process revoked stops working with the next turn of the event loop.
+ * Keys in lmdb: the first 8 bytes of the digest → the digest and the record as JSON. A look-up reads the newest state, so that what another process revoked stops working with the next turn of the event loop.
  */
 export class LmdbKeyStore implements KeyStore {
   readonly #root: Root
   readonly #meta: Meta
   readonly #keys: Store
+  /** How entries read that were found before; what is found now is compared with them to the byte. */
+  readonly #read = new Map<number, { readonly entry: Bytes; readonly record: KeyRecord | null }>()
 
   constructor(root: Root, meta: Meta, keys: Store) {
     this.#root = root
@@ -27,7 +30,18 @@ export class LmdbKeyStore implements KeyStore {
     if (digest.length !== DIGEST_BYTES) return null
     const entry = this.#keys.getBinary(digest.subarray(0, KEY_BYTES))
     if (entry === undefined || entry.length < DIGEST_BYTES) return null
-    return timingSafeEqual(entry.subarray(0, DIGEST_BYTES), digest) ? readRecord(entry) : null
+    return timingSafeEqual(entry.subarray(0, DIGEST_BYTES), digest) ? this.#recordOf(entry) : null
+  }
+
+  /** The same object as long as the entry is the same. */
+  #recordOf(entry: Bytes): KeyRecord | null {
+    const place = entry[0]! + entry[1]! * 2 ** 8 + entry[2]! * 2 ** 16
+    const read = this.#read.get(place)
+    if (read !== undefined && Buffer.compare(read.entry, entry) === 0) return read.record
+    const record = readRecord(entry)
+    if (this.#read.size >= REMEMBERED_RECORDS) this.#read.clear()
+    this.#read.set(place, { entry, record })
+    return record
   }
 
   async list(): Promise<readonly KeyRecord[]> {

@@ -3,7 +3,7 @@ import { outcomeOf, type Result } from '../errors/outcome.ts'
 import { showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import type { Warnings } from '../errors/warnings.ts'
 import type { CallContext } from '../historian/contract.ts'
-import { withDeadline } from '../historian/deadline.ts'
+import { type Abortable, withDeadline } from '../historian/deadline.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import type { Instant } from '../time/instant.ts'
 import { parseTime } from '../time/parse.ts'
@@ -20,7 +20,7 @@ export interface WriteCall {
   /** From now; passing it ends the request with outcome 'deadline'. */
   readonly deadlineSeconds: number
   /** Aborted when the client goes away. */
-  readonly signal: AbortSignal
+  readonly signal: Abortable
 }
 
 /** A JSON object as it was parsed. */

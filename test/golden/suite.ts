@@ -271,13 +271,14 @@ async function withPagesOfOnePoint(
   body: object,
   one: GoldenCase,
 ): Promise<Json> {
+  const { signal } = new AbortController()
   const call = callOf(historians, one)
-  const parsed = await parseLabels(parseHead(body, call), null, SIGNATURES, new Breather(call.signal))
+  const parsed = await parseLabels(parseHead(body, call), null, SIGNATURES, new Breather(signal))
   const [label] = parsed.labels
   if (label?.kind !== 'understood') return throughMulti(historians, body, one)
   const { tree, request, now, zone, address } = label
-  const tags = await resolveTags([tree], call.historians, call)
-  const source = new CallSource(call.historians, call)
+  const tags = await resolveTags([tree], call.historians, { signal })
+  const source = new CallSource(call.historians, { signal })
   const context = { source, now, zone, ...contextOf(request), pagePoints: 1 }
   let series: ReturnType<typeof compileSeries>
   try {

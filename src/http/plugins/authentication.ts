@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { digestOf, isUsable, type KeyScope } from '../../config/keys.ts'
+import { digestOf, isUsable, type KeyRecord, type KeyScope } from '../../config/keys.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { HistorianView } from '../../historian/registry.ts'
 import { queryKeyOf } from '../door.ts'
@@ -29,12 +29,12 @@ declare module 'fastify' {
  */
 export function addAuthentication(app: FastifyInstance, services: Services): void {
   app.decorateRequest('caller', null)
-  const digests = new Digests()
+  const callers = new Callers(services)
   app.addHook('onRequest', async (request) => {
     const access = neededAccess(request, services)
     const key = presentedKey(request)
     if (key !== null) {
-      const identified = identify(digests.of(key, request.raw.socket), services)
+      const identified = callers.of(key, request.raw.socket)
       // Where no key is needed, one that cannot be looked up now is like none.
       request.caller = await (access === 'open' ? identified.catch(() => null) : identified)
     }
@@ -45,6 +45,51 @@ export function addAuthentication(app: FastifyInstance, services: Services): voi
       throw new TidemarkError('KEY_READ_ONLY', { operation: request.endpoint.url ?? 'this' })
     }
   })
+}
+
+/**
+ * The callers by their keys. What a key opens is looked up anew in every turn of the event loop, in which many small requests of
+ * the same key may come together: no store shows another state within it.
+ */
+class Callers {
+  readonly #services: Services
+  readonly #digests = new Digests()
+  readonly #views = new WeakMap<KeyRecord, HistorianView>()
+  #ofTurn = new Map<string, Promise<Caller | null>>()
+
+  constructor(services: Services) {
+    this.#services = services
+  }
+
+  /** Null for a key that is unknown, expired or revoked: a client is not told which. */
+  of(key: string, socket: Socket): Promise<Caller | null> {
+    let caller = this.#ofTurn.get(key)
+    if (caller === undefined) {
+      if (this.#ofTurn.size === 0) setImmediate(() => this.#ofTurn.clear())
+      caller = this.#identify(this.#digests.of(key, socket))
+      this.#ofTurn.set(key, caller)
+    }
+    return caller
+  }
+
+  async #identify(digest: Uint8Array): Promise<Caller | null> {
+    const { keys, clock } = this.#services
+    const record = await keys.find(digest)
+    if (record === null || !isUsable(record, clock())) return null
+    return { keyName: record.name, scope: record.scope, historians: this.#viewOf(record) }
+  }
+
+  #viewOf(record: KeyRecord): HistorianView {
+    const { historians } = this.#services
+    if (record.historians === null) return historians
+    // A store that remembers how a record reads gives the same one again.
+    let view = this.#views.get(record)
+    if (view === undefined) {
+      view = historians.viewFor(record.historians)
+      this.#views.set(record, view)
+    }
+    return view
+  }
 }
 
 /**
@@ -82,11 +127,4 @@ function presentedKey(request: FastifyRequest): string | null {
   if (typeof header === 'string' && header !== '') return header
   const parameter = queryKeyOf(request.raw)
   return parameter === '' ? null : parameter
-}
-
-/** Null for a key that is unknown, expired or revoked: a client is not told which. */
-async function identify(digest: Uint8Array, { keys, clock, historians }: Services): Promise<Caller | null> {
-  const record = await keys.find(digest)
-  if (record === null || !isUsable(record, clock())) return null
-  return { keyName: record.name, scope: record.scope, historians: historians.viewFor(record.historians) }
 }

@@ -3,14 +3,14 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { Connections } from '../connections.ts'
+import type { Connections, OpenCall } from '../connections.ts'
 import { shownPath } from '../door.ts'
 import type { Metrics } from '../metrics.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Aborted when the client goes away, or when a shutdown waits no longer. */
-    gone: AbortSignal
+    gone: OpenCall
     /** What the route of the request says of itself; looked up once, since Fastify makes its options anew for each look. */
     endpoint: FastifyContextConfig & { readonly url?: string }
   }
@@ -29,12 +29,12 @@ export function addRequests(
   metrics: Metrics,
   log: Logger,
 ): void {
-  app.decorateRequest('gone', null as unknown as AbortSignal)
+  app.decorateRequest('gone', null as unknown as OpenCall)
   app.decorateRequest('endpoint', null as unknown as FastifyContextConfig)
   app.addHook('onRequest', (request, reply, done) => {
     const began = performance.now()
     request.endpoint = request.routeOptions.config
-    const call = connections.open(request.raw, reply.raw, (finished) => {
+    request.gone = connections.open(request.raw, reply.raw, (finished) => {
       request.work?.leave()
       const status = finished ? reply.statusCode : 499
       const seconds = (performance.now() - began) / 1_000
@@ -53,7 +53,6 @@ export function addRequests(
       }
       log[level](fields, finished || level === 'debug' ? 'answered' : 'client went away')
     })
-    request.gone = call.signal
     reply.header('x-request-id', request.id)
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       done(new TidemarkError('INVALID_REQUEST', { message: 'The request has no Host header' }))

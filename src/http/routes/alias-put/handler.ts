@@ -15,7 +15,7 @@ export const putAlias: Route = {
     ({ aliasesFor }) =>
     async (request, reply) => {
       const aliases = aliasesFor(callerOf(request).historians)
-      const context = { signal: request.gone }
+      const context = { signal: request.gone.signal }
       const { outcome, body } = await put(aliasNameOf(request), request.body, aliases, context)
       return reply
         .code(outcome === 'created' ? 201 : 200)

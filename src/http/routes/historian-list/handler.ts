@@ -9,5 +9,5 @@ export const listHistorians: Route = {
   access: 'read',
   errors: 'array',
   operation,
-  handler: () => async (request) => list(callerOf(request).historians, { signal: request.gone }),
+  handler: () => async (request) => list(callerOf(request).historians, { signal: request.gone.signal }),
 }
