@@ -2,6 +2,7 @@ import type { SinglePoint } from '../calc/series.ts'
 import { type Issue, never } from '../errors/tidemark-error.ts'
 import type { TimeZone } from '../time/zone.ts'
 import { aggregatePieces, columnPieces, pointText, rowPieces } from './answer-points.ts'
+import { AnswerSheet } from './answer-sheet.ts'
 import { formatCursor } from './cursor.ts'
 import type { Result } from './execute.ts'
 import type { ExecutedLabel } from './run.ts'
@@ -13,8 +14,8 @@ import type { Sheets } from './sheets.ts'
  * become keys of an object of ours.
  */
 
-/** Texts are joined to pieces of about this many characters before they are passed on. */
-const PIECE_CHARACTERS = 65_536
+/** Texts of several labels are passed on when they are about so long. */
+const TEXT_CHARACTERS = 4_096
 
 export interface AnswerParts {
   readonly results: readonly ExecutedLabel[]
@@ -28,40 +29,53 @@ export interface AnswerParts {
 /** A part of an answer: text that is still to be joined with its neighbours, or bytes that go out as they are. */
 export type Piece = string | Uint8Array
 
+/** Labels that have one point each, by their places among the results. */
+interface PointRun {
+  readonly first: number
+  readonly end: number
+}
+
 /**
  * The answer of an executed or refused call, in pieces worth sending.
  * @param sheets what large pieces are written on
  */
 export function answerPieces(parts: AnswerParts, sheets: Sheets): Generator<Uint8Array> {
-  return joined(partsOf(parts, sheets))
+  return joined(partsOf(parts, sheets), parts.results)
 }
 
 function* partsOf(
   { results, issues, now, warnings, message, format }: AnswerParts,
   sheets: Sheets,
-): Generator<Piece> {
+): Generator<Piece | PointRun> {
   let text = message === null ? '{"results":{' : `{"message":${JSON.stringify(message)},"results":{`
-  let separator = ''
-  for (const executed of results) {
+  for (let i = 0; i < results.length; ) {
+    const executed = results[i]!
     const { understood, result } = executed
-    const { label, zone } = understood
-    text += `${separator}${JSON.stringify(label)}:`
-    separator = ','
-    // Many labels have a point or three: they are joined here, without a turn of two generators for each.
-    if (result.kind === 'point') text += `{"dataPoint":${pointText(result.point, zone)}}`
-    else if (result.kind === 'adjacent') text += adjacentText(result, zone)
-    else {
+    if (i > 0) text += ','
+    if (result.kind === 'point') {
+      yield text
+      text = ''
+      // Many labels have a single point: they are written together, without a turn of a generator for each.
+      const first = i
+      while (i < results.length && results[i]!.result.kind === 'point') i++
+      yield { first, end: i }
+      continue
+    }
+    i++
+    text += `${JSON.stringify(understood.label)}:`
+    if (result.kind === 'adjacent') {
+      text += adjacentText(result, understood.zone)
+      if (text.length < TEXT_CHARACTERS) continue
+      yield text
+      text = ''
+    } else {
       yield text
       text = ''
       yield* resultParts(executed, result, format, sheets)
     }
-    if (text.length >= PIECE_CHARACTERS) {
-      yield text
-      text = ''
-    }
   }
   yield `${text}},"errors":{`
-  separator = ''
+  let separator = ''
   for (const issue of issues) {
     yield `${separator}${JSON.stringify(issue.label)}:${JSON.stringify(issue.message)}`
     separator = ','
@@ -125,17 +139,47 @@ function* issueParts(issues: readonly Issue[]): Generator<string> {
   yield ']'
 }
 
-/** Joins small texts to pieces worth sending; bytes are passed on as they are, in their place. */
-function* joined(parts: Iterable<Piece>): Generator<Uint8Array> {
-  let text = ''
+/** Writes labels with one point each, and answers the pieces that become full on the way. */
+function* writeRun(
+  sheet: AnswerSheet,
+  { first, end }: PointRun,
+  results: readonly ExecutedLabel[],
+): Generator<Uint8Array> {
+  for (let i = first; i < end; i++) {
+    const { understood, result } = results[i]!
+    if (result.kind !== 'point') continue
+    const { label, zone } = understood
+    if (i === first) sheet.near(result.point.time, zone)
+    if (!sheet.point(i > first, label, result.point, zone)) {
+      const text = `${i > first ? ',' : ''}${JSON.stringify(label)}:{"dataPoint":${pointText(result.point, zone)}}`
+      if (!sheet.text(text)) {
+        if (!sheet.isEmpty) yield sheet.take()
+        yield Buffer.from(text)
+      }
+    }
+    if (sheet.isFull) yield sheet.take()
+  }
+}
+
+/** Joins what is small to pieces worth sending; bytes are passed on as they are, in their place. */
+function* joined(
+  parts: Iterable<Piece | PointRun>,
+  results: readonly ExecutedLabel[],
+): Generator<Uint8Array> {
+  const sheet = new AnswerSheet()
   for (const part of parts) {
     if (typeof part === 'string') {
-      text += part
-      if (text.length < PIECE_CHARACTERS) continue
+      if (!sheet.text(part)) {
+        if (!sheet.isEmpty) yield sheet.take()
+        yield Buffer.from(part)
+      }
+    } else if (part instanceof Uint8Array) {
+      if (!sheet.isEmpty) yield sheet.take()
+      yield part
+    } else {
+      yield* writeRun(sheet, part, results)
     }
-    if (text !== '') yield Buffer.from(text)
-    text = ''
-    if (typeof part !== 'string') yield part
+    if (sheet.isFull) yield sheet.take()
   }
-  if (text !== '') yield Buffer.from(text)
+  if (!sheet.isEmpty) yield sheet.take()
 }

@@ -1,0 +1,120 @@
+import type { SinglePoint } from '../calc/series.ts'
+import { DayText } from '../time/format.ts'
+import type { TimeZone } from '../time/zone.ts'
+import { pointText } from './answer-points.ts'
+import { FixedText, TimestampTemplate, writeShortNumber } from './json-bytes.ts'
+import { makeSheet } from './sheets.ts'
+
+/** What is written is passed on in pieces of about this many bytes. */
+const PIECE_BYTES = 65_536
+/** A label of up to so many characters, with its point, fits behind the last byte of a piece. */
+const LONGEST_LABEL = 256
+const ROOM = 4_096
+
+/** One for all answers: whoever writes on it takes off what is written before anybody else gets a turn. */
+const SHEET = makeSheet(PIECE_BYTES + ROOM)
+
+/**
+ * Puts an answer together from texts and from labels that have one point each, which are written as bytes: a text for each of them,
+ * joined and then encoded, takes three times as long. Has to be emptied before others have their turn.
+ */
+export class AnswerSheet {
+  #at = 0
+
+  get isEmpty(): boolean {
+    return this.#at === 0
+  }
+
+  /** Whether a piece is worth sending. */
+  get isFull(): boolean {
+    return this.#at >= PIECE_BYTES
+  }
+
+  /** What is written since it was taken the last time; the sheet is empty then. */
+  take(): Buffer {
+    const piece = Buffer.from(SHEET.bytes.subarray(0, this.#at))
+    this.#at = 0
+    return piece
+  }
+
+  /** False, and nothing is written, when it does not fit. */
+  text(text: string): boolean {
+    const room = SHEET.bytes.length - this.#at
+    if (text.length * 3 > room && Buffer.byteLength(text) > room) return false
+    this.#at += SHEET.bytes.write(text, this.#at)
+    return true
+  }
+
+  /**
+   * Writes `"label":{"dataPoint":...}` on a sheet that is not full.
+   * @param comma whether one comes before it
+   * @returns     false, and nothing is written, for a label that is too long
+   */
+  point(comma: boolean, label: string, point: SinglePoint, zone: TimeZone): boolean {
+    if (label.length > LONGEST_LABEL) return false
+    const { view } = SHEET
+    if (comma) SHEET.bytes[this.#at++] = COMMA
+    const plain = writePlainLabel(label, this.#at)
+    const at = plain < 0 ? this.#at + SHEET.bytes.write(JSON.stringify(label), this.#at) : plain
+    const stamp = stampFor(zone)
+    if (point.time >= stamp.day.start && point.time < stamp.day.end) {
+      const valueAt = stamp.template.write(view, at, point.time)
+      const end = writeShortNumber(view, valueAt, point.value)
+      if (end >= 0) {
+        this.#at = (point.bad ? BAD_END : OK_END).write(view, end)
+        return true
+      }
+    }
+    this.#at = at + SHEET.bytes.write(`:{"dataPoint":${pointText(point, zone)}}`, at, 'latin1')
+    return true
+  }
+
+  /** Says that points near this instant come next. */
+  near(time: number, zone: TimeZone): void {
+    const { day } = stampFor(zone)
+    if (time < day.start || time >= day.end) day.enter(time)
+  }
+}
+
+/** Writes a label in quotes; -1 where a character would have to be escaped or is not ASCII. */
+function writePlainLabel(label: string, start: number): number {
+  const { bytes } = SHEET
+  let at = start
+  bytes[at++] = QUOTE
+  for (let i = 0; i < label.length; i++) {
+    const code = label.charCodeAt(i)
+    if (code < SPACE || code > TILDE || code === QUOTE || code === BACKSLASH) return -1
+    bytes[at++] = code
+  }
+  bytes[at++] = QUOTE
+  return at
+}
+
+/** Timestamps of one day: points of other days are written as texts, since each change of the day costs more than a text. */
+interface Stamp {
+  readonly day: DayText
+  readonly template: TimestampTemplate
+}
+
+const stamps = new WeakMap<TimeZone, Stamp>()
+let lastZone: TimeZone | null = null
+let lastStamp: Stamp | null = null
+
+function stampFor(zone: TimeZone): Stamp {
+  if (zone === lastZone) return lastStamp!
+  const stamp = stamps.getOrInsertComputed(zone, () => ({
+    day: new DayText(zone),
+    template: new TimestampTemplate(':{"dataPoint":{"timestamp":"', zone, '","value":'),
+  }))
+  lastZone = zone
+  lastStamp = stamp
+  return stamp
+}
+
+const OK_END = new FixedText(',"status":"OK"}}')
+const BAD_END = new FixedText(',"status":"BAD"}}')
+const COMMA = 44
+const QUOTE = 34
+const BACKSLASH = 92
+const SPACE = 32
+const TILDE = 126
