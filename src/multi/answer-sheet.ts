@@ -32,7 +32,8 @@ export class AnswerSheet {
 
   /** What is written since it was taken the last time; the sheet is empty then. */
   take(): Buffer {
-    const piece = Buffer.from(SHEET.bytes.subarray(0, this.#at))
+    const piece = Buffer.allocUnsafe(this.#at)
+    SHEET.bytes.copy(piece, 0, 0, this.#at)
     this.#at = 0
     return piece
   }

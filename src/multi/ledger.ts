@@ -19,6 +19,11 @@ export class CallLedger {
     return sum
   }
 
+  /** Distinct reads. */
+  countReads(): number {
+    return this.#tags.reads.length
+  }
+
   /** Distinct stored tags. */
   countTags(): number {
     return this.#tags.count

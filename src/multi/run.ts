@@ -141,13 +141,15 @@ async function executePlan(
 
 /** What came of each label, in their order. */
 async function executeLabels(
-  { labels }: Plan,
+  { labels, ledger }: Plan,
   source: CallSource,
   signal: AbortSignal,
 ): Promise<readonly (ExecutedLabel | WrongLabel)[]> {
   const points = labels.filter((label) => label.kind === 'point')
   const series = labels.filter((label) => label.kind === 'series')
-  const pointsTold = points.length === 0 ? NO_ANSWERS : source.points(points)
+  // Each of them planned one read; with other labels beside them, also wrong ones, the numbers would not say the same.
+  const alone = points.length === labels.length && ledger.countReads() === labels.length
+  const pointsTold = points.length === 0 ? NO_ANSWERS : source.points(points, alone)
   const grids = new Grids()
   const ofSeries =
     series.length === 0 ? [] : await Promise.all(series.map((label) => executeLabel(label, grids, signal)))

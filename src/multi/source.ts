@@ -49,9 +49,15 @@ export class CallSource implements SeriesSource {
     return this.#lane(tag).askPoint(tag.tag, find, at).promise()
   }
 
-  /** Many points at once, without a promise for each. Resolves when all are answered, in their order; rejects never. */
-  async points(asks: readonly PointAsk[]): Promise<readonly PointAnswer[]> {
-    const points = asks.map(({ tag, request: { find, at } }) => this.#lane(tag).askPoint(tag.tag, find, at))
+  /**
+   * Many points at once, without a promise for each. Resolves when all are answered, in their order; rejects never.
+   * @param alone whether all are different, and nothing else in the call asks for points: they need not be found again then
+   */
+  async points(asks: readonly PointAsk[], alone: boolean): Promise<readonly PointAnswer[]> {
+    const points = asks.map(({ tag, request: { find, at } }) => {
+      const lane = this.#lane(tag)
+      return alone ? lane.newPoint(tag.tag, find, at) : lane.askPoint(tag.tag, find, at)
+    })
     let told: Promise<void> | null = null
     for (const point of points) {
       // Nearly all travel together.
@@ -210,16 +216,17 @@ class HistorianLane {
   askPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
     const first = this.#firstPoints.get(tag)
     if (first === undefined) {
-      const point = this.#newPoint(tag, find, at)
+      const point = this.newPoint(tag, find, at)
       this.#firstPoints.set(tag, point)
       return point
     }
     if (first.find === find && first.at === at) return first
     first.others ??= new Map()
-    return first.others.getOrInsertComputed(`${find} ${at}`, () => this.#newPoint(tag, find, at))
+    return first.others.getOrInsertComputed(`${find} ${at}`, () => this.newPoint(tag, find, at))
   }
 
-  #newPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
+  /** A point that nobody asked for before, nor will again. */
+  newPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
     const point = new AskedPoint(find, at)
     point.told = this.#points.addFor({ tag, find, at }, point)
     return point

@@ -53,7 +53,7 @@ export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes
   })
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (request: FastifyRequest, _payload, done) => {
+  const parser = (request: FastifyRequest, _payload: unknown, done: BodyDone) => {
     if (request.endpoint.takesJson !== true) return done(null, undefined)
     const parse = request.endpoint.takesBytes === true ? (body: Body) => body : parseBody
     const bytes = arrivedBody(request, limitBytes)
@@ -61,13 +61,18 @@ export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes
     readBody(request, limitBytes, memory)
       .then(parse)
       .then((parsed) => done(null, parsed), done)
-  })
+  }
+  // Fastify takes the type of a body apart for every request that only `*` fits.
+  app.addContentTypeParser('application/json', parser)
+  app.addContentTypeParser('*', parser)
   app.addHook('preValidation', (request, _reply, done) => {
     // Fastify skips the parser where no body is announced at all.
     if (request.endpoint.takesJson === true && request.body === undefined) throw invalidJson('it is empty')
     done()
   })
 }
+
+type BodyDone = (error: Error | null, body?: unknown) => void
 
 function checkType(request: FastifyRequest): void {
   const { 'content-type': type, 'content-encoding': given } = request.headers
