@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { ROUTES } from '../../src/http/routes/index.ts'
-import { EXPIRED_KEY, get, jsonHeaders, READ_KEY, REVOKED_KEY, testService, WRITE_KEY } from './service.ts'
+import {
+  EXPIRED_KEY,
+  get,
+  jsonHeaders,
+  READ_KEY,
+  REVOKED_KEY,
+  testKeys,
+  testService,
+  WRITE_KEY,
+} from './service.ts'
 
 const { app } = testService()
 
@@ -168,4 +178,21 @@ test('a file that the reference page does not have is 404 like any other path', 
   const { status, text } = await get(app, '/docs/static/nope.js', {})
   assert.equal(status, 404)
   assert.equal(JSON.parse(text).issues[0].code, 'PATH_NOT_FOUND')
+})
+
+test('what a key opens is looked up anew in every turn of the event loop', async () => {
+  const records = testKeys()
+  let revoked = false
+  const keys = { ...records, find: async (digest: Uint8Array) => (revoked ? null : records.find(digest)) }
+  const { app } = testService({ keys })
+  const ask = async () =>
+    (await app.inject({ method: 'GET', url: '/historian/list', headers: { 'x-api-key': READ_KEY } }))
+      .statusCode
+  assert.deepEqual(await Promise.all([ask(), ask()]), [200, 200])
+  revoked = true
+  await setImmediate()
+  assert.deepEqual(await Promise.all([ask(), ask()]), [401, 401])
+  revoked = false
+  await setImmediate()
+  assert.equal(await ask(), 200)
 })
