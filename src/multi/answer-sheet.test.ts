@@ -74,7 +74,10 @@ test('labels with a point each are written as the texts of their points', () => 
         }
       })
       const pieces = [
-        ...answerPieces({ results, issues: [], now: 'now', warnings: [], message: null, format: 'points' }, new Sheets()),
+        ...answerPieces(
+          { results, issues: [], now: 'now', warnings: [], message: null, format: 'points' },
+          new Sheets(),
+        ),
       ].map((piece) => Buffer.from(piece))
       const text = Buffer.concat(pieces).toString()
       assert.equal(text, `{"results":{${all.map(textOf).join(',')}},"errors":{},"now":"now"}`)
@@ -90,7 +93,10 @@ test('two answers that are taken piece by piece in turn do not mix', () => {
       understood: { label: `${name}${i}`, address: '', now: instantFromUs(0), zone: UTC },
       result: { kind: 'point', point: { time: instantFromUs(i * 1e6), value: i, bad: false } } as const,
     }))
-    return answerPieces({ results, issues: [], now: name, warnings: [], message: null, format: 'points' }, new Sheets())
+    return answerPieces(
+      { results, issues: [], now: name, warnings: [], message: null, format: 'points' },
+      new Sheets(),
+    )
   }
   const whole = (name: string) => Buffer.concat([...answerOf(name)]).toString()
   const alone = ['a', 'bb'].map(whole)
