@@ -56,9 +56,13 @@ const tools: Tools = {
   openKeys: (settings) =>
     openStores(settings, { owner: false, needsData: settings.store === null }, stderrLog),
   startService,
-  checkData: async ({ dataDir }, signal) => {
+  checkData: async (settings, signal) => {
     const { checkDataDirectory } = await import('./storage/maintenance.ts')
-    const { historians, aliases, damagedAliases } = await checkDataDirectory(dataDir, signal)
+    const { historians, aliases, damagedAliases } = await checkDataDirectory(
+      settings.dataDir,
+      signal,
+      await historiansElsewhere(settings),
+    )
     const checked = historians.map(({ historian, check, failure }) => ({
       name: historian,
       tags: check?.tags ?? 0,
@@ -69,9 +73,9 @@ const tools: Tools = {
     if (aliases > 0) checked.push(checkedAliases(aliases, damagedAliases))
     return { historians: checked }
   },
-  backupData: async ({ dataDir }, target, signal) => {
+  backupData: async (settings, target, signal) => {
     const { backupDataDirectory } = await import('./storage/maintenance.ts')
-    await backupDataDirectory(dataDir, target, signal)
+    return backupDataDirectory(settings.dataDir, target, signal, await historiansElsewhere(settings))
   },
 }
 
@@ -363,6 +367,15 @@ async function openHistorians(
 
 async function closeAll(historians: readonly Historian[]): Promise<void> {
   await Promise.allSettled(historians.map((historian) => historian.close()))
+}
+
+/** Configured historians whose data are in this machine's folders outside of the data directory. */
+async function historiansElsewhere({ historians }: Settings) {
+  const drivers = await loadDrivers()
+  return [...historians].flatMap(([name, { type, options }]) => {
+    const folder = drivers.get(type)!.ownFolder?.(options) ?? null
+    return folder === null ? [] : [{ name, folder }]
+  })
 }
 
 function checkedAliases(aliases: number, damaged: number): CheckReport['historians'][number] {

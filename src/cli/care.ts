@@ -69,6 +69,9 @@ async function runBackup(folder: string, options: SettingsOptions, context: Comm
   const { settings } = await loadCommandSettings(options, context)
   const { terminal, tools, signal, directory } = context
   const target = resolve(directory, folder)
-  await tools.backupData(settings, target, signal)
+  const elsewhere = await tools.backupData(settings, target, signal)
   say(terminal, `Copied ${settings.dataDir} to ${target}`)
+  for (const { name, folder, copy } of elsewhere) {
+    say(terminal, `Copied ${printable(folder)} of historian ${name} to ${printable(copy)}: restore it there`)
+  }
 }

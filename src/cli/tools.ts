@@ -19,8 +19,15 @@ export interface Tools {
   startService(settings: Settings): Promise<Service>
   /** Reads all that is stored and says what is damaged. */
   checkData(settings: Settings, signal: AbortSignal): Promise<CheckReport>
-  /** Copies the data directory as of one moment, also while a service owns it. */
-  backupData(settings: Settings, target: string, signal: AbortSignal): Promise<void>
+  /**
+   * Copies the data directory as of one moment, also while a service owns it.
+   * @returns historians that stand in folders of their own outside of it, and where their copies are
+   */
+  backupData(
+    settings: Settings,
+    target: string,
+    signal: AbortSignal,
+  ): Promise<readonly { readonly name: string; readonly folder: string; readonly copy: string }[]>
 }
 
 /** Historians in a data directory, owned by this process until closed. */

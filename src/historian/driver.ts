@@ -51,6 +51,8 @@ export interface DriverDefinition<Config = unknown> {
   readonly configSchema: ZodType<Config>
   /** Whether its data stand in the data directory, where one process at a time changes them and others may read. */
   readonly isLocal?: boolean
+  /** Of one whose data stand in the data directory: the folder that it is configured to use instead, `null` for none. */
+  ownFolder?(config: Config): string | null
   /**
    * Rejects with a TidemarkError when the historian cannot be used as configured, which stops the service. A server that
    * cannot be reached now is no such reason: the historian is opened, its calls fail with HISTORIAN_UNAVAILABLE, and it

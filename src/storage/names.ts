@@ -10,6 +10,8 @@ export const FORMAT_VERSION = 2
 export const SYSTEM_FOLDER = 'system'
 /** Folder with a folder for each embedded historian. */
 export const HISTORIANS_FOLDER = 'historians'
+/** In a backup: folder with a folder for each embedded historian whose data stand outside of the data directory. */
+export const ELSEWHERE_FOLDER = 'elsewhere'
 /** Touched while an owner lives, beside the lmdb files of what it owns. */
 export const LEASE_FILE = 'owner.lease'
 /** lmdb's own. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -278,5 +278,40 @@ describe('import and export', async () => {
     assert.match(await exporting(['--data-dir', 'copied']), /local\/a,2026-01-02T00:00:00\.000Z,2,OK\n$/)
     assert.equal((await tidemark(['backup', 'copied', ...data], { cwd })).code, 1)
     await service.stop()
+  })
+
+  it('check and backup take historians with folders of their own along', async () => {
+    const dataDir = fresh()[1]!
+    const own = join(cwd, 'own-folder')
+    const config = join(cwd, 'own-folder.yaml')
+    await writeFile(
+      config,
+      `dataDir: ${dataDir}\nhistorians:\n  local: {type: embedded}\n  far: {type: embedded, path: ${own}}\n`,
+    )
+    const file = join(cwd, 'own-folder.csv')
+    await writeFile(file, 'timestamp,a\n2026-01-01,1\n2026-01-02,2\n')
+    const imported = await tidemark(['import', file, '--historian', 'far', '--config', config], { cwd })
+    assert.equal(imported.code, 0, imported.stderr)
+    const checked = await tidemark(['check', '--config', config], { cwd })
+    assert.equal(checked.code, 0, checked.stderr)
+    assert.match(checked.stdout, /^far +1 +2 +good$/m)
+
+    const copied = join(cwd, 'copied-own')
+    const backup = await tidemark(['backup', copied, '--config', config], { cwd })
+    assert.equal(backup.code, 0, backup.stderr)
+    assert.match(
+      backup.stdout,
+      /^Copied \S+own-folder of historian far to \S+elsewhere\/far: restore it there$/m,
+    )
+    await writeFile(
+      config,
+      `dataDir: ${copied}\nhistorians:\n  far: {type: embedded, path: ${join(copied, 'elsewhere', 'far')}}\n`,
+    )
+    assert.match(await exporting(['--config', config]), /far\/a,2026-01-02T00:00:00\.000Z,2,OK\n$/)
+
+    // A disk that is not there must not pass for one that is good, or for a copy.
+    await rm(join(copied, 'elsewhere'), { recursive: true })
+    assert.equal((await tidemark(['check', '--config', config], { cwd })).code, 4)
+    assert.equal((await tidemark(['backup', 'copied-again', '--config', config], { cwd })).code, 1)
   })
 })

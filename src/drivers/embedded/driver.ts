@@ -35,6 +35,7 @@ export const embedded = defineDriver({
   type: 'embedded',
   configSchema: embeddedConfigSchema,
   isLocal: true,
+  ownFolder: ({ path }) => path ?? null,
   open: async ({ writable, path }, { name, directory, owner }) =>
     new EmbeddedHistorian(
       await openHistorianStore(path ?? directory, {
