@@ -30,6 +30,7 @@ import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/index.ts'
 import type { Parts, Services } from './services.ts'
+import { TurnEnd } from './turn-end.ts'
 import { WorkInHand } from './work.ts'
 
 /** A head that takes longer than this, or a whole request that takes longer than the next, is cut off with 408. */
@@ -93,7 +94,8 @@ export function createServer(services: Services): FastifyInstance & { readonly m
   const parts: Parts = { ...services, historians, metrics, aliasesFor, document }
   app.register(
     async (scope) => {
-      for (const route of ROUTES) addRoute(scope, route, parts)
+      const turn = new TurnEnd()
+      for (const route of ROUTES) addRoute(scope, route, parts, turn)
       addReference(scope, document)
     },
     { prefix: serverSettings.basePath },
@@ -101,7 +103,7 @@ export function createServer(services: Services): FastifyInstance & { readonly m
   return Object.assign(app, { metrics })
 }
 
-function addRoute(scope: FastifyInstance, route: Route, parts: Parts): void {
+function addRoute(scope: FastifyInstance, route: Route, parts: Parts, turn: TurnEnd): void {
   const handle = route.handler(parts)
   scope.route({
     method: route.method,
@@ -117,7 +119,9 @@ function addRoute(scope: FastifyInstance, route: Route, parts: Parts): void {
       request.work?.use()
       try {
         const hops = readHops(request.headers[HOPS_HEADER])
-        return await afterHops(hops, () => handle(request, reply))
+        const answer = await afterHops(hops, () => handle(request, reply))
+        await turn.wait()
+        return answer
       } finally {
         request.work?.leave()
       }
