@@ -14,7 +14,7 @@ export interface Load {
   readonly has: number
   readonly clients: number
   readonly calls: number
-  /** Calls before those that are measured, in half of the time at most. */
+  /** Calls before those that are measured, in as much time at most: server programs that are compiled while they run need thousands of them. */
   readonly warmUps: number
   /** No call begins later than this after the first one; there are fewer then. */
   readonly seconds: number
@@ -48,7 +48,7 @@ export async function run(peer: Peer, load: Load): Promise<LoadResult> {
   collectGarbage()
   const timer = new Watchdog(peer)
   try {
-    await sendAll({ ...load, calls: load.warmUps, seconds: load.seconds / 2 }, timer)
+    await sendAll({ ...load, calls: load.warmUps }, timer)
     const server = peer.server.processorMs()
     const client = process.cpuUsage()
     const { callMs, ms, readingMs } = await sendAll(load, timer)

@@ -29,7 +29,7 @@ export const WRITES: readonly Case[] = [
 ]
 
 export const READS: readonly Case[] = [
-  read('read/current-values-of-100-tags', 100, 300, (peer) => [peer.current(hundred)]),
+  read('read/current-values-of-100-tags', 100, 2_000, (peer) => [peer.current(hundred)]),
   {
     name: 'read/current-value-16-clients',
     items: 1,
@@ -38,8 +38,7 @@ export const READS: readonly Case[] = [
       has: 1,
       clients: 16,
       calls: 20_000,
-      // Server programs that are compiled while they run get there in tens of thousands of calls.
-      warmUps: 40_000,
+      warmUps: 60_000,
       seconds: READ_SECONDS,
     }),
   },
@@ -81,7 +80,7 @@ function read(name: string, items: number, calls: number, asks: (peer: Peer) => 
       has: items,
       clients: 1,
       calls,
-      warmUps: calls >> 1,
+      warmUps: 2 * calls,
       seconds: READ_SECONDS,
     }),
   }
