@@ -21,9 +21,19 @@ export interface FoldLimits {
   readonly records: number
   /** Time since its first record, in milliseconds: what nobody adds to does not stay in memory. */
   readonly ageMs: number
+  /**
+   * What is left when many points came and nothing more comes for a while: aggregates over them have no summaries before they are
+   * folded. Left out, only age counts.
+   */
+  readonly rest?: { readonly points: number; readonly afterMs: number }
 }
 
-export const FOLD_LIMITS: FoldLimits = { points: 1_000_000, records: 100_000, ageMs: 300_000 }
+export const FOLD_LIMITS: FoldLimits = {
+  points: 1_000_000,
+  records: 100_000,
+  ageMs: 300_000,
+  rest: { points: 20_000, afterMs: 2_000 },
+}
 
 /** Journal records that are removed in one commit at most. */
 const REMOVED_RECORDS = 1_000

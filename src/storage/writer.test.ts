@@ -94,6 +94,20 @@ test('what nobody adds to is folded when it has become old', async (t) => {
   assert.equal((await store.check(signal)).points, 3)
 })
 
+test('the rest of many points is folded soon after the last of them, and a few points wait', async (t) => {
+  const store = await open(temporaryFolder(t), { ...NEVER_FULL, rest: { points: 10, afterMs: 5 } })
+  t.after(() => store.close())
+  await write(store, { a: ramp(9, 0, 1) })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal((await store.check(signal)).records, 1)
+  await write(store, { b: ramp(1, 0, 1) })
+  while ((await store.check(signal)).records > 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  // Once more: the timer is used again.
+  await write(store, { a: ramp(10, 100, 1) })
+  while ((await store.check(signal)).records > 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  assert.equal((await store.check(signal)).points, 20)
+})
+
 test('a write that is refused makes none of its tags', async (t) => {
   const store = await open(await damagedFolder(t))
   t.after(() => store.close())

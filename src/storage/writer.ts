@@ -82,6 +82,7 @@ export class Writer {
   #isFoldQueued = false
   #isClosing = false
   #ageTimer: NodeJS.Timeout | null = null
+  #restTimer: NodeJS.Timeout | null = null
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -97,6 +98,7 @@ export class Writer {
   async close(): Promise<void> {
     this.#isClosing = true
     if (this.#ageTimer !== null) clearTimeout(this.#ageTimer)
+    if (this.#restTimer !== null) clearTimeout(this.#restTimer)
     await this.#queue.idle()
   }
 
@@ -255,6 +257,7 @@ export class Writer {
       }, this.#parts.limits.ageMs)
       this.#ageTimer.unref()
     }
+    this.#waitForRest()
     if (this.#isFoldQueued || !this.#folder.isDue(this.#state)) return
     this.#isFoldQueued = true
     // Behind whatever waits now; what fails is tried again with the next commit.
@@ -270,6 +273,23 @@ export class Writer {
         },
       )
     })
+  }
+
+  /** Has the rest of many points folded when nothing more comes: called again, it waits anew. */
+  #waitForRest(): void {
+    const { rest } = this.#parts.limits
+    const { heads } = this.#parts
+    if (rest === undefined || heads.activePoints < rest.points) return
+    if (this.#restTimer !== null) {
+      this.#restTimer.refresh()
+      return
+    }
+    this.#restTimer = setTimeout(() => {
+      if (heads.activePoints < rest.points) return
+      this.#folder.want()
+      this.#foldLater()
+    }, rest.afterMs)
+    this.#restTimer.unref()
   }
 
   /** Has all points of some tags stand in blocks, in a commit of its own. */
