@@ -118,7 +118,9 @@ export class Head {
 
   /** Takes points up to a time (included) away, when no others will come. */
   dropUntil(time: number): void {
-    this.#first += upperBound(this.columns().times, time)
+    // Looked at first: merging late points begins anew at index 0.
+    const { times } = this.columns()
+    this.#first += upperBound(times, time)
   }
 
   /** Gives its memory back, when nobody asks it for anything any more. */

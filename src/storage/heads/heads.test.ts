@@ -265,6 +265,15 @@ test('a head holds the same points whether they are few or many', () => {
   )
 })
 
+test('what was dropped stays dropped when a late point is merged in afterwards', () => {
+  const head = new Head(new Cells())
+  head.add(columnsOf([1, 1], [2, 2], [3, 3], [4, 4], [5, 5]), 0, 5)
+  head.dropUntil(2)
+  head.add(columnsOf([4, 44]), 0, 1)
+  head.dropUntil(3)
+  assert.deepEqual(rowsOf(head.columns()), rowsOf(columnsOf([4, 44], [5, 5])))
+})
+
 test('late points that are looked at one by one use no memory that only comes free with their epoch', () => {
   const cells = new Cells()
   const head = new Head(cells)
