@@ -41,7 +41,7 @@ export async function parseLabels(
   breather: Breather,
 ): Promise<ParsedCall> {
   const { now, zone, warnings } = head
-  const context: LabelContext = { now, zone, defaultHistorian, signatures, warnings, type: null }
+  const context: LabelContext = { now, zone, defaultHistorian, signatures, warnings }
   const labels: ParsedLabel[] = []
   let inARow = 0
   for (const [label, request] of head.requests) {
@@ -61,8 +61,6 @@ interface LabelContext {
   readonly defaultHistorian: string | null
   readonly signatures: ReadonlyMap<string, FunctionSignature>
   readonly warnings: Warnings
-  /** Of the label before: most often that of the next one too. */
-  type: RequestType | null
 }
 
 function parseLabel(label: string, request: unknown, context: LabelContext): ParsedLabel {
@@ -78,8 +76,7 @@ function understandLabel(label: string, request: unknown, context: LabelContext)
   if (!isObject(request))
     throw refused(`Invalid request ${showInput(request)}: an object with type and tag is expected`)
   context.warnings.checkFields(request, LABEL_FIELDS, 'a request')
-  const type = readType(request.type, context.type)
-  context.type = type
+  const type = readType(request.type)
   const address = request.tag
   if (typeof address !== 'string') {
     throw refused(`Invalid tag ${showInput(address)}: a text <historian_name>/<tag_name> is expected`)
@@ -109,8 +106,7 @@ function understandLabel(label: string, request: unknown, context: LabelContext)
   }
 }
 
-function readType(input: unknown, last: RequestType | null): RequestType {
-  if (last !== null && input === last.name) return last
+function readType(input: unknown): RequestType {
   const type = typeof input === 'string' ? REQUEST_TYPES.get(input) : undefined
   if (type !== undefined) return type
   const values = { input: showInput(input), expected: listWords([...REQUEST_TYPES.keys()]) }

@@ -3,7 +3,7 @@ import { AGGREGATE_NAMES, type AggregateName } from '../series/aggregate-names.t
 import type { FindPoint } from '../series/reads.ts'
 import type { Instant } from '../time/instant.ts'
 import type { Details } from './details.ts'
-import { type AggregatesRequest, BOUNDARIES, type CurrentPointRequest, type Request } from './requests.ts'
+import { type AggregatesRequest, BOUNDARIES, type Request } from './requests.ts'
 
 export const DEFAULT_POINTS = 1000
 
@@ -27,7 +27,9 @@ export const REQUEST_TYPES: ReadonlyMap<string, RequestType> = new Map<string, R
   [
     type('CURRENT_POINT', ['now'], (details, now) => {
       const before = details.optionalTime('now')
-      return before === null ? currentPoint(now) : { kind: 'current', find: 'before', at: before }
+      return before === null
+        ? { kind: 'current', find: 'before-or-at', at: now }
+        : { kind: 'current', find: 'before', at: before }
     }),
     type('HISTORICAL_POINT', ['at'], (details) => ({ kind: 'historical', at: details.time('at') })),
     type('INTERPOLATED_POINTS', ['from', 'to', 'count', 'interval'], readInterpolated),
@@ -55,14 +57,6 @@ function type(name: string, fields: readonly string[], read: RequestType['read']
 function findPoint(name: string, find: FindPoint): RequestType {
   return type(name, ['at'], (details) => ({ kind: 'find', find, at: details.time('at') }))
 }
-
-/** Most labels ask for the current value at the call's `now`: they are given the same request, made once. */
-function currentPoint(now: Instant): CurrentPointRequest {
-  if (lastCurrent?.at !== now) lastCurrent = { kind: 'current', find: 'before-or-at', at: now }
-  return lastCurrent
-}
-
-let lastCurrent: CurrentPointRequest | null = null
 
 function readRange(details: Details): { from: Instant; to: Instant } {
   const from = details.time('from')

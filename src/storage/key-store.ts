@@ -11,7 +11,8 @@ const REMEMBERED_RECORDS = 100
 const KEY_BYTES = 8
 
 /**
- * Keys in lmdb: the first 8 bytes of the digest → the digest and the record as JSON. A look-up reads the newest state, so that what another process revoked stops working with the next turn of the event loop.
+ * Keys in lmdb: the first 8 bytes of the digest → the digest and the record as JSON. A look-up reads the newest state, so that
+ * what another process revoked stops working with the next turn of the event loop.
  */
 export class LmdbKeyStore implements KeyStore {
   readonly #root: Root
