@@ -6,7 +6,7 @@ import { AnswerSheet } from './answer-sheet.ts'
 import { formatCursor } from './cursor.ts'
 import type { Result } from './execute.ts'
 import type { ExecutedLabel } from './run.ts'
-import type { Sheets } from './sheets.ts'
+import { Sheets } from './sheets.ts'
 
 /**
  * Writes answers as JSON, piece by piece, straight from columns: an object per point, or one string of the whole answer,
@@ -37,9 +37,9 @@ interface PointRun {
 
 /**
  * The answer of an executed or refused call, in pieces worth sending.
- * @param sheets what large pieces are written on
+ * @param sheets what large pieces are written on; left out it is new memory
  */
-export function answerPieces(parts: AnswerParts, sheets: Sheets): Generator<Uint8Array> {
+export function answerPieces(parts: AnswerParts, sheets = new Sheets()): Generator<Uint8Array> {
   return joined(partsOf(parts, sheets), parts.results)
 }
 
@@ -151,14 +151,18 @@ function* writeRun(
     const { label, zone } = understood
     if (i === first) sheet.near(result.point.time, zone)
     if (!sheet.point(i > first, label, result.point, zone)) {
-      const text = `${i > first ? ',' : ''}${JSON.stringify(label)}:{"dataPoint":${pointText(result.point, zone)}}`
-      if (!sheet.text(text)) {
-        if (!sheet.isEmpty) yield sheet.take()
-        yield Buffer.from(text)
-      }
+      const comma = i > first ? ',' : ''
+      const text = `${comma}${JSON.stringify(label)}:{"dataPoint":${pointText(result.point, zone)}}`
+      if (!sheet.text(text)) yield* besideSheet(sheet, text)
     }
     if (sheet.isFull) yield sheet.take()
   }
+}
+
+/** A text that does not fit on a sheet is a piece of its own, behind what was written before. */
+function* besideSheet(sheet: AnswerSheet, text: string): Generator<Uint8Array> {
+  if (!sheet.isEmpty) yield sheet.take()
+  yield Buffer.from(text)
 }
 
 /** Joins what is small to pieces worth sending; bytes are passed on as they are, in their place. */
@@ -169,10 +173,7 @@ function* joined(
   const sheet = new AnswerSheet()
   for (const part of parts) {
     if (typeof part === 'string') {
-      if (!sheet.text(part)) {
-        if (!sheet.isEmpty) yield sheet.take()
-        yield Buffer.from(part)
-      }
+      if (!sheet.text(part)) yield* besideSheet(sheet, part)
     } else if (part instanceof Uint8Array) {
       if (!sheet.isEmpty) yield sheet.take()
       yield part

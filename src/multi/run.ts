@@ -15,7 +15,7 @@ import { type CallTotals, findBreaches } from './limit.ts'
 import { parseHead, parseLabels } from './parse.ts'
 import { type Plan, type PointLabel, planCall, plannedLabels, type SeriesLabel, totalsOf } from './plan.ts'
 import { resolveTags } from './resolve.ts'
-import { Sheets } from './sheets.ts'
+import type { Sheets } from './sheets.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
 
 /** How a call ended; src/http makes the status of it. */
@@ -130,8 +130,7 @@ async function executePlan(
   const now = formatInstant(parsed.now, parsed.zone)
   return {
     outcome: 'executed',
-    pieces: (sheets = new Sheets()) =>
-      answerPieces({ results, issues, now, warnings, message: null, format }, sheets),
+    pieces: (sheets) => answerPieces({ results, issues, now, warnings, message: null, format }, sheets),
     labels: parsed.labels.length,
     wrongLabels: issues.length,
     statistics: source.statistics,
@@ -239,8 +238,7 @@ function wholeCallFailed(
   const now = formatInstant(head.now, head.zone)
   return {
     outcome,
-    pieces: (sheets = new Sheets()) =>
-      answerPieces({ results: [], issues, now, warnings, message, format }, sheets),
+    pieces: (sheets) => answerPieces({ results: [], issues, now, warnings, message, format }, sheets),
     labels: issues.length,
     wrongLabels: issues.length,
     statistics: NOTHING_READ,

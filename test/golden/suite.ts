@@ -18,7 +18,6 @@ import { parseHead, parseLabels } from '../../src/multi/parse.ts'
 import { contextOf } from '../../src/multi/requests.ts'
 import { resolveTags } from '../../src/multi/resolve.ts'
 import { runMulti } from '../../src/multi/run.ts'
-import { Sheets } from '../../src/multi/sheets.ts'
 import { CallSource } from '../../src/multi/source.ts'
 import { makeColumns, STATUS_BAD, STATUS_OK } from '../../src/series/columns.ts'
 import type { Instant } from '../../src/time/instant.ts'
@@ -295,7 +294,7 @@ async function withPagesOfOnePoint(
     message: null,
     format: 'points',
   } as const
-  const pieces = answerPieces(parts, new Sheets())
+  const pieces = answerPieces(parts)
   return JSON.parse(Buffer.concat([...pieces]).toString())
 }
 
