@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http'
 import { expect, type Measurement, quantile, seededRandom } from '../measure.ts'
 import { memoryOf, type Service, startService } from '../service.ts'
 
@@ -21,41 +20,31 @@ interface Phase {
   readonly readMs: number[]
 }
 
-const agent = new Agent({ keepAlive: true })
 const results: Measurement[] = []
-try {
-  // First without the reader: its answers are garbage that the writes have nothing to do with.
-  await withService(async (service) => {
-    await run(service, 0, 20 + BEFORE_FOLDING + WHILE_FOLDING, false)
-    results.push(memory('writes-alone'))
-  })
-  await withService(async (service) => {
-    // The code is compiled, and all tags made.
-    await run(service, 0, 20, false)
-    const before = await run(service, 20, BEFORE_FOLDING, true)
-    const during = await run(service, 20 + BEFORE_FOLDING, WHILE_FOLDING, true)
-    for (const [kind, items] of [
-      ['writeMs', TAGS],
-      ['readMs', 100],
-    ] as const) {
-      const name = kind === 'writeMs' ? 'write-10000-tags-x-1' : 'current-100-tags-beside'
-      const quiet = summary(`folding/${name}/before`, before[kind], items, '')
-      const ratio = summary('', during[kind], items, '').p99Ms / quiet.p99Ms
-      results.push(
-        quiet,
-        summary(
-          `folding/${name}/while-folding`,
-          during[kind],
-          items,
-          `p99 ${ratio.toFixed(2)} x that before`,
-        ),
-      )
-    }
-    results.push(memory('writes-and-reads'))
-  })
-} finally {
-  agent.destroy()
-}
+// First without the reader: its answers are garbage that the writes have nothing to do with.
+await withService(async (service) => {
+  await run(service, 0, 20 + BEFORE_FOLDING + WHILE_FOLDING, false)
+  results.push(memory('writes-alone'))
+})
+await withService(async (service) => {
+  // The code is compiled, and all tags made.
+  await run(service, 0, 20, false)
+  const before = await run(service, 20, BEFORE_FOLDING, true)
+  const during = await run(service, 20 + BEFORE_FOLDING, WHILE_FOLDING, true)
+  for (const [kind, items] of [
+    ['writeMs', TAGS],
+    ['readMs', 100],
+  ] as const) {
+    const name = kind === 'writeMs' ? 'write-10000-tags-x-1' : 'current-100-tags-beside'
+    const quiet = summary(`folding/${name}/before`, before[kind], items, '')
+    const ratio = summary('', during[kind], items, '').p99Ms / quiet.p99Ms
+    results.push(
+      quiet,
+      summary(`folding/${name}/while-folding`, during[kind], items, `p99 ${ratio.toFixed(2)} x that before`),
+    )
+  }
+  results.push(memory('writes-and-reads'))
+})
 process.stdout.write(JSON.stringify(results))
 
 async function withService(measure: (service: Service) => Promise<void>): Promise<void> {
@@ -92,7 +81,7 @@ async function run(service: Service, from: number, requests: number, withReader:
     while (next < from + requests) {
       const body = bodyOf(next++)
       const began = performance.now()
-      await post(service, '/historian/write/points', body)
+      await service.post('/historian/write/points', body)
       phase.writeMs.push(performance.now() - began)
     }
   }
@@ -107,7 +96,7 @@ async function run(service: Service, from: number, requests: number, withReader:
   const reader = async () => {
     while (!isDone) {
       const began = performance.now()
-      const answer = await post(service, '/historian/multi', current)
+      const answer = (await service.post('/historian/multi', current)).toString()
       phase.readMs.push(performance.now() - began)
       expect(answer.includes('"errors":{}'), answer.slice(0, 300))
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -140,27 +129,4 @@ function summary(name: string, times: readonly number[], items: number, note: st
     items,
     note,
   }
-}
-
-function post({ port, key }: Service, path: string, body: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'x-api-key': key,
-    }
-    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk
-      })
-      answer.on('error', reject)
-      answer.on('end', () => {
-        if (answer.statusCode === 200) resolve(text)
-        else reject(new Error(`${answer.statusCode} ${text.slice(0, 300)}`))
-      })
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
 }
