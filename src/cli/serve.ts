@@ -86,42 +86,40 @@ function stopAsked(signal: AbortSignal): Promise<void> {
   })
 }
 
+/** Says all of it at once: who waits for a start and reads the keys gets them with the address. */
 function sayStarted(
   { settings, file }: LoadedSettings,
   service: Service,
   version: string,
   terminal: Terminal,
 ): void {
-  say(terminal, `Tidemark ${version} answers at ${service.url}`)
-  say(terminal, `  settings    ${file ?? 'all defaults (no configuration file)'}`)
-  if (settings.store !== null) say(terminal, `  store       ${settings.store.type} (keys and aliases)`)
-  if (service.usesDataDir) say(terminal, `  data        ${settings.dataDir}`)
-  if (settings.server.workers > 1) say(terminal, `  workers     ${settings.server.workers}`)
-  say(terminal, `  historians  ${service.historians.map(describe).join(', ')}`)
-  say(terminal, `  reference   ${service.url}/docs`)
+  const lines = [
+    `Tidemark ${version} answers at ${service.url}`,
+    `  settings    ${file ?? 'all defaults (no configuration file)'}`,
+  ]
+  if (settings.store !== null) lines.push(`  store       ${settings.store.type} (keys and aliases)`)
+  if (service.usesDataDir) lines.push(`  data        ${settings.dataDir}`)
+  if (settings.server.workers > 1) lines.push(`  workers     ${settings.server.workers}`)
+  lines.push(`  historians  ${service.historians.map(describe).join(', ')}`)
+  lines.push(`  reference   ${service.url}/docs`)
   if (service.firstKeys !== null) {
-    say(terminal)
-    say(
-      terminal,
+    lines.push(
+      '',
       'This is the first start, and two API keys were made. They are shown this once: keep them now.',
+      `  write  ${service.firstKeys.write}`,
+      `  read   ${service.firstKeys.read}`,
+      'More are made, listed and revoked with tidemark keys.',
     )
-    say(terminal, `  write  ${service.firstKeys.write}`)
-    say(terminal, `  read   ${service.firstKeys.read}`)
-    say(terminal, 'More are made, listed and revoked with tidemark keys.')
   }
-  if (service.demo !== null) sayDemo(service.demo, service.url, settings, terminal)
+  if (service.demo !== null) lines.push('', ...demoLines(service.demo, service.url, settings))
+  say(terminal, lines.join('\n'))
 }
 
 function describe({ name, type, writable }: Service['historians'][number]): string {
   return `${name} (${type}, ${writable ? 'writable' : 'read-only'})`
 }
 
-function sayDemo(
-  demo: NonNullable<Service['demo']>,
-  url: string,
-  settings: Settings,
-  terminal: Terminal,
-): void {
+function demoLines(demo: NonNullable<Service['demo']>, url: string, settings: Settings): readonly string[] {
   const loaded =
     demo.loadedPoints === 0
       ? 'was up to the present'
@@ -131,17 +129,15 @@ function sayDemo(
   const key = `-H 'X-Api-Key: ${demo.key}'`
   const post = (body: string) =>
     `  ${curl} ${url}/historian/multi ${key} -H 'Content-Type: application/json' -d '${body}'`
-  say(terminal)
-  say(terminal, `The demo plant ${loaded} and goes on, a point of each tag every 10 s.`)
-  say(terminal, 'Try these; their key reads the demo alone, and ends with this process:')
-  say(terminal, `  ${curl} '${url}/historian/search?historian=demo' ${key}`)
-  say(terminal, post('{"requests":{"level":{"type":"CURRENT_POINT","tag":"demo/T101.LEVEL"}}}'))
-  say(
-    terminal,
+  return [
+    `The demo plant ${loaded} and goes on, a point of each tag every 10 s.`,
+    'Try these; their key reads the demo alone, and ends with this process:',
+    `  ${curl} '${url}/historian/search?historian=demo' ${key}`,
+    post('{"requests":{"level":{"type":"CURRENT_POINT","tag":"demo/T101.LEVEL"}}}'),
     post(
       '{"requests":{"pumped today, m3":{"type":"CURRENT_POINT","tag":"calc/TOTALISE(demo/T101.OUTFLOW, DAY, BEGIN_DAY, 1h)"},' +
         '"by the hour":{"type":"MULTIPLE_AGGREGATED_POINTS","tag":"demo/R201.TEMP",' +
         '"details":{"from":"today","to":"now","interval":"1h","aggregates":["MIN","AVG","MAX"]}}}}',
     ),
-  )
+  ]
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ const folders: string[] = []
 
 // Of the whole file: a hook made inside of a hook would run right after that one.
 after(async () => {
-  for (const child of services) child.kill('SIGKILL')
+  await Promise.all(services.map(killed))
   for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
@@ -64,18 +65,13 @@ export async function serve(args: readonly string[], options: RunOptions): Promi
   const exit = ended(child)
   services.push(child)
   const url = await new Promise<string>((resolve, reject) => {
-    // The demo's lines to try come last, and not in one piece with the others.
-    const isDemo = args.includes('--demo')
-    const look = () => {
+    // The keys, and the lines to try of a demo, come in one piece with the address.
+    child.stdout!.on('data', () => {
       const found = /answers at (\S+)\n[\s\S]*reference .*\n/.exec(stdout())
-      const whole = !isDemo || /(?:^ {2}curl .*\n){3}/m.test(stdout())
-      if (found !== null && whole) resolve(found[1]!)
-    }
-    child.stdout!.on('data', look)
+      if (found !== null) resolve(found[1]!)
+    })
     exit.then((code) => reject(new Error(`ended with ${code}: ${stdout()}${stderr()}`)))
   })
-  // The keys are printed in the same turn as the address.
-  await new Promise((resolve) => setTimeout(resolve, 50))
   const keyOf = (scope: string) => new RegExp(`^ {2}${scope} +(tdm_\\S+)`, 'm').exec(stdout())?.[1] ?? ''
   const writeKey = keyOf('write')
   return {
@@ -120,6 +116,14 @@ function start(args: readonly string[], { cwd, env, node, bin }: RunOptions): Ch
     env: { ...Object.fromEntries(inherited), TZ: 'UTC', ...env },
     stdio: 'pipe',
   })
+}
+
+/** Resolves when it has ended: until then it may still make files. */
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
 }
 
 function collect(child: ChildProcess) {
