@@ -1,11 +1,12 @@
 // Specification, section 7 and 8 (time to answer); interface, section 8 (deadline).
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { until } from '../until.ts'
 import { conformance } from './service.ts'
 
 const { multi, get, service } = await conformance(`
 limits:
-  deadlineSeconds: 0.5
+  deadlineSeconds: 2
 `)
 
 // 240 totals of constants over 100,000 times: seconds of work that never waits for a historian
@@ -17,19 +18,24 @@ const LONG = {
 }
 
 test('Deadline: 504, results empty, every label in errors; work is really cancelled', async () => {
-  const call = multi({ requests: { a: LONG, __b: LONG, c: LONG } }, { key: service.readKey })
-  let answered = false
-  call.then(() => {
-    answered = true
-  })
-  await get('/health/live', { key: null })
-  assert.equal(answered, false, 'others are answered while a long call is at work')
-  const { status, body } = await call
-  assert.equal(status, 504)
+  const askBeside = async () => {
+    let isAnswered = false
+    const call = multi({ requests: { a: LONG, __b: LONG, c: LONG } }, { key: service.readKey })
+    const answered = call.finally(() => {
+      isAnswered = true
+    })
+    await get('/health/live', { key: null })
+    const wasBeside = !isAnswered
+    const { status, body } = await answered
+    assert.equal(status, 504)
+    return wasBeside && body
+  }
+  // Where asking takes longer than the deadline, it is asked once more.
+  const body = await until(askBeside, 'others are answered while a long call is at work')
   assert.deepEqual(body.results, {})
   assert.deepEqual(Object.keys(body.errors).toSorted(), ['__b', 'a', 'c'])
   assert.equal(body.errors.a, body.message)
-  assert.match(body.message, /0\.5/)
+  assert.match(body.message, /within 2 seconds/)
   assert.equal(body.issues.length, 3)
   assert.deepEqual(
     new Set(body.issues.map((issue: { code: string }) => issue.code)),

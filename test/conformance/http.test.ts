@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { until } from '../until.ts'
 import { conformance, type Json } from './service.ts'
 
 const { get, post, send, multi, write, service } = await conformance()
@@ -467,8 +468,7 @@ test("Every response carries X-Request-Id: the client's own when it matches, els
 
 test('and the log line has it too', async () => {
   await get('/historian/list', { headers: { 'X-Request-Id': 'find-me-in-the-log' } })
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  assert.match(service.stderr(), /"requestId":"find-me-in-the-log"/)
+  await until(() => /"requestId":"find-me-in-the-log"/.test(service.stderr()), 'a line with the id')
 })
 
 test('HEAD, OPTIONS and odd methods never give a 5xx', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type ClientRequest, request } from 'node:http'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { until } from '../until.ts'
 import { conformance, type Json } from './service.ts'
 
 const { get, post, send, service } = await conformance(`
@@ -108,8 +109,8 @@ async function streamed(text: string): Promise<number | undefined> {
 }
 
 /** A call that is in work, and never sends its body. Where a call before it is just being put away, it comes again. */
-async function heldCall(): Promise<ClientRequest> {
-  for (let tries = 0; tries < 100; tries++) {
+function heldCall(): Promise<ClientRequest> {
+  return until(async () => {
     const call = request(service.url + at('/historian/multi'), {
       method: 'POST',
       headers: {
@@ -125,28 +126,29 @@ async function heldCall(): Promise<ClientRequest> {
     const taken = await new Promise<boolean>((resolve) => {
       call.once('continue', () => resolve(true)).once('response', () => resolve(false))
     })
-    if (taken) return call
-    call.destroy()
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('No place was free for a call')
+    if (!taken) call.destroy()
+    return taken && call
+  }, 'a place is free for a call')
 }
 
 test('Calls in work are bounded; beyond, 503 with Retry-After', async () => {
   // two calls that never finish sending keep both places
   const held = [await heldCall(), await heldCall()]
-  let answer = await get(at('/historian/list'))
+  const answer = await get(at('/historian/list'))
   assert.equal(answer.status, 503)
   assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
   assert.equal(typeof answer.body.message, 'string')
   assert.ok(Array.isArray(answer.body.errors))
   assert.equal((await get(at('/health/live'), { key: null })).status, 200)
   for (const call of held) call.destroy()
-  for (let tries = 0; answer.status === 503 && tries < 100; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    answer = await get(at('/historian/list'))
-  }
-  assert.equal(answer.status, 200)
+  const statuses = new Set<number>()
+  await until(async () => {
+    const { status } = await get(at('/historian/list'))
+    statuses.add(status)
+    return status !== 503
+  }, 'the places are free again')
+  statuses.delete(503)
+  assert.deepEqual([...statuses], [200])
 })
 
 test('CORS origins are configuration; a preflight needs no key', async () => {
