@@ -82,7 +82,7 @@ function settings({ server = {}, settings = {} }: TestOptions): Settings {
       tls: null,
       trustedProxies: [],
       metricsNeedKey: false,
-      shutdownSeconds: 10,
+      shutdownSeconds: 60,
       ...server,
     },
     dataDir: '/nowhere',
