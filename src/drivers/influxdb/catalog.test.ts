@@ -51,18 +51,23 @@ test('changes are seen at once, also those made while the list is read', async (
   assert.equal(reads, 1)
 })
 
-test('an old list is read anew, by one of those that want it at the same time', async () => {
+test('an old list is read anew, by one of those that want it at the same time', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
   let reads = 0
   const catalog = new Catalog(async (take) => {
     reads++
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await new Promise((resolve) => setImmediate(resolve))
     take(`read ${reads}`, NO_METADATA)
   }, 0.05)
-  assert.deepEqual(await Promise.all([namesOf(catalog), namesOf(catalog)]), [
+  const both = [
     ['read 1', false],
     ['read 1', false],
-  ])
-  await new Promise((resolve) => setTimeout(resolve, 60))
+  ]
+  assert.deepEqual(await Promise.all([namesOf(catalog), namesOf(catalog)]), both)
+  now = 50
+  assert.deepEqual(await Promise.all([namesOf(catalog), namesOf(catalog)]), both)
+  now = 51
   assert.deepEqual(await namesOf(catalog), ['read 2', false])
 })
 

@@ -79,14 +79,16 @@ test('with every historian down the service is unavailable', async () => {
   assert.equal(body.status, 'unavailable')
 })
 
-test('however many ask at once, a historian is asked once', async () => {
+test('however many ask at once, a historian is asked once', async (t) => {
+  t.mock.method(performance, 'now', () => 0)
   const busy = new DownHistorian('busy')
   const { app } = testService({ historians: [busy] })
   await Promise.all(Array.from({ length: 20 }, () => ready(app)))
   assert.equal(busy.checks, 1)
 })
 
-test('an instance is answered anew, and nobody else hears of its circles; without a key it shares what is known', async () => {
+test('an instance is answered anew, and nobody else hears of its circles; without a key it shares what is known', async (t) => {
+  t.mock.method(performance, 'now', () => 0)
   const circle = new DownHistorian('circle')
   const { app } = testService({ historians: [circle] })
   const hops = { 'x-tidemark-hops': 'another-instance' }
@@ -96,7 +98,8 @@ test('an instance is answered anew, and nobody else hears of its circles; withou
   assert.equal(circle.checks, 4)
 })
 
-test('the store of keys is asked once, however many ask', async () => {
+test('the store of keys is asked once, however many ask', async (t) => {
+  t.mock.method(performance, 'now', () => 0)
   let checks = 0
   const checkStore = async () => {
     checks++
