@@ -3,16 +3,13 @@ import cluster from 'node:cluster'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../../test/durability/folder.ts'
+import { until } from '../../test/until.ts'
 import type { Settings } from '../config/settings.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { Historian } from '../historian/contract.ts'
 import { startWorkers } from './primary.ts'
-
-/** How often something that happens soon is looked for, every 50 ms. */
-const LOOKS = 200
 
 function setUp(t: TestContext) {
   cluster.setupPrimary({
@@ -31,11 +28,6 @@ function setUp(t: TestContext) {
   return { folder, logged, start, pids }
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (let i = 0; i < LOOKS && !holds(); i++) await wait(50)
-  assert.ok(holds())
-}
-
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -49,10 +41,11 @@ test('workers that cannot start anew do not gather', async (t) => {
   const workers = await start()
   writeFileSync(join(folder, 'refuse'), '')
   process.kill(pids()[0]!, 'SIGKILL')
-  await until(() => logged.filter(({ message }) => message === 'a worker could not be started').length === 2)
-  await until(() => !pids().slice(0, 3).some(isRunning))
+  const refused = () => logged.filter(({ message }) => message === 'a worker could not be started').length
+  await until(() => refused() >= 2, 'a worker is tried twice')
+  await until(() => !pids().slice(0, 3).some(isRunning), 'those that did not start are gone')
   rmSync(join(folder, 'refuse'))
-  await until(() => pids().length > 3 && isRunning(pids().at(-1)!))
+  await until(() => pids().length > 3 && isRunning(pids().at(-1)!), 'a worker starts again')
   await workers.stop()
   assert.deepEqual(pids().filter(isRunning), [])
 })
@@ -62,9 +55,12 @@ test('a worker for which the system has no room is tried again', async (t) => {
   const workers = await start()
   cluster.setupPrimary({ cwd: join(process.cwd(), 'no such folder') })
   process.kill(pids()[0]!, 'SIGKILL')
-  await until(() => logged.some(({ message }) => message === 'a worker could not be started'))
+  await until(
+    () => logged.some(({ message }) => message === 'a worker could not be started'),
+    'the system starts none',
+  )
   cluster.setupPrimary({ cwd: process.cwd() })
-  await until(() => pids().length === 2)
+  await until(() => pids().length === 2, 'a worker starts again')
   await workers.stop()
   assert.deepEqual(pids().filter(isRunning), [])
 })
