@@ -22,12 +22,27 @@ function constant(count: number, value: number): PointColumns {
 }
 
 /** What a read gives that begins before a change and lets it in. */
-async function across<T>(read: Promise<T>, change: Promise<unknown>): Promise<T> {
+async function across<T>(t: TestContext, read: () => Promise<T>, change: () => Promise<unknown>): Promise<T> {
+  // The read lets others in whenever it looks at the clock, which is so often that it outlasts the change.
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => {
+    now += 1_000
+    return now
+  })
   let isRead = false
-  const reading = read.finally(() => {
+  const reading = read().finally(() => {
     isRead = true
   })
-  await change
+  let isChanged = false
+  const changing = change().finally(() => {
+    isChanged = true
+  })
+  // Until then the turns wait, each longer than the one before, however slow the disk is that the change waits for.
+  for (let waitMs = 10; !isChanged && !isRead; waitMs += 10) {
+    await new Promise((resolve) => setImmediate(resolve))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
+  }
+  await changing
   assert.equal(isRead, false, 'the read was to take longer than the change')
   return reading
 }
@@ -41,7 +56,11 @@ test('a read that lets a renaming of its tags in sees nothing of it', async (t) 
     { from: 'a', to: 'b' },
     { from: 'b', to: 'a' },
   ]
-  const results = await across(store.readRanges(queries, signal), store.renameTags(swap, false, signal))
+  const results = await across(
+    t,
+    () => store.readRanges(queries, signal),
+    () => store.renameTags(swap, false, signal),
+  )
   results.forEach(({ points }, i) => {
     assert.equal(points.values[0], i % 2)
   })
@@ -52,7 +71,11 @@ test('a read that lets a removal of its tags in sees nothing of it', async (t) =
   const entries = ['a', 'b'].map((tag, i) => ({ tag, points: constant(20_000, i) }))
   await store.write(writeBatch(entries, true), signal)
   const queries = Array.from({ length: 500 }, (_, i) => ({ tag: i % 2 === 0 ? 'a' : 'b', ...EVER }))
-  const results = await across(store.readRanges(queries, signal), store.deleteTags(['a', 'b'], false, signal))
+  const results = await across(
+    t,
+    () => store.readRanges(queries, signal),
+    () => store.deleteTags(['a', 'b'], false, signal),
+  )
   for (const { points } of results) assert.equal(points.times.length, 20_000)
 })
 
@@ -68,7 +91,11 @@ test('finding tags while their metadata change gives all of them as they were', 
   const [before, after] = ['before', 'after'].map((text) => text.repeat(300)) as [string, string]
   await put(before)
   const names = Array.from({ length: 20_000 }, (_, i) => (i % 2 === 0 ? 'a' : 'b'))
-  const found = await across(store.findTags(names, signal), put(after))
+  const found = await across(
+    t,
+    () => store.findTags(names, signal),
+    () => put(after),
+  )
   assert.deepEqual(new Set(found.map((record) => record!.description)), new Set([before]))
   assert.equal((await store.findTags(['a'], signal))[0]!.description, after)
 })
