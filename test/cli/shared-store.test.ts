@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { found, type PostgresServer, startPostgres } from '../servers/postgres.ts'
+import { until } from '../until.ts'
 import { type RunningService, serve, temporaryFolder, tidemark } from './run.ts'
-
-/** How often a question is asked until it is answered as wanted. */
-const TRIES = 100
 
 describe('services that share a store in PostgreSQL', { skip: found.skip }, () => {
   let server: PostgresServer
@@ -19,7 +17,7 @@ describe('services that share a store in PostgreSQL', { skip: found.skip }, () =
   async function configured(schema: string, historians: object = {}): Promise<string> {
     const cwd = await temporaryFolder()
     const settings = {
-      store: { type: 'postgres', ...server.config(schema), timeoutSeconds: 2 },
+      store: { type: 'postgres', ...server.config(schema), timeoutSeconds: 20 },
       historians: { pg: { type: 'postgres', ...server.config(schema) }, ...historians },
     }
     // JSON is YAML.
@@ -123,12 +121,10 @@ describe('services that share a store in PostgreSQL', { skip: found.skip }, () =
       await server.start()
     }
     for (const one of [service, late]) {
-      let status = 0
-      for (let i = 0; i < TRIES && status !== 200; i++) {
-        status = (await ask(one, '/historian/list', writeKey)).status
-        if (status !== 200) await wait(50)
-      }
-      assert.equal(status, 200)
+      await until(
+        async () => (await ask(one, '/historian/list', writeKey)).status === 200,
+        'keys are looked up again',
+      )
       assert.equal(await currentOf(one, 'aliases/x', writeKey), 7)
       assert.equal((await ask(one, '/historian/list', 'tdm_unknown')).status, 401)
     }

@@ -20,8 +20,17 @@ function requestOf(writer: number, sequence: number): object {
   return { createTags: true, points: Object.fromEntries([...tags, mark]) }
 }
 
-/** Writes one request after the other until the service is gone; answers the last one acknowledged. */
-async function writeOn(service: RunningService, key: string, writer: number, after: number): Promise<number> {
+/**
+ * Writes one request after the other until the service is gone; answers the last one acknowledged.
+ * @param told called at each acknowledgement
+ */
+async function writeOn(
+  service: RunningService,
+  key: string,
+  writer: number,
+  after: number,
+  told: () => void,
+): Promise<number> {
   let acknowledged = after
   for (;;) {
     try {
@@ -33,6 +42,7 @@ async function writeOn(service: RunningService, key: string, writer: number, aft
       assert.equal(status, 200, JSON.stringify(body))
       assert.equal(body.message, 'All points written!')
       acknowledged++
+      told()
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error
       return acknowledged
@@ -88,8 +98,17 @@ test('a service killed amid concurrent writes has every acknowledged request and
       })
       acknowledged = found
     }
-    const writing = Promise.all(acknowledged.map((after, writer) => writeOn(service, key, writer, after)))
-    await setTimeout(20 + Math.random() * 150)
+    const enough = Promise.withResolvers<void>()
+    // Some more than the round needs, so that all writers get somewhere however slow the machine is.
+    let left = 2 * WRITERS + Math.floor(Math.random() * 20 * WRITERS)
+    const told = () => {
+      if (--left === 0) enough.resolve()
+    }
+    const writing = Promise.all(
+      acknowledged.map((after, writer) => writeOn(service, key, writer, after, told)),
+    )
+    await Promise.race([enough.promise, writing])
+    await setTimeout(Math.random() * 10)
     await service.kill()
     acknowledged = await writing
   }
