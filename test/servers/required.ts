@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { accessSync, chownSync, constants, globSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -34,15 +35,29 @@ export function findServer(name: string, ...binaries: readonly string[]): FoundS
   return { path: null, skip }
 }
 
-/** A port that nothing listens at, on the loopback address given. */
+/** Below those that systems give out by themselves, where another program could be given one before a server takes it. */
+const PORTS = { from: 12_000, to: 32_000 }
+const givenPorts = new Set<number>()
+
+/** A port that nothing listens at, on the loopback address given, and that was not given out before. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORTS.from, PORTS.to)
+    if (givenPorts.has(port)) continue
+    givenPorts.add(port)
+    if (await isFree(port, host)) return port
+  }
+}
+
+function isFree(port: number, host: string): Promise<boolean> {
   const server = createServer()
-  const port = await new Promise<number>((resolve, reject) => {
-    server.on('error', reject)
-    server.listen(0, host, () => resolve((server.address() as { port: number }).port))
+  return new Promise((resolve, reject) => {
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false)
+      else reject(error)
+    })
+    server.listen(port, host, () => server.close(() => resolve(true)))
   })
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** Owner of a process and its folder: servers that refuse to run as root are given another one. */
@@ -63,7 +78,7 @@ export interface ServerProcess {
   readonly pid: number
   /** What it wrote on both outputs, the last 100,000 characters. */
   output(): string
-  /** Asks it to end and waits; after 20 s it is killed. */
+  /** Asks it to end and waits; after a minute it is killed. */
   stop(signal?: NodeJS.Signals): Promise<void>
   /** Ends it as a power cut would, and waits. */
   kill(): Promise<void>
@@ -81,13 +96,13 @@ export interface ServerCommand {
   readonly owner?: Owner
   /** Resolves to true once the server answers; a rejection counts as not yet. Asked every 50 ms. */
   readonly probe: () => Promise<boolean>
-  /** 60 when left out. */
+  /** 180 when left out. */
   readonly seconds?: number
 }
 
 /** Starts a server and waits until its probe answers. It is killed when the test file ends, at the latest. */
 export async function startServer(options: ServerCommand): Promise<ServerProcess> {
-  const { command, args, cwd, env, owner, probe, seconds = 60 } = options
+  const { command, args, cwd, env, owner, probe, seconds = 180 } = options
   const child = spawn(command, args, {
     cwd,
     env: { ...process.env, ...env },
@@ -130,7 +145,7 @@ export async function startServer(options: ServerCommand): Promise<ServerProcess
     output: () => written,
     stop: async (signal = 'SIGTERM') => {
       if (isRunning()) child.kill(signal)
-      const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
+      const timer = setTimeout(() => child.kill('SIGKILL'), 60_000)
       await ended
       clearTimeout(timer)
     },
@@ -155,7 +170,7 @@ function isProgram(path: string): boolean {
 /** Ends all servers and removes all folders; for a benchmark, since tests do it by themselves. */
 export function endAll(): void {
   for (const child of children) child.kill('SIGKILL')
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
 }
 
 // The hook of a test file runs after its tests; the other is for a benchmark, or a file that ends in another way.

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RunningService, serve, temporaryFolder } from '../../cli/run.ts'
 import { freePort } from '../../servers/required.ts'
+import { until } from '../../until.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely; that is what the tests are for
 type Json = any
@@ -71,14 +72,12 @@ export class Plant {
 
   /** Waits until a service says of a historian what is expected. */
   async until(name: string, historian: string, state: 'up' | 'down'): Promise<Json> {
-    const due = performance.now() + 20_000
-    while (true) {
+    const look = async () => {
       const { historians } = await this.ready(name)
       const found = historians.find((one: Json) => one.name === historian)
-      if (found?.state === state) return found
-      assert.ok(performance.now() < due, `${historian} is not ${state}: ${JSON.stringify(found)}`)
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      return found?.state === state && found
     }
+    return until(look, `${historian} is ${state}`, 100)
   }
 
   /** Value of a counter at /metrics, with all labels of a line that match; 0 without one. */

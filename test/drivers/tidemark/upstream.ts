@@ -4,6 +4,7 @@ import { type TidemarkConfig, tidemarkConfigSchema } from '../../../src/drivers/
 import { TidemarkHistorian } from '../../../src/drivers/tidemark/driver.ts'
 import { QueryMeter } from '../../../src/historian/remote/meter.ts'
 import { type RunningService, serve, temporaryFolder } from '../../cli/run.ts'
+import { freePort } from '../../servers/required.ts'
 
 /** A service of its own process whose historians others connect to. */
 export interface Upstream {
@@ -26,7 +27,7 @@ export async function startUpstream(historians: string, settings = ''): Promise<
         .join('\n')
   await writeFile(join(folder, 'tidemark.yaml'), `${settings}\nhistorians:\n${lines}\n`)
   const start = (port: number) => serve(['--port', String(port)], { cwd: folder })
-  let service = await start(0)
+  let service = await start(await freePort())
   const { writeKey, readKey } = service
   return {
     get service() {
