@@ -11,6 +11,7 @@ import { UTC } from '../../../src/time/zone.ts'
 import { at, EVER, points, ramp } from '../../contract/points.ts'
 import { LIMITS } from '../../multi-harness.ts'
 import { foundInflux, InfluxServer } from '../../servers/influxdb.ts'
+import { until } from '../../until.ts'
 import { context, openInflux } from './subject.ts'
 
 const NOW = 1_700_000_000_000_000
@@ -219,10 +220,7 @@ describe('what calls cost', { skip: foundInflux.skip }, () => {
     await assert.rejects(reading, (error) => error === reason)
     await over
     const sent = historian.client.statementsSent
-    for (let left = 400; (await running()) > 0; left--) {
-      assert.ok(left > 0, 'the server goes on')
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+    await until(async () => (await running()) === 0, 'the server stops')
     assert.equal(historian.client.statementsSent, sent)
   })
 })

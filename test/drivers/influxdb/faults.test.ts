@@ -8,9 +8,8 @@ import { writeBatch } from '../../../src/historian/write-batch.ts'
 import { EVER, points, ramp } from '../../contract/points.ts'
 import { foundInflux, InfluxServer } from '../../servers/influxdb.ts'
 import { serverFolder } from '../../servers/required.ts'
+import { until, untilDone } from '../../until.ts'
 import { context, openInflux } from './subject.ts'
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const batchOf = (tag: string, from: number, count = 1) =>
   writeBatch([{ tag, points: ramp(count, from, 1) }], true)
@@ -78,14 +77,14 @@ describe('faults', { skip: foundInflux.skip }, () => {
     })
     for (const end of ['kill', 'stop'] as const) {
       const before = acknowledged.length
-      while (acknowledged.length < before + 100) await pause(5)
+      await until(() => acknowledged.length >= before + 100, 'writes go on')
       await server[end]()
       const failures = failed.length
-      while (failed.length === failures) await pause(5)
+      await until(() => failed.length > failures, 'writes fail')
       await server.restart()
     }
     const before = acknowledged.length
-    while (acknowledged.length < before + 100) await pause(5)
+    await until(() => acknowledged.length >= before + 100, 'writes go on')
     isDone = true
     await Promise.all(writers)
     const stored = await timesOf(historian, 'stream')
@@ -100,11 +99,14 @@ describe('faults', { skip: foundInflux.skip }, () => {
   })
 
   test('a server that stands still fails the call in time, and its write has an unknown outcome', async () => {
-    const historian = await open({ timeoutSeconds: 0.3 })
-    await historian.write(batchOf('still', 1), context)
+    const patient = await open()
+    await patient.write(batchOf('still', 1), context)
+    const historian = await open({ timeoutSeconds: 2 })
+    const isUnavailable = (error: unknown) => (error as { code: string }).code === 'HISTORIAN_UNAVAILABLE'
+    await untilDone(() => historian.checkHealth(context), isUnavailable)
     server.process.freeze()
     try {
-      const silent = 'no answer within 0.3 seconds'
+      const silent = 'no answer within 2 seconds'
       await assert.rejects(timesOf(historian, 'still'), {
         code: 'HISTORIAN_UNAVAILABLE',
         message: `Historian plant could not be reached: ${silent}`,
@@ -121,8 +123,8 @@ describe('faults', { skip: foundInflux.skip }, () => {
     } finally {
       server.process.thaw()
     }
-    await historian.checkHealth(context)
-    assert.ok((await timesOf(historian, 'still')).has(1))
+    await untilDone(() => historian.checkHealth(context), isUnavailable)
+    assert.ok((await untilDone(() => timesOf(historian, 'still'), isUnavailable)).has(1))
   })
 
   test('a connection that is cut in the middle of an answer fails the call, and the next one connects', async () => {

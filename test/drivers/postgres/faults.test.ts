@@ -11,9 +11,11 @@ import type { CallContext, Historian } from '../../../src/historian/contract.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
 import { at, EVER, points, ramp } from '../../contract/points.ts'
 import { found, type PostgresServer, startPostgres, testEnvironment } from '../../servers/postgres.ts'
+import { until, untilDone } from '../../until.ts'
 
 const context: CallContext = { signal: new AbortController().signal }
 const UNAVAILABLE = 'HISTORIAN_UNAVAILABLE'
+const isUnavailable = (error: unknown) => (error as { code?: unknown }).code === UNAVAILABLE
 
 describe('a PostgreSQL that fails', { skip: found.skip }, () => {
   let server: PostgresServer
@@ -68,14 +70,6 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     return rows as unknown as { pid: number; wait: string | null }[]
   }
 
-  async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
-    const due = performance.now() + 20_000
-    while (!(await holds())) {
-      assert.ok(performance.now() < due, what)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
-
   test('stopped and started amid a stream of writes: every acknowledged point is there, the others got an error', async () => {
     const historian = await open(configOf())
     const acknowledged = new Set<number>()
@@ -95,12 +89,12 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     })
     const acknowledge = (more: number) => {
       const wanted = acknowledged.size + more
-      return until(async () => acknowledged.size >= wanted, 'writes go on')
+      return until(() => acknowledged.size >= wanted, 'writes go on')
     }
     for (const mode of ['immediate', 'fast'] as const) {
       await acknowledge(50)
       await server.stop(mode)
-      await until(async () => codes.size > 0, 'writes fail')
+      await until(() => codes.size > 0, 'writes fail')
       await server.start()
       await acknowledge(50)
     }
@@ -170,11 +164,13 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
   })
 
   test('an answer that does not come in time fails the call, not others, and leaves nothing behind', async () => {
-    const config = configOf({ timeoutSeconds: 0.5 })
-    const historian = await open(config)
-    await write(historian, 'a')
+    const config = configOf()
+    const patient = await open(config)
+    await write(patient, 'a')
+    const historian = await open({ ...config, timeoutSeconds: 3 })
+    await untilDone(() => historian.findTags(['a'], context), isUnavailable)
     const lock_ = await lock(`${config.schema}.points`)
-    const message = 'Historian plant could not be reached: no answer within 0.5 seconds'
+    const message = 'Historian plant could not be reached: no answer within 3 seconds'
     const failing = [
       historian.readPoints([{ tag: 'a', find: 'after', at: at(0) }], context),
       write(historian, 'a', points([2, 2])),
@@ -183,7 +179,8 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     await Promise.all(failing)
     await until(async () => (await busy()).length === 0, 'the server ends what was given up')
     await lock_.release()
-    assert.deepEqual(await timesOf(historian, 'a'), [1])
+    assert.deepEqual(await timesOf(patient, 'a'), [1])
+    assert.deepEqual(await untilDone(() => timesOf(historian, 'a'), isUnavailable), [1])
   })
 
   test('sessions that somebody ends: reads are made again, a write fails and writes nothing', async () => {
@@ -306,7 +303,8 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
   test('a call waits for a connection that another one has longer than it would for a new one', async () => {
     const config = configOf({ connections: 1, connectSeconds: 0.2 })
     const historian = await open(config)
-    await write(historian, 'a')
+    // Until it has its connection, which takes longer than that on a slow machine.
+    await untilDone(() => write(historian, 'a'), isUnavailable)
     const lock_ = await lock(`${config.schema}.points`)
     const first = timesOf(historian, 'a')
     const second = timesOf(historian, 'a')
