@@ -5,6 +5,7 @@ import { DATABASES, META } from '../../src/storage/names.ts'
 
 const root = openEnvironment(process.argv[2]!)
 new Meta(openDatabase(root, DATABASES.meta)).get(META.format)
-root.useReadTransaction()
+const held = root.useReadTransaction()
 process.send!('holds')
-setInterval(() => {}, 1e6)
+// As long as it is referred to: lmdb gives up what is collected as garbage.
+setInterval(() => held, 1e6)
