@@ -23,3 +23,15 @@ test('the bytes come back as they came, whatever was announced and came before',
     ),
   )
 })
+
+test('the memory of what was copied is free at once', () => {
+  const body = new BodyBytes(100_000, new BodyMemory())
+  const own = Buffer.allocUnsafeSlow(60_000).fill(1)
+  const part = Buffer.allocUnsafeSlow(60_000).fill(2).subarray(0, 40_000)
+  body.add(own)
+  body.add(part)
+  assert.equal(own.length, 0)
+  // Of others' memory nothing is taken.
+  assert.equal(part.length, 40_000)
+  assert.ok(body.bytes.equals(Buffer.concat([Buffer.alloc(60_000, 1), Buffer.alloc(40_000, 2)])))
+})

@@ -1,4 +1,4 @@
-import type { BodyMemory } from './body-memory.ts'
+import { type BodyMemory, giveUp } from './body-memory.ts'
 
 /** A body that has come. */
 export interface Body {
@@ -29,19 +29,22 @@ export class BodyBytes implements Body {
     return this.#length
   }
 
+  /** @param chunk not to be looked at by anybody else any more */
   add(chunk: Buffer): void {
     if (this.#chunks.length === 0 && chunk.length < this.#announced) {
       // Memory that is not written to costs nothing: who announces much and sends little takes little.
       this.#place ??= this.#memory.take(this.#announced)
     }
-    if (this.#place !== null && this.#length + chunk.length <= this.#place.length) {
+    const { length } = chunk
+    if (this.#place !== null && this.#length + length <= this.#place.length) {
       chunk.copy(this.#place, this.#length)
+      giveUp(chunk)
     } else {
       if (this.#place !== null) this.#chunks.push(this.#place.subarray(0, this.#length))
       this.#place = null
       this.#chunks.push(chunk)
     }
-    this.#length += chunk.length
+    this.#length += length
   }
 
   /** All that came, when nothing comes any more. */
