@@ -77,7 +77,10 @@ export interface Historian {
 
   // ---- changes; called only when capabilities.write is true ----
 
-  /** All of the batch or nothing, as far as `atomicWrites` says; resolves when it is as durable as `durability` says. */
+  /**
+   * All of the batch or nothing, as far as `atomicWrites` says; resolves when it is as durable as `durability` says. The columns of the
+   * points are lent until then: once it has resolved they take other points. When it rejects they stay as they are.
+   */
   write(batch: WriteBatch, context: CallContext): Promise<void>
   /** Creates and overwrites metadata, all of it or nothing. */
   putTags(entries: readonly TagEntry[], mode: PutMode, context: CallContext): Promise<readonly PutOutcome[]>

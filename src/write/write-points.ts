@@ -63,7 +63,7 @@ export async function writePlainPoints(
 }
 
 async function writePlain(
-  { historian, historianName, batch }: PlainPoints,
+  { historian, historianName, batch, release }: PlainPoints,
   context: CallContext,
 ): Promise<Result<ErrorBody>> {
   const warnings = new Warnings()
@@ -77,7 +77,10 @@ async function writePlain(
     const wrong = checkFailed(issues, failures, warnings)
     if (wrong !== null) return wrong
   }
-  return apply([[historian, batch]], tags, warnings, context)
+  const result = await apply([[historian, batch]], tags, warnings, context)
+  // After a failure the historian may still be at work with them.
+  if (result.outcome === 'done') release()
+  return result
 }
 
 async function write(body: unknown, call: WriteCall, context: CallContext): Promise<Result<ErrorBody>> {

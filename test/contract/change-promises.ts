@@ -163,6 +163,29 @@ export function declareChangePromises(promised: Promised): void {
     }
   })
 
+  promised(
+    'the columns of a write are lent until it is answered, and take other points then',
+    async (bench) => {
+      const tags = [bench.tag(), bench.tag()]
+      const lent = ramp(3_000, 0, 10)
+      const written: number[] = []
+      for (let round = 0; round < 4; round++) {
+        lent.times.forEach((_, at) => {
+          lent.times[at] = round * 1_000_000 + at * 10
+        })
+        lent.values.fill(round)
+        const batch = { tags, offsets: Uint32Array.of(0, 2_950, 3_000), points: lent, createTags: true }
+        await bench.historian.write(batch, bench.context)
+        lent.times.fill(-1)
+        lent.values.fill(-1)
+        written.push(...Array(2_950).fill(round))
+        if (round === 2) await bench.reopen?.()
+        assert.deepEqual([...(await readAll(bench, tags[0]!)).values], written)
+        assert.equal((await readAll(bench, tags[1]!)).times.length, 50 * (round + 1))
+      }
+    },
+  )
+
   promised('a write that fails leaves the others of its time alone', async (bench) => {
     const { historian, context } = bench
     const tag = bench.tag()

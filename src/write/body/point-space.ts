@@ -3,7 +3,7 @@ import type { PointColumns } from '../../series/columns.ts'
 /** A space that grew larger is let go of after the request that needed it. */
 const LARGEST_KEPT = 262_144
 
-/** Columns that points are read into, used again by the next request; what is read is copied out in its right size. */
+/** Columns that points are read into, used again by the next request. */
 export class PointSpace {
   times: Float64Array<ArrayBuffer>
   values: Float64Array<ArrayBuffer>
@@ -29,6 +29,15 @@ export class PointSpace {
     this.times = grown(this.times, new Float64Array(2 * this.capacity))
     this.values = grown(this.values, new Float64Array(2 * this.values.length))
     this.statuses = grown(this.statuses, new Uint8Array(2 * this.statuses.length))
+  }
+
+  /** The first points, valid until the space is used again. */
+  view(count: number): PointColumns {
+    return {
+      times: this.times.subarray(0, count),
+      values: this.values.subarray(0, count),
+      statuses: this.statuses.subarray(0, count),
+    }
   }
 
   /** A copy of the first points. */

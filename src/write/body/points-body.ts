@@ -1,6 +1,6 @@
 import type { Historian, WriteBatch } from '../../historian/contract.ts'
 import type { HistorianView } from '../../historian/registry.ts'
-import { STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
+import { type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
 import { instantOfCommonBytes } from '../../time/common-forms.ts'
 import { type EpochUnit, numbersToInstants } from '../../time/epoch.ts'
 import type { AddressBook } from './address-book.ts'
@@ -68,6 +68,8 @@ export interface PlainPoints {
   /** As the addresses of the request have it. */
   readonly historianName: string
   readonly batch: WriteBatch
+  /** To be called when nobody looks at the points of the batch any more, so that others can have their memory. Repeatable; may be left out. */
+  release(): void
 }
 
 /**
@@ -141,12 +143,19 @@ export class PointsBody {
     return true
   }
 
-  /** What was read, after `read` returned true and before any other is read. */
-  result(): PlainPoints {
+  /** Points that were read so far. */
+  get count(): number {
+    return this.#count
+  }
+
+  /**
+   * What was read, after `read` returned true and before any other is read.
+   * @param points  those of the space
+   */
+  result(points: PointColumns): Omit<PlainPoints, 'release'> {
     const tags = this.#book.tagsOf(this.#tags)
     const offsets = new Uint32Array(tags.length + 1)
     for (let i = 0; i < tags.length; i++) offsets[i + 1] = this.#ends[i]!
-    const points = this.#space.copy(this.#count)
     return {
       historian: this.#historian!,
       historianName: this.#historianName,

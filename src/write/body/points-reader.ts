@@ -6,7 +6,9 @@ import { PointSpace } from './point-space.ts'
 import { type PlainPoints, PointsBody } from './points-body.ts'
 
 /** Spaces kept for the next requests. */
-const MAX_SPACES = 2
+const MAX_SPACES = 3
+/** So many points are copied out, as writers with few points can be many; more of them are lent with their space. */
+const MOST_COPIED = 4_096
 
 /** Reads plain bodies of write/points; keeps what serves the next one. One is enough for a service. */
 export class PointsReader {
@@ -24,19 +26,38 @@ export class PointsReader {
   async read(bytes: Uint8Array, historians: HistorianView, signal: AbortSignal): Promise<PlainPoints | null> {
     if (!isUtf8(bytes)) return null
     const space = this.#spaces.pop() ?? new PointSpace()
+    let isLent = false
     try {
       const body = new PointsBody(bytes, this.#book, space, historians)
       const steps = body.read()
       const breather = new Breather(signal)
       for (;;) {
         const { done, value } = steps.next()
-        if (done === true) return value ? body.result() : null
+        if (done === true) {
+          if (!value) return null
+          if (body.count <= MOST_COPIED) return { ...body.result(space.copy(body.count)), release: () => {} }
+          isLent = true
+          return { ...body.result(space.view(body.count)), release: this.#lend(space) }
+        }
         if (!breather.isDue) continue
         await breather.rest()
         if (!body.resume()) return null
       }
     } finally {
-      if (space.isWorthKeeping && this.#spaces.length < MAX_SPACES) this.#spaces.push(space)
+      if (!isLent) this.#keep(space)
     }
+  }
+
+  /** Gives what takes a space back, once. */
+  #lend(space: PointSpace): () => void {
+    let isLent = true
+    return () => {
+      if (isLent) this.#keep(space)
+      isLent = false
+    }
+  }
+
+  #keep(space: PointSpace): void {
+    if (space.isWorthKeeping && this.#spaces.length < MAX_SPACES) this.#spaces.push(space)
   }
 }
