@@ -168,7 +168,7 @@ export class Folder {
     let waiting = this.#waiting.length
     for (let left = points; waiting > 0 && left > 0; ) {
       const tag = this.#waiting[waiting - 1]!
-      const folding = this.#heads.get(tag)?.folding?.columns(SPACE)
+      const folding = this.#heads.get(tag)?.folding?.lend(SPACE)
       const count = folding?.times.length ?? 0
       if (count > longest && done.length > 0) break
       const part = count > longest ? sliceColumns(folding!, 0, longest) : folding

@@ -9,6 +9,7 @@ import {
 import { mergePoints, sortPoints } from '../sort-points.ts'
 import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
 import { LatePoints } from './late-points.ts'
+import type { HeadMemory, LongMemory } from './long-memory.ts'
 import { allOk, LongPoints } from './long-points.ts'
 
 /** A head of more points has them in memory of its own: copying them whenever somebody looks would take long. */
@@ -26,6 +27,7 @@ export class Head {
   #length = 0
   #last = Number.NEGATIVE_INFINITY
   readonly #cells: Cells
+  readonly #longMemory: LongMemory
   #firstCell = NO_CELL
   #lastCell = NO_CELL
   /** Whether one of the points in cells is BAD. */
@@ -35,9 +37,9 @@ export class Head {
   /** `null` as long as all points came in order. */
   #late: LatePoints | null = null
 
-  /** @param cells  memory for a few points */
-  constructor(cells: Cells) {
+  constructor({ cells, long }: HeadMemory) {
     this.#cells = cells
+    this.#longMemory = long
   }
 
   /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
@@ -108,18 +110,30 @@ export class Head {
 
   /**
    * The points in time order, one per time. Not to be changed; stays as it is when more arrive.
-   * @param space  memory for MOST_IN_CELLS points that may be used, and then stays as it is only until it is used again
    */
-  columns(space?: PointColumns): PointColumns {
-    // Points that are late replace those that were in their place when they came.
-    if (this.#late !== null) this.#take(mergePoints(this.#inOrder(), sortPoints(this.#late.columns())))
+  columns(): PointColumns {
+    this.#mergeLate()
+    return this.#long === null ? this.#fromCells() : this.#long.giveOut(this.#first)
+  }
+
+  /**
+   * The same, until `space` is used again, points arrive, or the head is released.
+   * @param space  memory for MOST_IN_CELLS points that may be used
+   */
+  lend(space?: PointColumns): PointColumns {
+    this.#mergeLate()
     return this.#inOrder(space)
+  }
+
+  /** Points that are late replace those that were in their place when they came. */
+  #mergeLate(): void {
+    if (this.#late !== null) this.#take(mergePoints(this.#inOrder(), sortPoints(this.#late.columns())))
   }
 
   /** Takes points up to a time (included) away, when no others will come. */
   dropUntil(time: number): void {
     // Looked at first: merging late points begins anew at index 0.
-    const { times } = this.columns()
+    const { times } = this.lend()
     this.#first += upperBound(times, time)
   }
 
@@ -129,6 +143,7 @@ export class Head {
     this.#firstCell = NO_CELL
     this.#lastCell = NO_CELL
     this.#hasBad = false
+    this.#long?.release()
     this.#long = null
     this.#late = null
     this.#first = 0
@@ -138,7 +153,7 @@ export class Head {
 
   /** Takes points of [from, to) away. */
   remove(from: number, to: number): void {
-    const { times, values, statuses } = this.columns()
+    const { times, values, statuses } = this.lend()
     const start = lowerBound(times, from)
     const end = lowerBound(times, to)
     if (start === end) return
@@ -155,13 +170,16 @@ export class Head {
   /** Goes on with these points, copied, and nothing else. */
   #take(points: PointColumns): void {
     const length = points.times.length
-    this.release()
     if (length <= MOST_IN_CELLS) {
+      this.release()
       this.#addToCells(points, 0, length)
       return
     }
-    this.#long = new LongPoints(Math.ceil(length * 1.25))
-    this.#long.set(points)
+    // Before the old memory is given back: the points may lie there.
+    const long = new LongPoints(this.#longMemory, Math.ceil(length * 1.25))
+    long.set(points)
+    this.release()
+    this.#long = long
     this.#length = length
     this.#last = points.times[length - 1]!
   }
@@ -174,13 +192,16 @@ export class Head {
     this.#lastCell = NO_CELL
     this.#first = 0
     this.#length = points.times.length
-    this.#long = new LongPoints(capacity)
+    this.#long = new LongPoints(this.#longMemory, capacity)
     this.#long.set(points)
   }
 
-  /** The points that came in order. */
+  /** The points that came in order, lent. */
   #inOrder(space?: PointColumns): PointColumns {
-    if (this.#long !== null) return this.#long.view(this.#first)
+    return this.#long === null ? this.#fromCells(space) : this.#long.lend(this.#first)
+  }
+
+  #fromCells(space?: PointColumns): PointColumns {
     const count = this.#length - this.#first
     const { times, values } = space === undefined ? makePair(count) : space
     let cell = this.#firstCell

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
 import { pointsRecord, type Row, removalRecord } from '../journal/journal.fixture.ts'
-import { Cells } from './cells.ts'
 import { Head, MOST_IN_CELLS } from './head.ts'
 import { Heads } from './heads.ts'
+import { HeadMemory, LongMemory } from './long-memory.ts'
 
 const TAGS = [1, 2]
 
@@ -239,9 +239,10 @@ test('a head holds the same points whether they are few or many', () => {
       fc.integer({ min: 0, max: MOST_IN_CELLS }),
       fc.boolean(),
       (length, additions, dropped, withSpace) => {
-        const cells = new Cells()
-        const head = new Head(cells)
+        const memory = new HeadMemory()
+        const head = new Head(memory)
         const space = withSpace ? makeColumns(MOST_IN_CELLS) : undefined
+        const look = () => rowsOf(space === undefined ? head.columns() : head.lend(space))
         const total = additions.reduce((sum, count) => sum + count, length)
         const all = columnsOf(
           ...Array.from({ length: total }, (_, at): Row => [at * 3, at / 7, at % 5 === 0 ? 1 : 0]),
@@ -250,15 +251,15 @@ test('a head holds the same points whether they are few or many', () => {
         for (const count of [length, ...additions]) {
           head.add(all, end, end + count)
           end += count
-          assert.deepEqual(rowsOf(head.columns(space)), part(all, 0, end))
+          assert.deepEqual(look(), part(all, 0, end))
         }
         head.dropUntil(dropped)
         const start = Math.min(total, Math.floor(dropped / 3) + 1)
-        assert.deepEqual(rowsOf(head.columns(space)), part(all, start, total))
+        assert.deepEqual(look(), part(all, start, total))
         head.remove(all.times[total - 1]!, Number.POSITIVE_INFINITY)
-        assert.deepEqual(rowsOf(head.columns(space)), part(all, start, total - 1))
+        assert.deepEqual(look(), part(all, start, total - 1))
         head.release()
-        assert.equal(cells.used, 0)
+        assert.equal(memory.cells.used, 0)
       },
     ),
     { numRuns: 60 },
@@ -266,7 +267,7 @@ test('a head holds the same points whether they are few or many', () => {
 })
 
 test('what was dropped stays dropped when a late point is merged in afterwards', () => {
-  const head = new Head(new Cells())
+  const head = new Head(new HeadMemory())
   head.add(columnsOf([1, 1], [2, 2], [3, 3], [4, 4], [5, 5]), 0, 5)
   head.dropUntil(2)
   head.add(columnsOf([4, 44]), 0, 1)
@@ -275,8 +276,9 @@ test('what was dropped stays dropped when a late point is merged in afterwards',
 })
 
 test('late points that are looked at one by one use no memory that only comes free with their epoch', () => {
-  const cells = new Cells()
-  const head = new Head(cells)
+  const memory = new HeadMemory()
+  const { cells } = memory
+  const head = new Head(memory)
   const add = (time: number, value: number) => head.add(columnsOf([time, value]), 0, 1)
   for (let time = 0; time < 100; time++) add(time, 0)
   const { used } = cells
@@ -285,6 +287,73 @@ test('late points that are looked at one by one use no memory that only comes fr
     assert.equal(head.columns().values[50], round)
   }
   assert.equal(cells.used, used)
+})
+
+test('many points stay as they were given out while their memory would be of use to others', () => {
+  const heads = new Heads()
+  const long = (epoch: number, from: number, length: number) => {
+    const columns = makeColumns(length)
+    for (let at = 0; at < length; at++) {
+      columns.times[at] = epoch * 100_000 + from + at
+      columns.values[at] = epoch + at / 7
+    }
+    return columns
+  }
+  const given: (readonly [columns: PointColumns, then: readonly Float64Array[]])[] = []
+  for (let epoch = 0; epoch < 8; epoch++) {
+    for (const [from, length] of [
+      [0, 20_000],
+      [20_000, 50_000],
+    ] as const) {
+      const points = long(epoch, from, length)
+      heads.addPoints({ tags: Uint32Array.of(1), offsets: Uint32Array.of(0, length), points })
+      // Not each time: memory that nobody has seen is used again.
+      if ((epoch + from / 20_000) % 3 !== 0) continue
+      const columns = heads.columns(1)!
+      given.push([columns, [columns.times.slice(), columns.values.slice()]])
+    }
+    heads.dropFolding(1)
+    heads.endFolding()
+    heads.seal()
+    const lent = heads.get(1)!.folding!.lend()
+    assert.equal(lent.times.length, 70_000)
+    assert.deepEqual(lent.values.subarray(20_000), long(epoch, 20_000, 50_000).values)
+  }
+  assert.ok(given.length > 4)
+  for (const [{ times, values }, [timesThen, valuesThen]] of given) {
+    assert.ok(times.every((time, at) => time === timesThen![at]))
+    assert.ok(values.every((value, at) => value === valuesThen![at]))
+  }
+})
+
+test('memory of many points is taken by the next epoch, unless somebody may look at it', () => {
+  const memory = new HeadMemory()
+  const points = columnsOf(...Array.from({ length: 50_000 }, (_, at): Row => [at, at]))
+  const head = new Head(memory)
+  head.add(points, 0, 50_000)
+  const first = head.lend()
+  head.release()
+  head.add(points, 0, 50_000)
+  assert.ok(head.lend().times.buffer === first.times.buffer)
+  const { buffer } = head.columns().times
+  head.release()
+  head.add(points, 0, 50_000)
+  assert.ok(head.lend().times.buffer !== buffer)
+})
+
+test('memory of many points that nobody takes for two epochs is let go of', () => {
+  const memory = new LongMemory()
+  memory.giveBack(memory.take(50_000))
+  memory.giveBack(memory.take(1_000))
+  const { kept } = memory
+  assert.equal(kept, 2 * 65_536)
+  memory.trim()
+  assert.equal(memory.kept, kept)
+  memory.giveBack(memory.take(60_000))
+  memory.trim()
+  assert.equal(memory.kept, kept)
+  memory.trim()
+  assert.equal(memory.kept, 0)
 })
 
 test('what comes free of one epoch is taken by the next one', () => {

@@ -1,6 +1,6 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { JournalPoints, JournalRecord } from '../journal/record.ts'
-import { Cells } from './cells.ts'
+import { HeadMemory } from './long-memory.ts'
 import { TagHead } from './tag-head.ts'
 
 /** Tags whose newest point is remembered although nothing else of them is in memory: some 20 MB at the most. */
@@ -14,7 +14,7 @@ const REMEMBERED_TAGS = 100_000
  */
 export class Heads {
   readonly #tags = new Map<number, TagHead>()
-  #cells = new Cells()
+  #memory = new HeadMemory()
   #activeTags = new Set<number>()
   #foldingTags = new Set<number>()
   /** Points that arrived in the active epoch, those replaced since among them. */
@@ -25,7 +25,7 @@ export class Heads {
 
   /** Memory that tags with few points share, used or not. */
   get bytes(): number {
-    return this.#cells.bytes
+    return this.#memory.cells.bytes
   }
 
   /** Tags with points in the epoch that takes points. */
@@ -67,7 +67,7 @@ export class Heads {
       const tag = tags[i]!
       const head = this.#tagHead(tag)
       if (head.active === null) this.#activeTags.add(tag)
-      head.add(points, start, end, this.#cells)
+      head.add(points, start, end, this.#memory)
     }
     this.activePoints += points.times.length
   }
@@ -77,7 +77,8 @@ export class Heads {
     for (const tag of this.#activeTags) this.#tags.get(tag)!.seal()
     this.#foldingTags = this.#activeTags
     this.#activeTags = new Set()
-    this.#cells.trim()
+    this.#memory.cells.trim()
+    this.#memory.long.trim()
     this.foldingPoints = this.activePoints
     this.activePoints = 0
     if (this.#tags.size > REMEMBERED_TAGS) this.#forget()
@@ -113,7 +114,7 @@ export class Heads {
     const head = this.#tags.get(tag)
     if (head?.folding == null) return
     if (head.active !== null) this.activePoints -= head.active.arrived
-    head.takeBack(this.#cells)
+    head.takeBack(this.#memory)
     this.activePoints += head.active!.arrived
     this.#foldingTags.delete(tag)
     this.#activeTags.add(tag)
@@ -123,13 +124,14 @@ export class Heads {
   endFolding(): void {
     for (const tag of [...this.#foldingTags]) this.dropFolding(tag)
     this.foldingPoints = 0
-    if (this.#cells.used === 0) this.#cells.trim()
+    if (this.#memory.cells.used === 0) this.#memory.cells.trim()
+    if (this.#activeTags.size === 0) this.#memory.long.clear()
   }
 
   /** Forgets everything. */
   clear(): void {
     this.#tags.clear()
-    this.#cells = new Cells()
+    this.#memory = new HeadMemory()
     this.#activeTags = new Set()
     this.#foldingTags = new Set()
     this.activePoints = 0

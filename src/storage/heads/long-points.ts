@@ -1,34 +1,46 @@
 import { type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
+import type { LongMemory } from './long-memory.ts'
 
 /** Points of one tag in time order in memory of their own. What was given out stays as it is while points are added. */
 export class LongPoints {
   length = 0
+  readonly #memory: LongMemory
   /** The times and, `#capacity` behind them, the values. */
   #doubles: Float64Array
   #capacity: number
   /** `null` as long as all points are OK. */
   #statuses: Uint8Array | null = null
+  /** Whether somebody may still look at the doubles when they are not needed here any more. */
+  #isGivenOut = false
 
   /** @param capacity  points that there is room for at first, at least one */
-  constructor(capacity: number) {
-    this.#capacity = capacity
-    this.#doubles = new Float64Array(2 * capacity)
+  constructor(memory: LongMemory, capacity: number) {
+    this.#memory = memory
+    this.#doubles = memory.take(capacity)
+    this.#capacity = this.#doubles.length / 2
   }
 
   /** Makes room for so many in all. */
   reserve(needed: number): void {
     if (needed <= this.#capacity) return
-    const capacity = Math.max(needed, 2 * this.#capacity)
-    const { times, values } = this.view(0)
-    const doubles = new Float64Array(2 * capacity)
+    const { times, values } = this.lend(0)
+    const doubles = this.#memory.take(Math.max(needed, this.#capacity + 1))
+    const capacity = doubles.length / 2
     doubles.set(times)
     doubles.set(values, capacity)
+    this.release()
     this.#doubles = doubles
     this.#capacity = capacity
+    this.#isGivenOut = false
     if (this.#statuses === null) return
     const statuses = new Uint8Array(capacity)
     statuses.set(this.#statuses.subarray(0, this.length))
     this.#statuses = statuses
+  }
+
+  /** Gives the memory to whoever needs it next, unless somebody may look at it; nothing is asked of this any more. */
+  release(): void {
+    if (!this.#isGivenOut) this.#memory.giveBack(this.#doubles)
   }
 
   /**
@@ -62,8 +74,14 @@ export class LongPoints {
     this.length = times.length
   }
 
-  /** The points from an index on; shared, not to be changed. */
-  view(first: number): PointColumns {
+  /** The points from an index on; shared, not to be changed. They stay as they are for ever. */
+  giveOut(first: number): PointColumns {
+    this.#isGivenOut = true
+    return this.lend(first)
+  }
+
+  /** The same, until points are added or this is released. */
+  lend(first: number): PointColumns {
     const { length } = this
     return {
       times: this.#doubles.subarray(first, length),

@@ -1,7 +1,7 @@
 import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
 import { mergePoints } from '../sort-points.ts'
-import type { Cells } from './cells.ts'
 import { Head, MOST_IN_CELLS } from './head.ts'
+import type { HeadMemory } from './long-memory.ts'
 
 /**
  * What is in memory of one tag: its points of the epoch that is being folded and of the one that takes points, and its newest point,
@@ -19,8 +19,8 @@ export class TagHead {
   #columns: PointColumns | null = null
 
   /** Points from index start to end arrive in the active epoch. */
-  add(points: PointColumns, start: number, end: number, cells: Cells): void {
-    this.active ??= new Head(cells)
+  add(points: PointColumns, start: number, end: number, memory: HeadMemory): void {
+    this.active ??= new Head(memory)
     this.active.add(points, start, end)
     this.#columns = null
     if (this.knowsNewest) this.#addNewest(points, start, end)
@@ -73,12 +73,12 @@ export class TagHead {
   }
 
   /** What was to be folded arrives again, with what came since. */
-  takeBack(cells: Cells): void {
+  takeBack(memory: HeadMemory): void {
     const points = this.columns()
     this.folding?.release()
     this.active?.release()
     this.folding = null
-    this.active = new Head(cells)
+    this.active = new Head(memory)
     if (points !== null) this.active.add(points, 0, points.times.length)
     this.#columns = null
   }
@@ -93,10 +93,17 @@ export class TagHead {
         ? active!.columns()
         : active === null
           ? folding.columns()
-          : mergePoints(folding.columns(), active.columns())
+          : mergedColumns(folding, active)
     // After a removal a head can be empty.
     if (columns.times.length === 0) return null
     if (columns.times.length > MOST_IN_CELLS) this.#columns = columns
     return columns
   }
+}
+
+function mergedColumns(older: Head, newer: Head): PointColumns {
+  const [base, over] = [older.lend(), newer.lend()]
+  // Merged with nothing they are not copied.
+  if (over.times.length === 0) return older.columns()
+  return base.times.length === 0 ? newer.columns() : mergePoints(base, over)
 }
