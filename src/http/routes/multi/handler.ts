@@ -5,7 +5,11 @@ import { statusOfOutcome } from '../../error-status.ts'
 import { sendPieces } from '../../pieces.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import type { Route } from '../../route.ts'
+import { YoungMemory } from '../../young-memory.ts'
 import { operation } from './schema.ts'
+
+/** Bytes of a point in columns. */
+const POINT_BYTES = 17
 
 export const multi: Route = {
   method: 'POST',
@@ -17,10 +21,13 @@ export const multi: Route = {
     const defaultZone = parseTimeZone(settings.timeZone) ?? UTC
     const { limits, defaultHistorian } = settings
     const sheets = new Sheets()
+    const young = new YoungMemory()
     return async (request, reply) => {
       const { historians } = callerOf(request)
+      young.collect()
       const call = { historians, limits, defaultZone, defaultHistorian, now: clock(), signal: request.gone }
       const answer = await runMulti(request.body, call)
+      young.add(answer.statistics.points * POINT_BYTES)
       metrics.multiAnswered(answer.labels, answer.wrongLabels)
       for (const failure of answer.failures) request.log.warn({ err: failure }, 'a label failed')
       reply.code(statusOfOutcome(answer.outcome))
