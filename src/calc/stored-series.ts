@@ -27,8 +27,30 @@ const NO_PUSH_DOWNS: StoredTag['pushDowns'] = { aggregates: [], interpolation: f
 
 /** What `rawPoint` and `currentPoint` of a stored tag read: one point, whatever it is. */
 export function pointRead({ historian, tag }: StoredTag, find: FindPoint, at: Instant): PlannedRead {
-  const key = `point ${find} ${at}`
-  return { historian, tag, key, atMost: 1, pushDown: null, stored: null, forMedian: false }
+  return new PointRead(historian, tag, find, at)
+}
+
+/** Its key is made when it is compared with that of another read of the same tag, which hardly ever happens. */
+class PointRead implements PlannedRead {
+  readonly historian: string
+  readonly tag: string
+  readonly #find: FindPoint
+  readonly #at: Instant
+  readonly atMost = 1
+  readonly pushDown = null
+  readonly stored = null
+  readonly forMedian = false
+
+  constructor(historian: string, tag: string, find: FindPoint, at: Instant) {
+    this.historian = historian
+    this.tag = tag
+    this.#find = find
+    this.#at = at
+  }
+
+  get key(): string {
+    return `point ${this.#find} ${this.#at}`
+  }
 }
 
 /**

@@ -31,7 +31,7 @@ export interface NewKey {
  */
 export interface KeyStore {
   /** The key with this digest, revoked and expired ones too; compared in constant time. */
-  find(digest: Uint8Array): Promise<KeyRecord | null>
+  find(digest: Uint8Array): KeyRecord | null | Promise<KeyRecord | null>
   /** All keys, revoked ones too, in the order in which they were made. */
   list(): Promise<readonly KeyRecord[]>
   /** KEY_EXISTS when a key that is not revoked has the name. */

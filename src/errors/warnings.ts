@@ -13,7 +13,7 @@ const MAX_COMPARED_LENGTH = 40
  */
 export class Warnings {
   /** By place and field, so that a field of many points costs one look-up each. */
-  readonly #sentences = new Map<string, string>()
+  #sentences: Map<string, string> | null = null
 
   /**
    * Notes each field of an object that is not known there.
@@ -25,8 +25,9 @@ export class Warnings {
   checkFields(object: object, known: readonly string[], place: string, silent: readonly string[] = []): void {
     for (const field in object) {
       // A loop and not Object.keys: a body can bring millions of fields, and a hundred are enough.
-      if (this.#sentences.size >= MAX_WARNINGS) return
+      if (this.#sentences !== null && this.#sentences.size >= MAX_WARNINGS) return
       if (known.includes(field) || silent.includes(field) || !Object.hasOwn(object, field)) continue
+      this.#sentences ??= new Map()
       const key = `${place}\0${field}`
       if (this.#sentences.has(key)) continue
       const free = known.filter((name) => !Object.hasOwn(object, name))
@@ -36,9 +37,11 @@ export class Warnings {
 
   /** The sentences in the order of their first occurrence; empty when there is nothing to say. */
   list(): readonly string[] {
-    return [...this.#sentences.values()]
+    return this.#sentences === null ? NONE : [...this.#sentences.values()]
   }
 }
+
+const NONE: readonly string[] = []
 
 function warning(field: string, meant: string | null, place: string): string {
   const shown = field === '' ? '""' : showInput(field)

@@ -8,11 +8,15 @@ const SLICE_MS = 20
  */
 export class Breather {
   readonly #signal: AbortSignal
-  #since = performance.now()
+  #since: number
 
-  /** @param signal of the request; its reason is thrown from `rest` once it is aborted */
-  constructor(signal: AbortSignal) {
+  /**
+   * @param signal of the request; its reason is thrown from `rest` once it is aborted
+   * @param since  when the request began, as `performance.now` tells
+   */
+  constructor(signal: AbortSignal, since: number = performance.now()) {
     this.#signal = signal
+    this.#since = since
   }
 
   /** Whether it is time for `rest`; cheap enough for every thousandth point. */

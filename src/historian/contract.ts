@@ -2,6 +2,7 @@ import type { AggregateColumns, AggregateName } from '../series/aggregate-names.
 import type { PointColumns } from '../series/columns.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 import type { Instant } from '../time/instant.ts'
+import type { MaybePromise } from './steps.ts'
 
 export type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 
@@ -18,6 +19,8 @@ export type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from 
  * aborted the method rejects soon with the signal's reason and work at the source stops. Errors are TidemarkError:
  * HISTORIAN_UNAVAILABLE when the source cannot be reached, WRITE_OUTCOME_UNKNOWN when a commit was cut off,
  * STORAGE_CORRUPT when what is stored cannot be read. test/contract/ is the same promise as tests.
+ *
+ * A driver that has an answer at hand may give it in place of a promise where a method says so; errors are always rejections.
  */
 export interface Historian {
   /** As configured; the first part of a tag address. */
@@ -34,14 +37,14 @@ export interface Historian {
   // ---- tags ----
 
   /** Metadata of each named tag, `null` for one that does not exist, in the order asked. */
-  findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]>
+  findTags(names: readonly string[], context: CallContext): MaybePromise<readonly (TagMetadata | null)[]>
   /** A page of the tags that match, ordered by name in code point order (the order of their UTF-8 bytes). */
   searchTags(query: TagQuery, context: CallContext): Promise<TagPage>
 
   // ---- reads ----
 
   /** One raw point for each query, BAD ones too; `times` is NaN where there is none. Order of the queries, not of time. */
-  readPoints(queries: readonly PointQuery[], context: CallContext): Promise<PointColumns>
+  readPoints(queries: readonly PointQuery[], context: CallContext): MaybePromise<PointColumns>
   /** The raw points of each range. */
   readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]>
   /**

@@ -11,21 +11,6 @@ export interface Abortable {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** A signal that ends a call, and the means to let go of it. */
-export interface Deadline {
-  /** Aborted with the deadline's code when the time is up, or with CANCELLED when the caller's signal was first. */
-  readonly signal: AbortSignal
-  /**
-   * Throws the signal's reason when the time is up by the clock: work that kept the event loop to itself to its end keeps
-   * the timer from saying so.
-   */
-  check(): void
-  /** What the work gives, or a rejection with the signal's reason as soon as it is aborted: the work may go on by itself. */
-  race<Value>(work: Promise<Value>): Promise<Value>
-  /** Stops the timer and leaves the caller's signal; to be called when the call has ended, however it did. Repeatable. */
-  done(): void
-}
-
 /** Which sentence a deadline gives; both are of kind 'deadline'. */
 export type DeadlineCode = 'DEADLINE_EXCEEDED' | 'WRITE_DEADLINE_EXCEEDED'
 
@@ -33,49 +18,98 @@ export type DeadlineCode = 'DEADLINE_EXCEEDED' | 'WRITE_DEADLINE_EXCEEDED'
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Derives the signal that every historian is given from the one of the client.
- * @param signal  aborted when the client goes away; a reason that is a TidemarkError is passed on as it is
- * @param seconds from now, above 0, fractions allowed
- * @param code    DEADLINE_EXCEEDED for reads, WRITE_DEADLINE_EXCEEDED for changes
+ * A signal that ends a call, and the means to let go of it. Nothing but the clock tells that the time is up until `arm` is called:
+ * work that lets nobody in needs no timer, which would take longer than most small calls.
+ */
+export class Deadline {
+  /** The same clock as `performance.now`. */
+  readonly began = performance.now()
+  readonly #client: Abortable
+  readonly #seconds: number
+  readonly #code: DeadlineCode
+  readonly #controller = new AbortController()
+  readonly #racing: ((reason: unknown) => void)[] = []
+  #timer: NodeJS.Timeout | undefined
+  #cancel: (() => void) | null = null
+
+  /**
+   * @param client  aborted when the client goes away; a reason that is a TidemarkError is passed on as it is
+   * @param seconds from now, above 0, fractions allowed
+   * @param code    DEADLINE_EXCEEDED for reads, WRITE_DEADLINE_EXCEEDED for changes
+   */
+  constructor(client: Abortable, seconds: number, code: DeadlineCode = 'DEADLINE_EXCEEDED') {
+    this.#client = client
+    this.#seconds = seconds
+    this.#code = code
+    if (client.aborted) this.#abort(cancellation(client.reason))
+  }
+
+  /** Aborted with the deadline's code when the time is up, or with CANCELLED when the caller's signal was first. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** To be called before others are let in: from now on the signal is aborted as soon as the time is up or the client has gone. Repeatable. */
+  arm(): void {
+    if (this.#cancel !== null) return
+    this.#cancel = () => {
+      clearTimeout(this.#timer)
+      this.#abort(cancellation(this.#client.reason))
+    }
+    if (this.signal.aborted) return
+    const left = this.began + this.#seconds * 1000 - performance.now()
+    this.#timer = setTimeout(() => this.#timeUp(), Math.min(left, MAX_TIMER_MS))
+    if (this.#client.aborted) this.#cancel()
+    else this.#client.addEventListener('abort', this.#cancel, { once: true })
+  }
+
+  /**
+   * Throws the signal's reason when the time is up by the clock: work that kept the event loop to itself to its end keeps
+   * the timer from saying so.
+   */
+  check(): void {
+    if (performance.now() >= this.began + this.#seconds * 1000) this.#timeUp()
+    this.signal.throwIfAborted()
+  }
+
+  /** What the work gives, or a rejection with the signal's reason as soon as it is aborted: the work may go on by itself. */
+  race<Value>(work: Promise<Value>): Promise<Value> {
+    this.arm()
+    const { promise, resolve, reject } = Promise.withResolvers<Value>()
+    if (this.signal.aborted) reject(this.signal.reason)
+    else this.#racing.push(reject)
+    work.then(resolve, reject)
+    return promise
+  }
+
+  /** Stops the timer and leaves the caller's signal; to be called when the call has ended, however it did. Repeatable. */
+  done(): void {
+    if (this.#cancel === null) return
+    clearTimeout(this.#timer)
+    this.#client.removeEventListener('abort', this.#cancel)
+  }
+
+  #timeUp(): void {
+    this.#abort(new TidemarkError(this.#code, { seconds: this.#seconds }))
+  }
+
+  #abort(reason: TidemarkError): void {
+    this.#controller.abort(reason)
+    for (const reject of this.#racing) reject(this.signal.reason)
+  }
+}
+
+/**
+ * Derives the signal that every historian is given from the one of the client. It is armed; see {@link Deadline}.
  */
 export function withDeadline(
-  signal: Abortable,
+  client: Abortable,
   seconds: number,
   code: DeadlineCode = 'DEADLINE_EXCEEDED',
 ): Deadline {
-  const controller = new AbortController()
-  const racing: ((reason: unknown) => void)[] = []
-  const abort = (reason: TidemarkError) => {
-    controller.abort(reason)
-    for (const reject of racing) reject(controller.signal.reason)
-  }
-  const timeUp = () => abort(new TidemarkError(code, { seconds }))
-  const due = performance.now() + seconds * 1000
-  const timer = setTimeout(timeUp, Math.min(seconds * 1000, MAX_TIMER_MS))
-  const cancel = () => {
-    clearTimeout(timer)
-    abort(cancellation(signal.reason))
-  }
-  if (signal.aborted) cancel()
-  else signal.addEventListener('abort', cancel, { once: true })
-  return {
-    signal: controller.signal,
-    check: () => {
-      if (performance.now() >= due) timeUp()
-      controller.signal.throwIfAborted()
-    },
-    race: <Value>(work: Promise<Value>) => {
-      const { promise, resolve, reject } = Promise.withResolvers<Value>()
-      if (controller.signal.aborted) reject(controller.signal.reason)
-      else racing.push(reject)
-      work.then(resolve, reject)
-      return promise
-    },
-    done: () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', cancel)
-    },
-  }
+  const deadline = new Deadline(client, seconds, code)
+  deadline.arm()
+  return deadline
 }
 
 function cancellation(reason: unknown): TidemarkError {

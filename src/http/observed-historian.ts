@@ -44,7 +44,7 @@ export function observeHistorian(historian: Historian, metrics: Metrics): Histor
       const value: unknown = Reflect.get(target, name, target)
       if (typeof value !== 'function' || typeof name !== 'string') return value
       return wrapped.getOrInsertComputed(name, () => {
-        const call = value.bind(target) as (...args: unknown[]) => Promise<unknown>
+        const call = value.bind(target) as (...args: unknown[]) => unknown
         const count = OPERATIONS[name as keyof Historian]
         return count === undefined ? call : observed(historian.type, name, call, count, metrics)
       })
@@ -55,25 +55,35 @@ export function observeHistorian(historian: Historian, metrics: Metrics): Histor
 function observed(
   type: string,
   operation: string,
-  call: (...args: unknown[]) => Promise<unknown>,
+  call: (...args: unknown[]) => unknown,
   count: Count,
   metrics: Metrics,
-): (...args: unknown[]) => Promise<unknown> {
-  return async (...args) => {
+): (...args: unknown[]) => unknown {
+  const ended = (began: number, outcome: string) =>
+    metrics.historianCalled(type, operation, outcome, (performance.now() - began) / 1_000)
+  const answered = (began: number, firstArgument: unknown, result: unknown) => {
+    const passed = count(firstArgument, result)
+    if (passed !== null) metrics.pointsPassed(type, passed.direction, passed.points)
+    ended(began, 'ok')
+    return result
+  }
+  const failed = (began: number, error: unknown): never => {
+    ended(began, error instanceof TidemarkError ? error.kind : 'bug')
+    throw error
+  }
+  return (...args) => {
     const began = performance.now()
-    let outcome: string = 'bug'
+    let result: unknown
     try {
-      const result = await call(...args)
-      outcome = 'ok'
-      const passed = count(args[0], result)
-      if (passed !== null) metrics.pointsPassed(type, passed.direction, passed.points)
-      return result
+      result = call(...args)
     } catch (error) {
-      if (error instanceof TidemarkError) outcome = error.kind
-      throw error
-    } finally {
-      metrics.historianCalled(type, operation, outcome, (performance.now() - began) / 1_000)
+      return failed(began, error)
     }
+    if (!(result instanceof Promise)) return answered(began, args[0], result)
+    return result.then(
+      (found) => answered(began, args[0], found),
+      (error: unknown) => failed(began, error),
+    )
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { MaybePromise } from '../historian/steps.ts'
 import type { Operation } from './openapi/types.ts'
 import type { Parts } from './services.ts'
 
@@ -25,8 +26,10 @@ export interface Route {
  */
 export type Access = 'open' | 'metrics' | 'read' | 'write'
 
-/** Resolves with what Fastify sends; errors that it throws become the general error body (plugins/errors.ts). */
-export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+/**
+ * Gives what Fastify sends, at once or in a promise; errors that it throws become the general error body (plugins/errors.ts).
+ */
+export type Handler = (request: FastifyRequest, reply: FastifyReply) => MaybePromise<unknown>
 
 /** What a route tells the plugins about itself, in Fastify's own `config`. */
 declare module 'fastify' {

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { isIP } from 'node:net'
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  fastify,
+  LogController,
+} from 'fastify'
 import { aliasViews } from '../aliases/view.ts'
 import { SIGNATURES } from '../calc/functions/index.ts'
 import type { ServerSettings } from '../config/settings.ts'
@@ -13,6 +19,7 @@ import { parseTimeZone, UTC } from '../time/zone.ts'
 import { addClientErrors } from './client-errors.ts'
 import { Connections } from './connections.ts'
 import { admit } from './door.ts'
+import { asTidemarkError } from './error-answer.ts'
 import { Metrics } from './metrics.ts'
 import { observeHistorian } from './observed-historian.ts'
 import { openApiDocument } from './openapi/document.ts'
@@ -115,18 +122,43 @@ function addRoute(scope: FastifyInstance, route: Route, parts: Parts, turn: Turn
       takesJson: route.method === 'POST' || route.method === 'PUT',
       takesBytes: route.takesBytes ?? false,
     },
-    handler: async (request, reply) => {
-      request.work?.use()
+    // Not an async function: what it would return is sent at the end of the turn, together with the answers of others.
+    handler: (request, reply) => {
+      const { work } = request
+      work?.use()
+      const end = (send: () => void) => {
+        work?.leave()
+        send()
+      }
+      const answered = (answer: unknown) => turn.add(() => end(() => sendAnswer(reply, answer)))
+      const failed = (error: unknown) => end(() => sendFailure(reply, error))
       try {
         const hops = readHops(request.headers[HOPS_HEADER])
-        const answer = await afterHops(hops, () => handle(request, reply))
-        await turn.wait()
-        return answer
-      } finally {
-        request.work?.leave()
+        const answer =
+          hops.length === 0 ? handle(request, reply) : afterHops(hops, () => handle(request, reply))
+        if (answer instanceof Promise) answer.then(answered, failed)
+        else answered(answer)
+      } catch (error) {
+        failed(error)
       }
     },
   })
+}
+
+/** What a handler gave. Nothing is what remains of an answer that it sent itself, or of one whose client has gone. */
+function sendAnswer(reply: FastifyReply, answer: unknown): void {
+  if (answer === undefined && (reply.sent || reply.raw.destroyed)) return
+  try {
+    reply.send(answer)
+  } catch (error) {
+    sendFailure(reply, error)
+  }
+}
+
+function sendFailure(reply: FastifyReply, error: unknown): void {
+  if (reply.sent) reply.log.error({ err: error }, 'a request failed after its answer')
+  // Fastify knows errors by their class, and would send anything else as it is.
+  else reply.send(error instanceof Error ? error : asTidemarkError(error))
 }
 
 /** A name at the end of a path may hold slashes, which Fastify only takes with a wildcard. */

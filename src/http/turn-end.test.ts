@@ -2,27 +2,36 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TurnEnd } from './turn-end.ts'
 
-test('all who wait in a turn go on together, when its work is done', async () => {
+test('all that waits in a turn is done together, when its work is done', async () => {
   const turn = new TurnEnd()
   const order: string[] = []
-  const answer = async (name: string) => {
-    await turn.wait()
-    order.push(`${name} answered`)
-  }
-  const first = answer('first')
+  turn.add(() => order.push('first answered'))
   // Work of the same turn that takes several steps, and another answer at the end of it.
   for (let step = 0; step < 20; step++) await Promise.resolve()
   await new Promise<void>((resolve) => process.nextTick(resolve))
   order.push('work done')
-  await Promise.all([first, answer('second')])
-  assert.deepEqual(order, ['work done', 'first answered', 'second answered'])
+  const { promise, resolve } = Promise.withResolvers<void>()
+  turn.add(() => {
+    order.push('second answered')
+    void Promise.resolve().then(() => order.push('what follows from it'))
+    resolve()
+  })
+  await promise
+  assert.deepEqual(order, ['work done', 'first answered', 'second answered', 'what follows from it'])
 })
 
-test('a turn that has ended does not keep those of the next one', async () => {
+test('what is added at the end of a turn waits for that of the next one', async () => {
   const turn = new TurnEnd()
-  const before = turn.wait()
-  await before
-  const after = turn.wait()
-  assert.notEqual(after, before)
-  await after
+  const order: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  turn.add(() => {
+    order.push('first')
+    turn.add(() => {
+      order.push('third')
+      resolve()
+    })
+  })
+  turn.add(() => order.push('second'))
+  await promise
+  assert.deepEqual(order, ['first', 'second', 'third'])
 })

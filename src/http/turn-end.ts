@@ -5,16 +5,15 @@
  * client that is alone does not notice.
  */
 export class TurnEnd {
-  #next: Promise<void> | null = null
+  #waiting: (() => void)[] = []
+  readonly #end = () => {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const work of waiting) work()
+  }
 
-  /** Resolves when everything that was ready in this turn has been worked on; the same promise for all who ask in it. */
-  wait(): Promise<void> {
-    this.#next ??= new Promise((resolve) => {
-      setImmediate(() => {
-        this.#next = null
-        resolve()
-      })
-    })
-    return this.#next
+  /** Does work when everything that was ready in this turn has been worked on. @param work never throws */
+  add(work: () => void): void {
+    if (this.#waiting.push(work) === 1) setImmediate(this.#end)
   }
 }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { instantFromUs } from '../time/instant.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
-import { answerPieces } from './answer.ts'
+import { answerPieces, pointsAnswer } from './answer.ts'
 import { pointText } from './answer-points.ts'
 import { Sheets } from './sheets.ts'
 
@@ -80,6 +80,17 @@ test('labels with a point each are written as the texts of their points', () => 
         ),
       ].map((piece) => Buffer.from(piece))
       const text = Buffer.concat(pieces).toString()
+      const whole = pointsAnswer({
+        results,
+        issues: [],
+        now: 'now',
+        warnings: [],
+        message: null,
+        format: 'points',
+      })
+      if (whole !== null) assert.equal(Buffer.from(whole).toString(), text)
+      const isSmall = results.length > 0 && results.length <= 256
+      if (isSmall && all.every(({ kind, label }) => kind === 'point' && label.length <= 12)) assert.ok(whole)
       assert.equal(text, `{"results":{${all.map(textOf).join(',')}},"errors":{},"now":"now"}`)
       if (text.length < 20_000) assert.equal(pieces.length, 1)
     }),

@@ -38,6 +38,22 @@ export class AnswerSheet {
     return piece
   }
 
+  /** Takes off what is written. */
+  clear(): void {
+    this.#at = 0
+  }
+
+  /** Writes the beginning of an answer on an empty sheet. */
+  open(): void {
+    this.#at = OPENING.write(SHEET.view, 0)
+  }
+
+  /** Writes the end of an answer without errors on a sheet that is not much more than full. */
+  close(now: string): void {
+    const at = CLOSING.write(SHEET.view, this.#at)
+    this.#at = CLOSED.write(SHEET.view, at + SHEET.bytes.write(now, at, 'latin1'))
+  }
+
   /** False, and nothing is written, when it does not fit. */
   text(text: string): boolean {
     const room = SHEET.bytes.length - this.#at
@@ -112,6 +128,9 @@ function stampFor(zone: TimeZone): Stamp {
   return stamp
 }
 
+const OPENING = new FixedText('{"results":{')
+const CLOSING = new FixedText('},"errors":{},"now":"')
+const CLOSED = new FixedText('"}')
 const OK_END = new FixedText(',"status":"OK"}}')
 const BAD_END = new FixedText(',"status":"BAD"}}')
 const COMMA = 44

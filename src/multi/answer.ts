@@ -43,6 +43,36 @@ export function answerPieces(parts: AnswerParts, sheets = new Sheets()): Generat
   return joined(partsOf(parts, sheets), parts.results)
 }
 
+/** Answers with more labels are written in pieces. */
+const MOST_AT_ONCE = 256
+const ONE_PIECE = new AnswerSheet()
+
+/**
+ * The same answer in one piece, written without the turns of generators, where it is a small one of nothing but points; `null` for
+ * any other.
+ */
+export function pointsAnswer({ results, issues, now, warnings, message }: AnswerParts): Uint8Array | null {
+  if (results.length === 0 || results.length > MOST_AT_ONCE) return null
+  if (issues.length > 0 || warnings.length > 0 || message !== null) return null
+  const sheet = ONE_PIECE
+  sheet.open()
+  for (let i = 0; i < results.length; i++) {
+    const { understood, result } = results[i]!
+    if (result.kind !== 'point' || sheet.isFull) {
+      sheet.clear()
+      return null
+    }
+    const { label, zone } = understood
+    if (i === 0) sheet.near(result.point.time, zone)
+    if (!sheet.point(i > 0, label, result.point, zone)) {
+      sheet.clear()
+      return null
+    }
+  }
+  sheet.close(now)
+  return sheet.take()
+}
+
 function* partsOf(
   { results, issues, now, warnings, message, format }: AnswerParts,
   sheets: Sheets,

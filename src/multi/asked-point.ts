@@ -1,4 +1,5 @@
 import type { SinglePoint } from '../calc/series.ts'
+import type { PointQuery } from '../historian/contract.ts'
 import type { FindPoint } from '../series/reads.ts'
 import type { Instant } from '../time/instant.ts'
 import type { Waiter } from './batch.ts'
@@ -15,7 +16,8 @@ export interface PointAnswer {
  * A point that a call asks for, once for all labels that need it. Whoever waits for many of them takes the answers when they are
  * told; a promise is made for those who want one.
  */
-export class AskedPoint implements Waiter<SinglePoint | null>, PointAnswer {
+export class AskedPoint implements Waiter<SinglePoint | null>, PointAnswer, PointQuery {
+  readonly tag: string
   readonly find: FindPoint
   readonly at: Instant
   point: SinglePoint | null = null
@@ -27,7 +29,8 @@ export class AskedPoint implements Waiter<SinglePoint | null>, PointAnswer {
   #isTold = false
   #promised: PromiseWithResolvers<SinglePoint | null> | null = null
 
-  constructor(find: FindPoint, at: Instant) {
+  constructor(tag: string, find: FindPoint, at: Instant) {
+    this.tag = tag
     this.find = find
     this.at = at
   }

@@ -1,4 +1,5 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
+import type { MaybePromise } from '../historian/steps.ts'
 
 /**
  * Gathers the queries of one turn of the event loop into one call. The call goes out on process.nextTick, which runs
@@ -6,14 +7,14 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
  * number of awaits still travel together.
  */
 export class Batch<Query, Result> {
-  readonly #send: (queries: readonly Query[]) => Promise<readonly Result[]>
+  readonly #send: (queries: readonly Query[]) => MaybePromise<readonly Result[]>
   #queries: Query[] = []
   /** Of the queries, in their order. */
   #waiters: Waiter<Result>[] = []
-  #flushed: Promise<void> = Promise.resolve()
+  #flushed: Promise<void> | null = null
 
   /** @param send answers as many results as it got queries, in their order */
-  constructor(send: (queries: readonly Query[]) => Promise<readonly Result[]>) {
+  constructor(send: (queries: readonly Query[]) => MaybePromise<readonly Result[]>) {
     this.#send = send
   }
 
@@ -28,30 +29,49 @@ export class Batch<Query, Result> {
    * @returns resolves when the waiters of this turn were told; never rejects
    */
   addFor(query: Query, waiter: Waiter<Result>): Promise<void> {
-    if (this.#queries.length === 0) {
-      this.#flushed = new Promise((resolve) => process.nextTick(() => resolve(this.#flush())))
-    }
-    this.#queries.push(query)
-    this.#waiters.push(waiter)
+    this.#flushed ??= new Promise((resolve) => process.nextTick(() => resolve(this.flush())))
+    this.gather(query, waiter)
     return this.#flushed
   }
 
-  async #flush(): Promise<void> {
+  /** As `addFor`, for one who knows that nothing else is asked for in this turn, and calls `flush`. */
+  gather(query: Query, waiter: Waiter<Result>): void {
+    this.#queries.push(query)
+    this.#waiters.push(waiter)
+  }
+
+  /** Sends what was gathered. A promise, which never rejects, when that has to be waited for; else the waiters have been told. */
+  flush(): MaybePromise<void> {
     const queries = this.#queries
     const waiters = this.#waiters
     this.#queries = []
     this.#waiters = []
+    this.#flushed = null
+    if (queries.length === 0) return
+    let results: MaybePromise<readonly Result[]>
     try {
-      const results = await this.#send(queries)
-      for (let i = 0; i < waiters.length; i++) waiters[i]!.resolve(results[i]!)
+      results = this.#send(queries)
     } catch (error) {
-      if (queries.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt') {
-        // One damaged tag must not take the others' answers with it: ask for each alone.
-        await Promise.all(queries.map((query, i) => this.#sendAlone(query, waiters[i]!)))
-      } else {
-        for (const waiter of waiters) waiter.reject(error)
-      }
+      return this.#failed(queries, waiters, error)
     }
+    if (!(results instanceof Promise)) return tell(waiters, results)
+    return results.then(
+      (found) => tell(waiters, found),
+      (error: unknown) => this.#failed(queries, waiters, error),
+    )
+  }
+
+  #failed(
+    queries: readonly Query[],
+    waiters: readonly Waiter<Result>[],
+    error: unknown,
+  ): Promise<void> | undefined {
+    if (queries.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt') {
+      // One damaged tag must not take the others' answers with it: ask for each alone.
+      return Promise.all(queries.map((query, i) => this.#sendAlone(query, waiters[i]!))).then(() => {})
+    }
+    for (const waiter of waiters) waiter.reject(error)
+    return undefined
   }
 
   async #sendAlone(query: Query, waiter: Waiter<Result>): Promise<void> {
@@ -62,6 +82,10 @@ export class Batch<Query, Result> {
       waiter.reject(error)
     }
   }
+}
+
+function tell<Result>(waiters: readonly Waiter<Result>[], results: readonly Result[]): void {
+  for (let i = 0; i < waiters.length; i++) waiters[i]!.resolve(results[i]!)
 }
 
 /** Told once what became of a query. */

@@ -1,6 +1,7 @@
 import type { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
+import { resultOf, type Steps } from '../historian/steps.ts'
 import { isAliases, type VisibleAliases } from '../historian/visible-aliases.ts'
 import type { ParsedCall, ParsedLabel, UnderstoodLabel } from './call.ts'
 
@@ -12,21 +13,19 @@ export interface ExpandedCall {
 }
 
 /** Replaces the aliases in all labels, in one look at the store for each reference time and zone among them. */
-export async function expandAliases(
-  parsed: ParsedCall,
-  aliases: VisibleAliases | null,
-): Promise<ExpandedCall> {
+export function* expandAliases(parsed: ParsedCall, aliases: VisibleAliases | null): Steps<ExpandedCall> {
+  if (aliases === null || !parsed.labels.some(namesAlias)) return { parsed, unresolved: NONE_UNRESOLVED }
   const understood = parsed.labels.filter((label) => label.kind === 'understood')
-  if (aliases === null || !understood.some(namesAlias)) return { parsed, unresolved: new Map() }
   const trees = new Map<ParsedLabel, TagTree>()
   const unresolved = new Map<string, TidemarkError>()
   // Labels that go on from a cursor have the time and zone of their first page.
   for (const group of Map.groupBy(understood, timeOf).values()) {
     const { now, zone } = group[0]!
-    const expansion = await aliases.expand(
+    const expanding = aliases.expand(
       group.map((label) => label.tree),
       { now, zone },
     )
+    const expansion = yield* resultOf(expanding)
     group.forEach((label, i) => {
       trees.set(label, expansion.trees[i]!)
     })
@@ -39,7 +38,11 @@ export async function expandAliases(
   return { parsed: { ...parsed, labels }, unresolved }
 }
 
-function namesAlias({ tree }: UnderstoodLabel): boolean {
+const NONE_UNRESOLVED: ReadonlyMap<string, TidemarkError> = new Map()
+
+function namesAlias(label: ParsedLabel): boolean {
+  if (label.kind === 'wrong') return false
+  const { tree } = label
   if (tree.kind === 'tag') return isAliases(tree.historian)
   return tagsOf(tree).some(({ historian }) => isAliases(historian))
 }

@@ -118,7 +118,8 @@ export class LabelLedger implements Ledger {
  */
 class PlannedTags {
   readonly reads: PricedRead[] = []
-  readonly #historians = new Map<string, Map<string, PricedRead>>()
+  /** `null` until there is a second read. */
+  #historians: Map<string, Map<string, PricedRead>> | null = null
   #count = 0
 
   /** Distinct tags. */
@@ -128,6 +129,14 @@ class PlannedTags {
 
   /** The read of this tag and key: the one that is planned already, or this one. */
   add(read: PlannedRead): PricedRead {
+    if (this.#historians === null) {
+      if (this.reads.length === 0) {
+        this.#count++
+        return this.#planned(read)
+      }
+      const [only] = this.reads
+      this.#historians = new Map([[only!.read.historian, new Map([[only!.read.tag, only!]])]])
+    }
     let tags = this.#historians.get(read.historian)
     if (tags === undefined) {
       tags = new Map()

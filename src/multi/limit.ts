@@ -34,8 +34,20 @@ export interface Breach {
   readonly message: string
 }
 
+const NONE: readonly Breach[] = []
+
+function isWithin(totals: CallTotals, limits: CallLimits): boolean {
+  return (
+    totals.requestedPoints <= limits.requestedPoints &&
+    totals.effectiveTags <= limits.effectiveTags &&
+    totals.aggregateWindows <= limits.aggregateWindows &&
+    (totals.load === null || totals.load.points <= limits.historianLoad)
+  )
+}
+
 /** Every limit that the totals are over, in the order in which they are checked. */
 export function findBreaches(totals: CallTotals, limits: CallLimits): readonly Breach[] {
+  if (isWithin(totals, limits)) return NONE
   const breaches: Breach[] = []
   const check = (code: ErrorCode, limit: number, actual: number, values: ErrorValues = {}) => {
     if (actual <= limit) return

@@ -3,10 +3,11 @@ import { Warnings } from '../errors/warnings.ts'
 import { parseTag } from '../grammar/parser.ts'
 import type { FunctionSignature } from '../grammar/tree.ts'
 import type { Breather } from '../historian/breather.ts'
+import type { Steps } from '../historian/steps.ts'
 import type { Instant } from '../time/instant.ts'
 import { parseTime } from '../time/parse.ts'
 import { parseTimeZone, type TimeZone } from '../time/zone.ts'
-import type { CallHead, MultiCall, ParsedCall, ParsedLabel } from './call.ts'
+import type { CallHead, MultiCall, ParsedLabel } from './call.ts'
 import { parseCursor } from './cursor.ts'
 import { Details, listWords } from './details.ts'
 import { DEFAULT_POINTS, REQUEST_TYPES, type RequestType } from './request-types.ts'
@@ -34,12 +35,12 @@ export function parseHead(body: unknown, call: MultiCall): CallHead {
 }
 
 /** Reads the labels of a call; what is wrong with one becomes its issue. Many long calculations take a while: it rests. */
-export async function parseLabels(
+export function* parseLabels(
   head: CallHead,
   defaultHistorian: string | null,
   signatures: ReadonlyMap<string, FunctionSignature>,
   breather: Breather,
-): Promise<ParsedCall> {
+): Steps<readonly ParsedLabel[]> {
   const { now, zone, warnings } = head
   const context: LabelContext = { now, zone, defaultHistorian, signatures, warnings }
   const labels: ParsedLabel[] = []
@@ -50,9 +51,9 @@ export async function parseLabels(
     // A tag alone takes a microsecond, less than a turn of the loop or even a look at the clock for each.
     if (parsed.kind === 'understood' && parsed.tree.kind === 'tag' && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
     inARow = 0
-    if (breather.isDue) await breather.rest()
+    if (breather.isDue) yield breather.rest()
   }
-  return { ...head, labels }
+  return labels
 }
 
 interface LabelContext {

@@ -4,6 +4,7 @@ import { pointRead } from '../calc/stored-series.ts'
 import { isVirtual } from '../calc/virtual.ts'
 import { issueOf } from '../errors/tidemark-error.ts'
 import type { Breather } from '../historian/breather.ts'
+import type { Steps } from '../historian/steps.ts'
 import { countSteps, countWindows, stepGrid, windowEdges } from '../time/grid.ts'
 import { asksOf, type RequestSize } from './ask.ts'
 import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
@@ -59,7 +60,7 @@ export interface Planning {
 }
 
 /** Plans every label; a label that names what does not exist becomes wrong, the others stand. */
-export async function planCall(labels: readonly ParsedLabel[], planning: Planning): Promise<Plan> {
+export function* planCall(labels: readonly ParsedLabel[], planning: Planning): Steps<Plan> {
   const { limits, breather } = planning
   const ledger = new CallLedger()
   const left: Allowance = { points: limits.requestedPoints, windows: limits.aggregateWindows }
@@ -69,7 +70,7 @@ export async function planCall(labels: readonly ParsedLabel[], planning: Plannin
     planned.push(label.kind === 'wrong' ? label : planLabel(label, planning, left, ledger.forLabel()))
     if (isPlain(label) && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
     inARow = 0
-    if (breather.isDue) await breather.rest()
+    if (breather.isDue) yield breather.rest()
   }
   return { labels: planned, ledger }
 }

@@ -3,8 +3,9 @@ import { isVirtual } from '../calc/virtual.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagNode, TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
-import type { CallContext, Historian } from '../historian/contract.ts'
+import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import type { Steps } from '../historian/steps.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
 
 /** By historian and name: names are joined to addresses nowhere, since a call may have thousands. */
@@ -44,12 +45,12 @@ export class ResolvedTags {
  * Looks up every stored tag of the trees, in one round trip per historian.
  * @param unresolved tags that are known to lead nowhere, by address
  */
-export async function resolveTags(
+export function* resolveTags(
   trees: readonly TagTree[],
   historians: HistorianView,
   context: CallContext,
-  unresolved: ReadonlyMap<string, TidemarkError> = new Map(),
-): Promise<ResolvedTags> {
+  unresolved: ReadonlyMap<string, TidemarkError>,
+): Steps<ResolvedTags> {
   const wanted: WantedTags = new Map()
   const want = ({ historian, name }: TagNode) => {
     if (unresolved.size > 0 && unresolved.has(`${historian}/${name}`)) return
@@ -67,41 +68,59 @@ export async function resolveTags(
   }
   const lookUps: Promise<void>[] = []
   for (const [name, tags] of wanted) {
-    lookUps.push(lookUp(name, historians.find(name), [...tags.values()], context))
+    const waiting = lookUp(name, historians.find(name), [...tags.values()], context)
+    if (waiting !== null) lookUps.push(waiting)
   }
-  await (lookUps.length === 1 ? lookUps[0] : Promise.all(lookUps))
+  if (lookUps.length > 0) yield Promise.all(lookUps)
   return new ResolvedTags(wanted, unresolved)
 }
 
-/** Looks up tags of one historian and gives each what was found, or why it was not. */
-async function lookUp(
+/**
+ * Looks up tags of one historian and gives each what was found, or why it was not.
+ * @returns `null` when that was done at once
+ */
+function lookUp(
   name: string,
   historian: Historian | null,
   tags: readonly WantedTag[],
   context: CallContext,
-): Promise<void> {
-  const missing = historian === null && !isAliases(name) ? 'HISTORIAN_NOT_FOUND' : 'TAG_NOT_FOUND'
-  const errorOf = (tag: string) => new TidemarkError(missing, { historian: name, tag })
+): Promise<void> | null {
   if (historian === null) {
-    for (const tag of tags) tag.found = errorOf(tag.name)
-    return
+    const missing = isAliases(name) ? 'TAG_NOT_FOUND' : 'HISTORIAN_NOT_FOUND'
+    for (const tag of tags) tag.found = new TidemarkError(missing, { historian: name, tag: tag.name })
+    return null
   }
-  try {
-    const metadata = await historian.findTags(
-      tags.map((tag) => tag.name),
-      context,
-    )
-    const { aggregates, interpolation, integrals } = historian.capabilities
-    const pushDowns = { aggregates, interpolation, integrals }
-    for (let i = 0; i < tags.length; i++) {
-      const tag = tags[i]!
-      const stepped = metadata[i]?.stepped
-      tag.found =
-        stepped === undefined ? errorOf(tag.name) : { historian: name, tag: tag.name, stepped, pushDowns }
-    }
-  } catch (error) {
-    // A call that is over as a whole ends here; a historian that is out of reach fails its own tags only.
-    if (context.signal.aborted || !(error instanceof TidemarkError)) throw error
-    for (const tag of tags) tag.found = error
+  const found = historian.findTags(
+    tags.map((tag) => tag.name),
+    context,
+  )
+  if (!(found instanceof Promise)) {
+    takeFound(historian, tags, found)
+    return null
+  }
+  return found.then(
+    (metadata) => takeFound(historian, tags, metadata),
+    (error: unknown) => {
+      // A call that is over as a whole ends here; a historian that is out of reach fails its own tags only.
+      if (context.signal.aborted || !(error instanceof TidemarkError)) throw error
+      for (const tag of tags) tag.found = error
+    },
+  )
+}
+
+function takeFound(
+  { name, capabilities }: Historian,
+  tags: readonly WantedTag[],
+  metadata: readonly (TagMetadata | null)[],
+): void {
+  const { aggregates, interpolation, integrals } = capabilities
+  const pushDowns = { aggregates, interpolation, integrals }
+  for (let i = 0; i < tags.length; i++) {
+    const tag = tags[i]!
+    const stepped = metadata[i]?.stepped
+    tag.found =
+      stepped === undefined
+        ? new TidemarkError('TAG_NOT_FOUND', { historian: name, tag: tag.name })
+        : { historian: name, tag: tag.name, stepped, pushDowns }
   }
 }

@@ -2,9 +2,10 @@ import { SIGNATURES } from '../calc/functions/index.ts'
 import { type Issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import { Breather } from '../historian/breather.ts'
-import { withDeadline } from '../historian/deadline.ts'
+import { Deadline } from '../historian/deadline.ts'
+import { type MaybePromise, resultOf, type Steps, walk } from '../historian/steps.ts'
 import { formatInstant } from '../time/format.ts'
-import { answerPieces } from './answer.ts'
+import { answerPieces, pointsAnswer } from './answer.ts'
 import type { PointAnswer } from './asked-point.ts'
 import type { CallHead, MultiCall, ParsedCall, UnderstoodLabel, WrongLabel } from './call.ts'
 import { executeRequest, noPoint, type Result } from './execute.ts'
@@ -41,69 +42,94 @@ export interface ExecutedLabel {
 }
 
 /**
- * Answers a multi call: parse, replace aliases, resolve the tags, plan, check the limits, execute, all under one deadline.
- * Rejects only when the call was cancelled; everything else is an answer.
+ * Answers a multi call: parse, replace aliases, resolve the tags, plan, check the limits, execute, all under one deadline. A call for
+ * which nothing has to be waited for is answered at once.
+ * Throws or rejects only when the call was cancelled; everything else is an answer.
  * @param options.seriesOnly  every label goes the long way; the answer is the same
  */
-export async function runMulti(
+export function runMulti(
   body: unknown,
   call: MultiCall,
   options: { readonly seriesOnly?: boolean } = {},
-): Promise<MultiAnswer> {
+): MaybePromise<MultiAnswer> {
   let head: CallHead
   try {
     head = parseHead(body, call)
   } catch (error) {
     return refusal(error)
   }
-  const deadline = withDeadline(call.signal, call.limits.deadlineSeconds)
+  const deadline = new Deadline(call.signal, call.limits.deadlineSeconds)
   try {
-    // An answer must not wait for a driver that does not end with its signal.
-    const answer = await deadline.race(runHead(head, call, deadline.signal, options.seriesOnly ?? false))
+    const answer = walk(runHead(head, call, deadline, options.seriesOnly ?? false))
+    if (answer instanceof Promise) return answerInTime(answer, head, deadline)
     deadline.check()
     return answer
   } catch (error) {
-    if (error instanceof TidemarkError && error.kind === 'deadline')
-      return wholeCallFailed('deadline', head, error)
-    throw error
+    return failedAsWhole(head, error)
+  }
+}
+
+async function answerInTime(
+  work: Promise<MultiAnswer>,
+  head: CallHead,
+  deadline: Deadline,
+): Promise<MultiAnswer> {
+  try {
+    // An answer must not wait for a driver that does not end with its signal.
+    const answer = await deadline.race(work)
+    deadline.check()
+    return answer
+  } catch (error) {
+    return failedAsWhole(head, error)
   } finally {
     deadline.done()
   }
 }
 
-async function runHead(
+/** The answer of a call past its deadline. Throws what ended it otherwise. */
+function failedAsWhole(head: CallHead, error: unknown): MultiAnswer {
+  if (error instanceof TidemarkError && error.kind === 'deadline')
+    return wholeCallFailed('deadline', head, error)
+  throw error
+}
+
+function* runHead(
   head: CallHead,
   call: MultiCall,
-  signal: AbortSignal,
+  deadline: Deadline,
   seriesOnly: boolean,
-): Promise<MultiAnswer> {
+): Steps<MultiAnswer> {
+  const { signal } = deadline
   const context = { signal }
   const { historians, limits, defaultHistorian } = call
   const crowd = findBreaches(fewestTotals(head), limits)[0]
   if (crowd !== undefined) return wholeCallFailed('limit', head, crowd)
-  const breather = new Breather(signal)
-  const readable = await parseLabels(head, defaultHistorian, SIGNATURES, breather)
-  const { parsed, unresolved } = await expandAliases(readable, historians.aliases)
+  const breather = new Breather(signal, deadline.began)
+  const understood = yield* parseLabels(head, defaultHistorian, SIGNATURES, breather)
+  const { parsed, unresolved } = yield* expandAliases({ ...head, labels: understood }, historians.aliases)
   const trees: TagTree[] = []
   for (const label of parsed.labels) if (label.kind === 'understood') trees.push(label.tree)
-  const tags = await resolveTags(trees, historians, context, unresolved)
+  const tags = yield* resolveTags(trees, historians, context, unresolved)
   const source = new CallSource(historians, context)
-  let plan = await planCall(parsed.labels, { tags, source, limits, breather, signal, seriesOnly })
+  let plan = yield* planCall(parsed.labels, { tags, source, limits, breather, signal, seriesOnly })
 
   // What is counted without asking comes first; a load that cannot be over the limit is not worked out at all.
-  const cheap = findBreaches(totalsOf(plan, { withLoad: false }), limits)
-  if (parsed.explain || (cheap.length === 0 && plan.ledger.atMost() > limits.historianLoad)) {
-    const failures = await plan.ledger.price(historians, limits.historianLoad + 1, context)
-    plan = withoutFailed(plan, failures, signal)
+  const needed = totalsOf(plan, { withLoad: false })
+  const cheap = findBreaches(needed, limits)
+  let totals = needed
+  if (parsed.explain || plan.ledger.atMost() > limits.historianLoad) {
+    if (parsed.explain || cheap.length === 0) {
+      const pricing = plan.ledger.price(historians, limits.historianLoad + 1, context)
+      plan = withoutFailed(plan, yield* resultOf(pricing), signal)
+    }
+    totals = totalsOf(plan, { withLoad: parsed.explain || cheap.length === 0 })
   }
-  const priced = parsed.explain || plan.ledger.atMost() > limits.historianLoad
-  const totals = totalsOf(plan, { withLoad: priced && (parsed.explain || cheap.length === 0) })
-  const breaches = findBreaches(totals, limits)
+  const breaches = totals === needed ? cheap : findBreaches(totals, limits)
   if (parsed.explain) return explanation(parsed, plan, explainText(parsed, plan, totals, limits, breaches))
   const breach = breaches[0]
   if (breach !== undefined) return wholeCallFailed('limit', parsed, breach)
 
-  return executePlan(parsed, plan, source, signal)
+  return yield* executePlan(parsed, plan, source, signal)
 }
 
 /** Each label requests at least one point: millions of them are refused unread, whatever they hold. */
@@ -111,13 +137,13 @@ function fewestTotals({ requests }: CallHead): CallTotals {
   return { requestedPoints: requests.length, effectiveTags: 0, aggregateWindows: 0, load: null }
 }
 
-async function executePlan(
+function* executePlan(
   parsed: ParsedCall,
   plan: Plan,
   source: CallSource,
   signal: AbortSignal,
-): Promise<MultiAnswer> {
-  const outcomes = await executeLabels(plan, source, signal)
+): Steps<MultiAnswer> {
+  const outcomes = yield* executeLabels(plan, source, signal)
   const results: ExecutedLabel[] = []
   const wrong: WrongLabel[] = []
   for (const outcome of outcomes) {
@@ -130,7 +156,11 @@ async function executePlan(
   const now = formatInstant(parsed.now, parsed.zone)
   return {
     outcome: 'executed',
-    pieces: (sheets) => answerPieces({ results, issues, now, warnings, message: null, format }, sheets),
+    pieces: (sheets) => {
+      const parts = { results, issues, now, warnings, message: null, format }
+      const whole = pointsAnswer(parts)
+      return whole === null ? answerPieces(parts, sheets) : [whole]
+    },
     labels: parsed.labels.length,
     wrongLabels: issues.length,
     statistics: source.statistics,
@@ -139,20 +169,25 @@ async function executePlan(
 }
 
 /** What came of each label, in their order. */
-async function executeLabels(
+function* executeLabels(
   { labels, ledger }: Plan,
   source: CallSource,
   signal: AbortSignal,
-): Promise<readonly (ExecutedLabel | WrongLabel)[]> {
+): Steps<readonly (ExecutedLabel | WrongLabel)[]> {
   const points = labels.filter((label) => label.kind === 'point')
-  const series = labels.filter((label) => label.kind === 'series')
   // Each of them planned one read; with other labels beside them, also wrong ones, the numbers would not say the same.
-  const alone = points.length === labels.length && ledger.countReads() === labels.length
-  const pointsTold = points.length === 0 ? NO_ANSWERS : source.points(points, alone)
+  if (points.length === labels.length && ledger.countReads() === labels.length) {
+    const answers = yield* resultOf(source.allPoints(points))
+    return points.map((label, i) => pointOutcome(label, answers[i]!, signal))
+  }
+  const series = labels.filter((label) => label.kind === 'series')
+  const pointsTold = points.length === 0 ? NO_ANSWERS : source.points(points)
   const grids = new Grids()
   const ofSeries =
-    series.length === 0 ? [] : await Promise.all(series.map((label) => executeLabel(label, grids, signal)))
-  const answers = await pointsTold
+    series.length === 0
+      ? NO_OUTCOMES
+      : yield* resultOf(Promise.all(series.map((label) => executeLabel(label, grids, signal))))
+  const answers = yield* resultOf(pointsTold)
   let point = 0
   let one = 0
   return labels.map((label) => {
@@ -161,6 +196,7 @@ async function executeLabels(
   })
 }
 
+const NO_OUTCOMES: readonly (ExecutedLabel | WrongLabel)[] = []
 const NO_ANSWERS: readonly PointAnswer[] = []
 
 function pointOutcome(

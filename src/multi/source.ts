@@ -10,6 +10,7 @@ import type {
   RangeQuery,
 } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import type { MaybePromise } from '../historian/steps.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { type PointColumns, STATUS_BAD } from '../series/columns.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult } from '../series/reads.ts'
@@ -37,7 +38,7 @@ export class CallSource implements SeriesSource {
   readonly #context: CallContext
   readonly #lanes = new Map<string, HistorianLane>()
   readonly #made = new Map<string, Promise<unknown>>()
-  readonly #gridIds = new WeakMap<Float64Array, number>()
+  #gridIds: WeakMap<Float64Array, number> | null = null
   #nextGridId = 1
 
   constructor(historians: HistorianView, context: CallContext) {
@@ -50,14 +51,25 @@ export class CallSource implements SeriesSource {
   }
 
   /**
-   * Many points at once, without a promise for each. Resolves when all are answered, in their order; rejects never.
-   * @param alone whether all are different, and nothing else in the call asks for points: they need not be found again then
+   * Many points that are all different, in a call that asks for nothing else: they need not be found again, and wait for no other
+   * reads. The answers are in their order; a promise of them, which never rejects, where a historian has to be waited for.
    */
-  async points(asks: readonly PointAsk[], alone: boolean): Promise<readonly PointAnswer[]> {
-    const points = asks.map(({ tag, request: { find, at } }) => {
-      const lane = this.#lane(tag)
-      return alone ? lane.newPoint(tag.tag, find, at) : lane.askPoint(tag.tag, find, at)
-    })
+  allPoints(asks: readonly PointAsk[]): MaybePromise<readonly PointAnswer[]> {
+    const points: AskedPoint[] = []
+    for (const { tag, request } of asks) {
+      points.push(this.#lane(tag).gatherPoint(tag.tag, request.find, request.at))
+    }
+    const waiting: Promise<void>[] = []
+    for (const lane of this.#lanes.values()) {
+      const told = lane.points.flush()
+      if (told instanceof Promise) waiting.push(told)
+    }
+    return waiting.length === 0 ? points : Promise.all(waiting).then(() => points)
+  }
+
+  /** Many points beside other reads, without a promise for each. Resolves when all are answered, in their order; rejects never. */
+  async points(asks: readonly PointAsk[]): Promise<readonly PointAnswer[]> {
+    const points = asks.map(({ tag, request: { find, at } }) => this.#lane(tag).askPoint(tag.tag, find, at))
     let told: Promise<void> | null = null
     for (const point of points) {
       // Nearly all travel together.
@@ -158,6 +170,7 @@ export class CallSource implements SeriesSource {
   }
 
   #gridId(times: Float64Array): number {
+    this.#gridIds ??= new WeakMap()
     let id = this.#gridIds.get(times)
     if (id === undefined) {
       id = this.#nextGridId++
@@ -167,16 +180,16 @@ export class CallSource implements SeriesSource {
   }
 }
 
-/** The batches that wait for one historian. */
+/** The batches that wait for one historian, each made when it is needed. */
 class HistorianLane {
   /** The first point asked of each tag, and most often the only one: known by what it is, without a name made up for it. */
-  readonly #firstPoints = new Map<string, AskedPoint>()
-  readonly #points: Batch<PointQuery, SinglePoint | null>
-  readonly ranges: Batch<RangeQuery, RangeResult>
-  readonly interpolations: Batch<InterpolationQuery, Float64Array>
-  readonly integrals: Batch<IntegralQuery, Integrals>
-  readonly aggregates: Batch<AggregateQuery, AggregateColumns>
-  readonly #neighbours = new Map<Float64Array, Batch<string, Neighbours>>()
+  #firstPoints: Map<string, AskedPoint> | null = null
+  #points: Batch<PointQuery, SinglePoint | null> | null = null
+  #ranges: Batch<RangeQuery, RangeResult> | null = null
+  #interpolations: Batch<InterpolationQuery, Float64Array> | null = null
+  #integrals: Batch<IntegralQuery, Integrals> | null = null
+  #aggregates: Batch<AggregateQuery, AggregateColumns> | null = null
+  #neighbours: Map<Float64Array, Batch<string, Neighbours>> | null = null
   readonly #historian: Historian
   readonly #context: CallContext
   readonly #statistics: ReadStatistics
@@ -185,55 +198,98 @@ class HistorianLane {
     this.#historian = historian
     this.#context = context
     this.#statistics = statistics
-    this.#points = new Batch(async (queries) => {
-      const found = await historian.readPoints(queries, context)
-      this.#count(queries.length)
-      return queries.map((_, index) => pointAt(found, index))
+  }
+
+  get points(): Batch<PointQuery, SinglePoint | null> {
+    this.#points ??= new Batch((queries) => {
+      const found = this.#historian.readPoints(queries, this.#context)
+      return found instanceof Promise
+        ? found.then((points) => this.#takePoints(points))
+        : this.#takePoints(found)
     })
-    this.ranges = new Batch(async (queries) => {
-      const results = await historian.readRanges(queries, context)
+    return this.#points
+  }
+
+  #takePoints(found: PointColumns): readonly (SinglePoint | null)[] {
+    const count = found.times.length
+    this.#count(count)
+    const points: (SinglePoint | null)[] = []
+    for (let i = 0; i < count; i++) points.push(pointAt(found, i))
+    return points
+  }
+
+  get ranges(): Batch<RangeQuery, RangeResult> {
+    this.#ranges ??= new Batch(async (queries) => {
+      const results = await this.#historian.readRanges(queries, this.#context)
       this.#count(results.reduce((sum, result) => sum + result.points.times.length, 0))
       return results
     })
-    this.interpolations = new Batch(async (queries) => {
-      const results = await pushDown(historian, historian.readInterpolated).call(historian, queries, context)
+    return this.#ranges
+  }
+
+  get interpolations(): Batch<InterpolationQuery, Float64Array> {
+    this.#interpolations ??= new Batch(async (queries) => {
+      const historian = this.#historian
+      const read = pushDown(historian, historian.readInterpolated)
+      const results = await read.call(historian, queries, this.#context)
       this.#count(results.reduce((sum, values) => sum + values.length, 0))
       return results
     })
-    this.integrals = new Batch(async (queries) => {
-      const results = await pushDown(historian, historian.readIntegrals).call(historian, queries, context)
+    return this.#interpolations
+  }
+
+  get integrals(): Batch<IntegralQuery, Integrals> {
+    this.#integrals ??= new Batch(async (queries) => {
+      const historian = this.#historian
+      const read = pushDown(historian, historian.readIntegrals)
+      const results = await read.call(historian, queries, this.#context)
       this.#count(results.reduce((sum, result) => sum + result.integrals.length, 0))
       return results
     })
-    this.aggregates = new Batch(async (queries) => {
-      const results = await pushDown(historian, historian.readAggregates).call(historian, queries, context)
+    return this.#integrals
+  }
+
+  get aggregates(): Batch<AggregateQuery, AggregateColumns> {
+    this.#aggregates ??= new Batch(async (queries) => {
+      const historian = this.#historian
+      const read = pushDown(historian, historian.readAggregates)
+      const results = await read.call(historian, queries, this.#context)
       this.#count(queries.reduce((sum, query) => sum + query.edges.length - 1, 0))
       return results
     })
+    return this.#aggregates
   }
 
   /** The point that was asked for already, or a new one. */
   askPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
+    this.#firstPoints ??= new Map()
     const first = this.#firstPoints.get(tag)
     if (first === undefined) {
-      const point = this.newPoint(tag, find, at)
+      const point = this.#newPoint(tag, find, at)
       this.#firstPoints.set(tag, point)
       return point
     }
     if (first.find === find && first.at === at) return first
     first.others ??= new Map()
-    return first.others.getOrInsertComputed(`${find} ${at}`, () => this.newPoint(tag, find, at))
+    return first.others.getOrInsertComputed(`${find} ${at}`, () => this.#newPoint(tag, find, at))
   }
 
-  /** A point that nobody asked for before, nor will again. */
-  newPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
-    const point = new AskedPoint(find, at)
-    point.told = this.#points.addFor({ tag, find, at }, point)
+  #newPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
+    const point = new AskedPoint(tag, find, at)
+    point.told = this.points.addFor(point, point)
+    return point
+  }
+
+  /** A point that nobody asked for before, nor will again; it is read with the next `points.flush()`. */
+  gatherPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
+    const point = new AskedPoint(tag, find, at)
+    this.points.gather(point, point)
     return point
   }
 
   /** Neighbours of many tags at the same times are one read; at other times they are another. */
   neighboursAt(times: Float64Array): Batch<string, Neighbours> {
+    this.#neighbours ??= new Map()
     let batch = this.#neighbours.get(times)
     if (batch === undefined) {
       batch = new Batch(async (tags) => {

@@ -1,5 +1,6 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { WriteBatch } from '../historian/contract.ts'
+import { type MaybePromise, type Steps, walk } from '../historian/steps.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
@@ -30,7 +31,7 @@ import { countPoints, readInterpolated, readNeighbours, readPoint, readRange } f
 import { rebuildSearch } from './rebuild-search.ts'
 import { type Search, type SearchPage, searchTags } from './search.ts'
 import { readAggregates, readIntegrals } from './signal-reads.ts'
-import { type Snapshot, withSnapshot } from './snapshot.ts'
+import { Snapshot, withSnapshot } from './snapshot.ts'
 import { type BlockAccess, StoredBlocks, TagBlocks } from './tag-blocks.ts'
 import type { TagRecord } from './tag-record.ts'
 import { removeAllBlocks } from './tag-removal.ts'
@@ -48,6 +49,13 @@ export interface HistorianStoreOptions {
 
 /** A tag's metadata as it is stored. */
 export type TagFields = Omit<TagRecord, 'id'>
+
+/** Which raw point of a tag is asked for. */
+interface StoredPointQuery {
+  readonly tag: string
+  readonly find: FindPoint
+  readonly at: number
+}
 
 /** A stretch of a tag's time, [from, to). */
 export interface TagSpan extends Span {
@@ -151,16 +159,18 @@ export class HistorianStore {
   // ---- tags ----
 
   /** Each named tag, `null` for one that does not exist. */
-  findTags(names: readonly string[], signal: AbortSignal): Promise<readonly (TagRecord | null)[]> {
-    return this.#read(signal, async (snapshot) => {
-      const found: (TagRecord | null)[] = []
-      const find = this.#finder(snapshot)
-      for (const name of names) {
-        found.push(find(name))
-        if (snapshot.isDue()) await snapshot.rest()
-      }
-      return found
-    })
+  findTags(names: readonly string[], signal: AbortSignal): MaybePromise<readonly (TagRecord | null)[]> {
+    return this.#readInSteps(signal, (snapshot) => this.#findSteps(names, snapshot))
+  }
+
+  *#findSteps(names: readonly string[], snapshot: Snapshot): Steps<readonly (TagRecord | null)[]> {
+    const found: (TagRecord | null)[] = []
+    const { version } = this.#catalog
+    for (const name of names) {
+      found.push(this.#catalog.find(name, snapshot.options, version))
+      if (snapshot.isDue()) yield snapshot.rest()
+    }
+    return found
   }
 
   searchTags(search: Search, signal: AbortSignal): Promise<SearchPage> {
@@ -170,26 +180,32 @@ export class HistorianStore {
   // ---- points ----
 
   /** One raw point for each query; its time is NaN where there is none. */
-  readPoints(
-    queries: readonly { readonly tag: string; readonly find: FindPoint; readonly at: number }[],
-    signal: AbortSignal,
-  ): Promise<PointColumns> {
-    return this.#read(signal, async (snapshot) => {
-      const points = makeColumns(queries.length)
-      const find = this.#finder(snapshot)
-      const heads = this.#capture(queries, find, snapshot)
-      for (let i = 0; i < queries.length; i++) {
-        const { tag, find: which, at } = queries[i]!
-        const record = find(tag)
-        if (record === null) points.times[i] = Number.NaN
-        else if (!this.#readNewest(record.id, which, at, points, i, snapshot)) {
-          const blocks = this.#blocksOf(record.id, snapshot, heads)
-          if (!readPoint(blocks, which, at, points, i)) points.times[i] = Number.NaN
+  readPoints(queries: readonly StoredPointQuery[], signal: AbortSignal): MaybePromise<PointColumns> {
+    return this.#readInSteps(signal, (snapshot) => this.#pointSteps(queries, snapshot))
+  }
+
+  *#pointSteps(queries: readonly StoredPointQuery[], snapshot: Snapshot): Steps<PointColumns> {
+    const points = makeColumns(queries.length)
+    const { version } = this.#catalog
+    // Made before others are let in, or when the first block is looked at: most of these reads need neither.
+    let heads: HeadCapture | null = null
+    const capture = () => this.#capture(queries, this.#finder(snapshot, version), snapshot)
+    for (let i = 0; i < queries.length; i++) {
+      const { tag, find, at } = queries[i]!
+      const record = this.#catalog.find(tag, snapshot.options, version)
+      if (record === null) points.times[i] = Number.NaN
+      else if (!this.#readNewest(record.id, find, at, points, i, snapshot)) {
+        heads ??= capture()
+        if (!readPoint(this.#blocksOf(record.id, snapshot, heads), find, at, points, i)) {
+          points.times[i] = Number.NaN
         }
-        if (snapshot.isDue()) await snapshot.rest()
       }
-      return points
-    })
+      if (snapshot.isDue()) {
+        heads ??= capture()
+        yield snapshot.rest()
+      }
+    }
+    return points
   }
 
   /** Answers from what is remembered of the tag's newest point, which most reads ask for; false when that is not the answer. */
@@ -439,8 +455,7 @@ export class HistorianStore {
   }
 
   /** Finds tags in the state that a read sees, also when others were let in and changed them. */
-  #finder(snapshot: Snapshot): FindTag {
-    const { version } = this.#catalog
+  #finder(snapshot: Snapshot, version = this.#catalog.version): FindTag {
     return (name) => this.#catalog.find(name, snapshot.options, version)
   }
 
@@ -468,6 +483,32 @@ export class HistorianStore {
       })
     } catch (error) {
       throw this.#readError(error)
+    }
+  }
+
+  /** As `#read`, for reads that mostly find all that they need without letting others in: those are done at once. */
+  #readInSteps<T>(signal: AbortSignal, read: (snapshot: Snapshot) => Steps<T>): MaybePromise<T> {
+    let snapshot: Snapshot | null = null
+    try {
+      snapshot = new Snapshot(this.#root, signal)
+      if (this.#writer === null) this.#join(snapshot)
+      const result = walk(read(snapshot))
+      if (result instanceof Promise) return this.#readOn(snapshot, result)
+      snapshot.done()
+      return result
+    } catch (error) {
+      snapshot?.done()
+      return Promise.reject(this.#readError(error))
+    }
+  }
+
+  async #readOn<T>(snapshot: Snapshot, result: Promise<T>): Promise<T> {
+    try {
+      return await result
+    } catch (error) {
+      throw this.#readError(error)
+    } finally {
+      snapshot.done()
     }
   }
 

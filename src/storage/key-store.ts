@@ -27,7 +27,7 @@ export class LmdbKeyStore implements KeyStore {
     this.#keys = keys
   }
 
-  async find(digest: Uint8Array): Promise<KeyRecord | null> {
+  find(digest: Uint8Array): KeyRecord | null {
     if (digest.length !== DIGEST_BYTES) return null
     const entry = this.#keys.getBinary(digest.subarray(0, KEY_BYTES))
     if (entry === undefined || entry.length < DIGEST_BYTES) return null

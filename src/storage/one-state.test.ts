@@ -93,7 +93,7 @@ test('finding tags while their metadata change gives all of them as they were', 
   const names = Array.from({ length: 20_000 }, (_, i) => (i % 2 === 0 ? 'a' : 'b'))
   const found = await across(
     t,
-    () => store.findTags(names, signal),
+    async () => store.findTags(names, signal),
     () => put(after),
   )
   assert.deepEqual(new Set(found.map((record) => record!.description)), new Set([before]))
@@ -126,7 +126,7 @@ test('a removal of points shows as a whole although the newest point of a tag is
     signal,
   )
   await store.fold()
-  const newest = (...tags: string[]) =>
+  const newest = async (...tags: string[]) =>
     store.readPoints(
       tags.map((tag) => ({ tag, find: 'before-or-at', at: 1e15 }) as const),
       signal,
@@ -147,7 +147,7 @@ test('a renaming shows as a whole although the old name is remembered', async (t
   await store.findTags(['a'], signal)
   const found = await readAsCommitted(
     () => store.renameTags([{ from: 'a', to: 'b' }], false, signal),
-    () => store.findTags(['a', 'b'], signal),
+    async () => store.findTags(['a', 'b'], signal),
   )
   assert.equal(found.filter((record) => record !== null).length, 1)
   assert.deepEqual(

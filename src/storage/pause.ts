@@ -7,14 +7,17 @@ const STEPS_PER_LOOK = 16
 
 /** Tells long loops when to let others in. */
 export class Pacer {
-  #since = performance.now()
+  /** NaN until the first look: small reads end before it, and the clock takes longer than a step of theirs. */
+  #since = Number.NaN
   #steps = 0
 
   /** Whether it is time for `rest`; call it often, it costs next to nothing. */
   isDue(): boolean {
     if (++this.#steps < STEPS_PER_LOOK) return false
     this.#steps = 0
-    return performance.now() - this.#since >= SLICE_MS
+    const now = performance.now()
+    if (Number.isNaN(this.#since)) this.#since = now
+    return now - this.#since >= SLICE_MS
   }
 
   /** Lets others in. Throws the signal's reason when it is aborted. */

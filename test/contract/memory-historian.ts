@@ -18,6 +18,7 @@ import type {
   TagRename,
   WriteBatch,
 } from '../../src/historian/contract.ts'
+import type { MaybePromise } from '../../src/historian/steps.ts'
 import { pointsOfTag } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns, STATUS_BAD } from '../../src/series/columns.ts'
 import { compareNames } from '../../src/series/tag-names.ts'
@@ -43,6 +44,8 @@ export class MemoryHistorian implements Historian {
   readonly name: string
   readonly type = 'memory'
   readonly capabilities: Capabilities
+  /** Whether tags and points are given at once, as a driver may, and not in promises. */
+  isPrompt = false
   #tags = new Map<string, StoredTag>()
 
   constructor(name: string, options: { readonly writable?: boolean } = {}) {
@@ -68,12 +71,13 @@ export class MemoryHistorian implements Historian {
 
   async close(): Promise<void> {}
 
-  async findTags(
-    names: readonly string[],
-    { signal }: CallContext,
-  ): Promise<readonly (TagMetadata | null)[]> {
-    signal.throwIfAborted()
-    return names.map((name) => this.#tags.get(name)?.metadata ?? null)
+  findTags(names: readonly string[], context: CallContext): MaybePromise<readonly (TagMetadata | null)[]> {
+    return this.#given(context, () => names.map((name) => this.#tags.get(name)?.metadata ?? null))
+  }
+
+  #given<Result>({ signal }: CallContext, read: () => Result): MaybePromise<Result> {
+    if (signal.aborted) return Promise.reject(signal.reason)
+    return this.isPrompt ? read() : Promise.resolve(read())
   }
 
   async searchTags(query: TagQuery, { signal }: CallContext): Promise<TagPage> {
@@ -88,9 +92,10 @@ export class MemoryHistorian implements Historian {
     return { tags: found.slice(0, query.limit), more: found.length > query.limit }
   }
 
-  async readPoints(queries: readonly PointQuery[], { signal }: CallContext): Promise<PointColumns> {
-    signal.throwIfAborted()
-    return columnsOf(queries.map((query) => findPoint(this.#sorted(query.tag), query) ?? NO_POINT))
+  readPoints(queries: readonly PointQuery[], context: CallContext): MaybePromise<PointColumns> {
+    return this.#given(context, () =>
+      columnsOf(queries.map((query) => findPoint(this.#sorted(query.tag), query) ?? NO_POINT)),
+    )
   }
 
   async readRanges(queries: readonly RangeQuery[], { signal }: CallContext): Promise<readonly RangeResult[]> {

@@ -275,7 +275,7 @@ export function declareReadPromises(promised: Promised): void {
       () => historian.estimatePoints([{ tag, ...EVER }], 1, context),
       () => historian.write(writeBatch([{ tag, points: points([1, 1]) }], true), context),
     ]
-    for (const call of calls) await assert.rejects(call, (error) => error === reason)
+    for (const call of calls) await assert.rejects(Promise.resolve(call()), (error) => error === reason)
   })
 
   promised('a read under way stops soon after it is aborted', async (bench) => {

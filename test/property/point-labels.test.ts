@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { TidemarkError } from '../../src/errors/tidemark-error.ts'
-import type { CallContext, Historian, PointQuery } from '../../src/historian/contract.ts'
+import type { CallContext, PointQuery } from '../../src/historian/contract.ts'
 import { HistorianRegistry } from '../../src/historian/registry.ts'
 import { type MultiAnswer, runMulti } from '../../src/multi/run.ts'
 import type { PointColumns } from '../../src/series/columns.ts'
@@ -15,7 +15,7 @@ import { historianOf, LIMITS, NOON } from '../multi-harness.ts'
  * wrong, the answer is the one that series give.
  */
 
-let historians: readonly Historian[]
+let historians: readonly MemoryHistorian[]
 before(async () => {
   const tags = {
     FLOW: {
@@ -54,7 +54,7 @@ before(async () => {
 })
 
 /** A historian that cannot read the points of a tag, or of any. */
-function failing(historian: MemoryHistorian, error: () => Error, tag: string | null): Historian {
+function failing(historian: MemoryHistorian, error: () => Error, tag: string | null): MemoryHistorian {
   historian.readPoints = async function (
     this: MemoryHistorian,
     queries: readonly PointQuery[],
@@ -137,11 +137,14 @@ const limits = fc.record({
   effectiveTags: fc.constantFrom(100, 1),
 })
 
+/** Historians that give what they have at once, and not in a promise. */
+const prompt = fc.constantFrom<readonly string[]>([], ['plant'], ['plant', 'lab', 'broken', 'away', 'buggy'])
+
 describe('a label that one point of a stored tag answers', () => {
   for (const seen of [null, ['plant', 'broken', 'away']]) {
     test(`is answered as its series would answer, with ${seen === null ? 'all historians' : 'some of them'} visible`, async () => {
       await fc.assert(
-        fc.asyncProperty(labels, call, limits, async (requests, rest, few) => {
+        fc.asyncProperty(labels, call, limits, prompt, async (requests, rest, few, promptOnes) => {
           // As JSON brings it: __proto__ is a label of its own.
           const body = JSON.parse(
             `{"requests":{${Object.entries(requests)
@@ -150,6 +153,9 @@ describe('a label that one point of a stored tag answers', () => {
           )
           Object.assign(body, rest)
           const ask = async (seriesOnly: boolean) => {
+            for (const historian of historians) {
+              historian.isPrompt = !seriesOnly && promptOnes.includes(historian.name)
+            }
             const answer = await runMulti(
               body,
               {
@@ -170,6 +176,28 @@ describe('a label that one point of a stored tag answers', () => {
       )
     })
   }
+
+  test('is answered at once when its historian can', async () => {
+    const call = {
+      historians: new HistorianRegistry(historians),
+      limits: LIMITS,
+      defaultZone: UTC,
+      defaultHistorian: null,
+      now: NOON,
+      signal: new AbortController().signal,
+    }
+    const body = { requests: { a: { type: 'CURRENT_POINT', tag: 'plant/FLOW' } } }
+    const [plant] = historians
+    plant!.isPrompt = true
+    const answer = runMulti(body, call)
+    assert.ok(!(answer instanceof Promise))
+    plant!.isPrompt = false
+    assert.deepEqual(shown(answer), shown(await runMulti(body, call)))
+    const gone = { ...call, signal: AbortSignal.abort() }
+    plant!.isPrompt = true
+    await assert.rejects(async () => runMulti(body, gone), { code: 'CANCELLED' })
+    plant!.isPrompt = false
+  })
 
   test('shares its read with series that need the same point', async () => {
     const current = { type: 'CURRENT_POINT', tag: 'plant/FLOW' }

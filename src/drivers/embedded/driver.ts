@@ -20,6 +20,7 @@ import type {
   WriteBatch,
 } from '../../historian/contract.ts'
 import { defineDriver, type HistorianOwner } from '../../historian/driver.ts'
+import type { MaybePromise } from '../../historian/steps.ts'
 import { literalPrefix } from '../../historian/tag-pattern.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
@@ -81,12 +82,9 @@ export class EmbeddedHistorian implements Historian {
     return this.#store.close()
   }
 
-  async findTags(
-    names: readonly string[],
-    { signal }: CallContext,
-  ): Promise<readonly (TagMetadata | null)[]> {
-    const records = await this.#store.findTags(names, signal)
-    return records.map((record) => (record === null ? null : metadataOf(record)))
+  findTags(names: readonly string[], { signal }: CallContext): MaybePromise<readonly (TagMetadata | null)[]> {
+    const records = this.#store.findTags(names, signal)
+    return records instanceof Promise ? records.then(metadataOfAll) : metadataOfAll(records)
   }
 
   async searchTags({ pattern, after, limit }: TagQuery, { signal }: CallContext): Promise<TagPage> {
@@ -102,7 +100,7 @@ export class EmbeddedHistorian implements Historian {
     return { tags: tags.map((record) => ({ name: record.name, metadata: metadataOf(record) })), more }
   }
 
-  readPoints(queries: readonly PointQuery[], { signal }: CallContext): Promise<PointColumns> {
+  readPoints(queries: readonly PointQuery[], { signal }: CallContext): MaybePromise<PointColumns> {
     return this.#store.readPoints(queries, signal)
   }
 
@@ -194,6 +192,10 @@ export class EmbeddedHistorian implements Historian {
   #checkWritable(operation: string): void {
     if (!this.capabilities.write) throw readOnly(this.name, operation)
   }
+}
+
+function metadataOfAll(records: readonly (TagRecord | null)[]): readonly (TagMetadata | null)[] {
+  return records.map((record) => (record === null ? null : metadataOf(record)))
 }
 
 function metadataOf({ description, units, stepped }: TagRecord): TagMetadata {

@@ -26,6 +26,8 @@ export const HOPS_HEADER = 'x-tidemark-hops'
 /** More instances in a row are a mistake, or a circle through processes that do not know each other. */
 export const MAX_HOPS = 8
 
+const NO_HOPS: readonly string[] = []
+
 const arrived = new AsyncLocalStorage<readonly string[]>()
 
 /**
@@ -38,7 +40,7 @@ export function readHops(
   header: string | readonly string[] | undefined,
   instance = INSTANCE_ID,
 ): readonly string[] {
-  if (header === undefined) return []
+  if (header === undefined) return NO_HOPS
   const hops = String(header)
     .split(',', MAX_HOPS + 1)
     .map((id) => id.trim())

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { digestOf, isUsable, type KeyRecord, type KeyScope } from '../../config/keys.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { HistorianView } from '../../historian/registry.ts'
+import type { MaybePromise } from '../../historian/steps.ts'
 import { queryKeyOf } from '../door.ts'
 import type { Access } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -30,21 +31,38 @@ declare module 'fastify' {
 export function addAuthentication(app: FastifyInstance, services: Services): void {
   app.decorateRequest('caller', null)
   const callers = new Callers(services)
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const access = neededAccess(request, services)
     const key = presentedKey(request)
-    if (key !== null) {
-      const identified = callers.of(key, request.raw.socket)
-      // Where no key is needed, one that cannot be looked up now is like none.
-      request.caller = await (access === 'open' ? identified.catch(() => null) : identified)
+    if (key === null) {
+      if (access !== 'open') throw new TidemarkError('KEY_MISSING')
+      return done()
     }
-    if (access === 'open') return
-    if (key === null) throw new TidemarkError('KEY_MISSING')
-    if (request.caller === null) throw new TidemarkError('KEY_INVALID')
-    if (access === 'write' && request.caller.scope !== 'write') {
-      throw new TidemarkError('KEY_READ_ONLY', { operation: request.endpoint.url ?? 'this' })
+    const admit = (caller: Caller | null) => {
+      request.caller = caller
+      done(access === 'open' ? undefined : refusalOf(caller, access, request))
     }
+    // Where no key is needed, one that cannot be looked up now is like none.
+    const failed = (error: Error) => (access === 'open' ? admit(null) : done(error))
+    let identified: MaybePromise<Caller | null>
+    try {
+      identified = callers.of(key, request.raw.socket)
+    } catch (error) {
+      return failed(error as Error)
+    }
+    if (identified instanceof Promise) identified.then(admit, failed)
+    else admit(identified)
   })
+}
+
+function refusalOf(
+  caller: Caller | null,
+  access: 'read' | 'write',
+  request: FastifyRequest,
+): TidemarkError | undefined {
+  if (caller === null) return new TidemarkError('KEY_INVALID')
+  if (access === 'read' || caller.scope === 'write') return undefined
+  return new TidemarkError('KEY_READ_ONLY', { operation: request.endpoint.url ?? 'this' })
 }
 
 /**
@@ -55,27 +73,28 @@ class Callers {
   readonly #services: Services
   readonly #digests = new Digests()
   readonly #views = new WeakMap<KeyRecord, HistorianView>()
-  #ofTurn = new Map<string, Promise<Caller | null>>()
+  readonly #ofTurn = new Map<string, MaybePromise<Caller | null>>()
+  readonly #forget = () => this.#ofTurn.clear()
 
   constructor(services: Services) {
     this.#services = services
   }
 
   /** Null for a key that is unknown, expired or revoked: a client is not told which. */
-  of(key: string, socket: Socket): Promise<Caller | null> {
+  of(key: string, socket: Socket): MaybePromise<Caller | null> {
     let caller = this.#ofTurn.get(key)
     if (caller === undefined) {
-      if (this.#ofTurn.size === 0) setImmediate(() => this.#ofTurn.clear())
-      caller = this.#identify(this.#digests.of(key, socket))
+      if (this.#ofTurn.size === 0) setImmediate(this.#forget)
+      const found = this.#services.keys.find(this.#digests.of(key, socket))
+      caller =
+        found instanceof Promise ? found.then((record) => this.#callerOf(record)) : this.#callerOf(found)
       this.#ofTurn.set(key, caller)
     }
     return caller
   }
 
-  async #identify(digest: Uint8Array): Promise<Caller | null> {
-    const { keys, clock } = this.#services
-    const record = await keys.find(digest)
-    if (record === null || !isUsable(record, clock())) return null
+  #callerOf(record: KeyRecord | null): Caller | null {
+    if (record === null || !isUsable(record, this.#services.clock())) return null
     return { keyName: record.name, scope: record.scope, historians: this.#viewOf(record) }
   }
 

@@ -56,11 +56,27 @@ export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes
   const parser = (request: FastifyRequest, _payload: unknown, done: BodyDone) => {
     if (request.endpoint.takesJson !== true) return done(null, undefined)
     const parse = request.endpoint.takesBytes === true ? (body: Body) => body : parseBody
-    const bytes = arrivedBody(request, limitBytes)
-    if (bytes !== null) return done(null, parse({ bytes, release: () => {} }))
-    readBody(request, limitBytes, memory)
-      .then(parse)
-      .then((parsed) => done(null, parsed), done)
+    // A small body is read right after its head, which Node tells of before it.
+    const isOnItsWay = request.raw.readableLength === 0 && announcedLength(request) <= ONE_READ_BYTES
+    if (isOnItsWay) SOON.then(() => readSoon(request, parse, done))
+    else readSoon(request, parse, done)
+  }
+  const readSoon = (request: FastifyRequest, parse: (body: Body) => unknown, done: BodyDone) => {
+    let parsed: unknown
+    try {
+      request.gone.throwIfAborted()
+      const bytes = arrivedBody(request, limitBytes)
+      if (bytes === null) {
+        readBody(request, limitBytes, memory)
+          .then(parse)
+          .then((parsed) => done(null, parsed), done)
+        return
+      }
+      parsed = parse({ bytes, release: NOTHING_TO_RELEASE })
+    } catch (error) {
+      return done(error as Error)
+    }
+    done(null, parsed)
   }
   // Fastify takes the type of a body apart for every request that only `*` fits.
   app.addContentTypeParser('application/json', parser)
@@ -70,6 +86,15 @@ export function addJsonBodies(app: FastifyInstance, work: WorkInHand, limitBytes
     if (request.endpoint.takesJson === true && request.body === undefined) throw invalidJson('it is empty')
     done()
   })
+}
+
+/** What Node reads at once of a connection. */
+const ONE_READ_BYTES = 65_536
+const SOON = Promise.resolve()
+const NOTHING_TO_RELEASE = () => {}
+
+function announcedLength(request: FastifyRequest): number {
+  return Number(request.headers['content-length'] ?? 0)
 }
 
 type BodyDone = (error: Error | null, body?: unknown) => void
@@ -131,7 +156,7 @@ function readBody(request: FastifyRequest, limitBytes: number, memory: BodyMemor
   const encoding = normalized(request.headers['content-encoding'])
   const decoder = DECODERS[encoding]?.() ?? null
   const source = decoder ?? raw
-  const announced = Number(request.headers['content-length'] ?? 0)
+  const announced = announcedLength(request)
   const body = new BodyBytes(decoder === null ? announced : 0, memory)
 
   const hold = (bytes: number) => {

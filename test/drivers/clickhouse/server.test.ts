@@ -49,7 +49,10 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
   test('that was down when the historian was opened is used once it is up', async () => {
     await server.kill()
     const historian = await open()
-    await assert.rejects(historian.findTags(['a'], context), hasCode('HISTORIAN_UNAVAILABLE', /refused$/))
+    await assert.rejects(
+      async () => historian.findTags(['a'], context),
+      hasCode('HISTORIAN_UNAVAILABLE', /refused$/),
+    )
     await assert.rejects(
       historian.checkHealth(context),
       (error) => (error as { code?: unknown }).code === 'HISTORIAN_UNAVAILABLE',
@@ -117,7 +120,7 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
       'HISTORIAN_UNAVAILABLE',
       /refused the credentials of the setting user and password$/,
     )
-    await assert.rejects(wrong.findTags(['a'], context), refusal)
+    await assert.rejects(async () => wrong.findTags(['a'], context), refusal)
     await assert.rejects(write(wrong, 'a', points([1, 1])), refusal)
     await assert.rejects(wrong.checkHealth(context), refusal)
     await wrong.close()
@@ -128,7 +131,7 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
     await server.sql(`CREATE DATABASE ${database}`)
     const readOnly = await openHistorian({ urls: [server.url], database, writable: false })
     await assert.rejects(
-      readOnly.findTags(['a'], context),
+      async () => readOnly.findTags(['a'], context),
       hasCode('HISTORIAN_UNAVAILABLE', new RegExp(`its tables are missing in the database ${database}$`)),
     )
     await server.sql(
@@ -136,7 +139,7 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
     )
     const historian = await openHistorian({ urls: [server.url], database })
     await assert.rejects(
-      historian.readPoints([{ tag: 'a', find: 'before', at: at(1) }], context),
+      async () => historian.readPoints([{ tag: 'a', find: 'before', at: at(1) }], context),
       hasCode(
         'HISTORIAN_UNAVAILABLE',
         /column tag of its table points is of type String, and UInt64 is expected$/,

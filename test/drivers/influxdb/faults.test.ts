@@ -40,7 +40,7 @@ describe('faults', { skip: foundInflux.skip }, () => {
   }
   const everyCall = (historian: Historian): readonly (() => Promise<unknown>)[] => [
     () => historian.checkHealth(context),
-    () => historian.findTags(['a'], context),
+    async () => historian.findTags(['a'], context),
     () => historian.searchTags({ pattern: null, after: null, limit: 1 }, context),
     () => historian.readRanges([{ tag: 'a', ...EVER, order: 'asc', limit: 1 }], context),
     () => historian.write(batchOf('a', 1), context),

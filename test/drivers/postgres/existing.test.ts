@@ -637,7 +637,10 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
       const historian = await open(existing)
       const message = `Historian plant could not be reached: ${reason}`
       await assert.rejects(historian.checkHealth(context), { code: 'HISTORIAN_UNAVAILABLE', message })
-      await assert.rejects(historian.findTags(['a'], context), { code: 'HISTORIAN_UNAVAILABLE', message })
+      await assert.rejects(async () => historian.findTags(['a'], context), {
+        code: 'HISTORIAN_UNAVAILABLE',
+        message,
+      })
     }
   })
 

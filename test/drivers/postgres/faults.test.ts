@@ -127,9 +127,9 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     const historian = await open(config)
     await write(historian, 'a', ramp(10_000, 0, 1))
     const calls: readonly ((call: CallContext) => Promise<unknown>)[] = [
-      (call) => historian.readPoints([{ tag: 'a', find: 'after', at: at(0) }], call),
+      async (call) => historian.readPoints([{ tag: 'a', find: 'after', at: at(0) }], call),
       (call) => historian.readRanges([{ tag: 'a', ...EVER, order: 'asc', limit: 1e6 }], call),
-      (call) => historian.findTags(['a'], call),
+      async (call) => historian.findTags(['a'], call),
       (call) => write(historian, 'a', points([5, 5]), call),
     ]
     const tables = `${config.schema}.points, ${config.schema}.tags`
@@ -174,7 +174,7 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     const failing = [
       historian.readPoints([{ tag: 'a', find: 'after', at: at(0) }], context),
       write(historian, 'a', points([2, 2])),
-    ].map((call) => assert.rejects(call, { code: UNAVAILABLE, message }))
+    ].map((call) => assert.rejects(Promise.resolve<unknown>(call), { code: UNAVAILABLE, message }))
     assert.notEqual((await historian.findTags(['a'], context))[0], null)
     await Promise.all(failing)
     await until(async () => (await busy()).length === 0, 'the server ends what was given up')

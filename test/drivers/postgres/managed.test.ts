@@ -160,13 +160,13 @@ describe('own tables in a PostgreSQL', { skip: found.skip }, () => {
       [
         'current values',
         1,
-        () =>
+        async () =>
           historian.readPoints(
             tags.map((tag) => ({ tag, find: 'before', at: at(999) })),
             context,
           ),
       ],
-      ['metadata', 1, () => historian.findTags(tags, context)],
+      ['metadata', 1, async () => historian.findTags(tags, context)],
       [
         'ranges',
         1,

@@ -60,12 +60,18 @@ describe('keys in PostgreSQL', { skip }, () => {
       await locking.query('BEGIN')
       assert.deepEqual(await found(one.digest), one.record)
       await locking.query('LOCK TABLE hangs.tidemark_keys IN ACCESS EXCLUSIVE MODE')
-      await assert.rejects(keys.find(other.digest), hasCode('KEYS_UNAVAILABLE'))
+      await assert.rejects(async () => keys.find(other.digest), hasCode('KEYS_UNAVAILABLE'))
       // By now a second has gone.
-      await assert.rejects(keys.find(one.digest), (error: Error) => {
-        assert.equal(error.message, 'The store of API keys could not be reached: no answer within 1 seconds')
-        return hasCode('KEYS_UNAVAILABLE')(error)
-      })
+      await assert.rejects(
+        async () => keys.find(one.digest),
+        (error: Error) => {
+          assert.equal(
+            error.message,
+            'The store of API keys could not be reached: no answer within 1 seconds',
+          )
+          return hasCode('KEYS_UNAVAILABLE')(error)
+        },
+      )
       await assert.rejects(check(), hasCode('KEYS_UNAVAILABLE'))
     } finally {
       await locking.end()
@@ -98,7 +104,7 @@ describe('keys in PostgreSQL', { skip }, () => {
         () => aliases.delete('a', allow),
         () => late.aliases.read(() => {}),
       ]
-      for (const ask of ofKeys) await assert.rejects(ask, hasCode('KEYS_UNAVAILABLE'))
+      for (const ask of ofKeys) await assert.rejects(async () => ask(), hasCode('KEYS_UNAVAILABLE'))
       for (const ask of ofAliases) await assert.rejects(ask, hasCode('ALIASES_UNAVAILABLE'))
     } finally {
       await server.start()
@@ -128,7 +134,7 @@ describe('keys in PostgreSQL', { skip }, () => {
     const one = newKey('one')
     await keys.add(one.record, one.digest)
     await server.sql('DROP SCHEMA gone CASCADE')
-    await assert.rejects(keys.find(one.digest), /a table of the store does not exist/)
+    await assert.rejects(async () => keys.find(one.digest), /a table of the store does not exist/)
     await assert.rejects(keys.addFirstStartKeys([newKey('x')]), hasCode('KEYS_UNAVAILABLE'))
   })
 

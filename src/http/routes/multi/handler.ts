@@ -1,4 +1,5 @@
-import { runMulti } from '../../../multi/run.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type MultiAnswer, runMulti } from '../../../multi/run.ts'
 import { Sheets } from '../../../multi/sheets.ts'
 import { parseTimeZone, UTC } from '../../../time/zone.ts'
 import { statusOfOutcome } from '../../error-status.ts'
@@ -22,16 +23,20 @@ export const multi: Route = {
     const { limits, defaultHistorian } = settings
     const sheets = new Sheets()
     const young = new YoungMemory()
-    return async (request, reply) => {
-      const { historians } = callerOf(request)
-      young.collect()
-      const call = { historians, limits, defaultZone, defaultHistorian, now: clock(), signal: request.gone }
-      const answer = await runMulti(request.body, call)
+    const send = (request: FastifyRequest, reply: FastifyReply, answer: MultiAnswer) => {
       young.add(answer.statistics.points * POINT_BYTES)
       metrics.multiAnswered(answer.labels, answer.wrongLabels)
       for (const failure of answer.failures) request.log.warn({ err: failure }, 'a label failed')
       reply.code(statusOfOutcome(answer.outcome))
       return sendPieces(reply, answer.pieces(sheets), sheets)
+    }
+    return (request, reply) => {
+      const { historians } = callerOf(request)
+      young.collect()
+      const call = { historians, limits, defaultZone, defaultHistorian, now: clock(), signal: request.gone }
+      const answer = runMulti(request.body, call)
+      if (answer instanceof Promise) return answer.then((answered) => send(request, reply, answered))
+      return send(request, reply, answer)
     }
   },
 }
