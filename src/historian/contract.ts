@@ -2,7 +2,7 @@ import type { AggregateColumns, AggregateName } from '../series/aggregate-names.
 import type { PointColumns } from '../series/columns.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 import type { Instant } from '../time/instant.ts'
-import type { MaybePromise } from './steps.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 
 export type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
 

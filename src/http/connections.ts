@@ -29,7 +29,7 @@ const STALL_MS = 60_000
  * the first of them that the client has gone; here all learn it. Knows when a connection may be closed in a shutdown.
  */
 export class Connections {
-  readonly #calls = new Map<Socket, Set<Call>>()
+  readonly #calls = new Map<Socket, Call[]>()
   /** Connections below TLS, which exist before the handshake is through. */
   readonly #raw = new Set<Socket>()
   readonly #stallMs: number
@@ -59,32 +59,39 @@ export class Connections {
   open(request: IncomingMessage, response: ServerResponse, ended: (finished: boolean) => void): OpenCall {
     const socket = request.socket
     const calls = this.#callsOn(socket)
-    const call = new Call(request, response, (finished) => {
-      if (!calls.delete(call)) return
-      if (!finished) call.abort(new TidemarkError('CANCELLED'))
-      if (finished && request.complete === false) discardRest(request)
-      if (this.#closing && calls.size === 0) socket.destroySoon?.()
-      ended(finished)
-    })
-    calls.add(call)
+    const call = new Call(request, response, calls, ended, this)
+    calls.push(call)
+    ;(response as WatchedResponse)[CALL] = call
     // The second call does nothing, so there is no need to take the listeners off.
-    response.on('finish', () => call.end(true))
-    response.on('close', () => call.end(response.writableFinished))
+    response.on('finish', answerFinished)
+    response.on('close', answerClosed)
     return call
+  }
+
+  /** A call is over; only the first time counts. @param finished whether its answer was handed over */
+  end(call: Call, finished: boolean): void {
+    const { request, calls } = call
+    if (call.isOver) return
+    call.isOver = true
+    const at = calls.indexOf(call)
+    if (at >= 0) calls.splice(at, 1)
+    if (!finished) call.abort(new TidemarkError('CANCELLED'))
+    if (finished && request.complete === false) discardRest(request)
+    if (this.#closing && calls.length === 0) request.socket.destroySoon?.()
+    call.ended(finished)
   }
 
   /** Whether no later request has come on the connection of this one, so that its answer may be the last. */
   isLast(request: IncomingMessage): boolean {
-    let last: IncomingMessage | undefined
-    for (const call of this.#calls.get(request.socket) ?? []) last = call.request
-    return last === undefined || last === request
+    const last = this.#calls.get(request.socket)?.at(-1)
+    return last === undefined || last.request === request
   }
 
   /** Begins a shutdown: from now on connections close with their last answer, and all of them in `seconds` at the latest. */
   close(seconds: number): void {
     this.#closing = true
     setTimeout(() => {
-      for (const [socket, calls] of this.#calls) if (calls.size === 0) socket.destroy?.()
+      for (const [socket, calls] of this.#calls) if (calls.length === 0) socket.destroy?.()
     }, FRESH_GRACE_MS).unref()
     this.#timer = setTimeout(() => this.#abortAll(), seconds * 1_000)
   }
@@ -116,34 +123,62 @@ export class Connections {
     }, ABORT_GRACE_MS)
   }
 
-  #callsOn(socket: Socket): Set<Call> {
+  #callsOn(socket: Socket): Call[] {
     const known = this.#calls.get(socket)
     if (known !== undefined) return known
-    const calls = new Set<Call>()
+    const calls: Call[] = []
     this.#calls.set(socket, calls)
     socket.once('close', () => {
       this.#calls.delete(socket)
-      for (const call of [...calls]) call.end(false)
+      for (const call of calls.splice(0)) this.end(call, false)
     })
     return calls
   }
 }
 
+/** Where a response has its call, so that all of them share their listeners. */
+const CALL = Symbol('call')
+type WatchedResponse = ServerResponse & { [CALL]?: Call }
+
+function answerFinished(this: WatchedResponse): void {
+  this[CALL]!.end(true)
+}
+
+function answerClosed(this: WatchedResponse): void {
+  this[CALL]!.end(this.writableFinished)
+}
+
 class Call implements OpenCall {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly end: (finished: boolean) => void
+  /** All that are open on the same connection. */
+  readonly calls: Call[]
+  readonly ended: (finished: boolean) => void
+  isOver = false
   /** Bytes that had been sent at the last look, and since when it is as many. */
   progress: { readonly sent: number; readonly at: number } | null = null
   aborted = false
   reason: unknown = undefined
-  readonly #listeners: (() => void)[] = []
+  readonly #connections: Connections
+  #listeners: (() => void)[] | null = null
   #controller: AbortController | null = null
 
-  constructor(request: IncomingMessage, response: ServerResponse, end: (finished: boolean) => void) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    calls: Call[],
+    ended: (finished: boolean) => void,
+    connections: Connections,
+  ) {
     this.request = request
     this.response = response
-    this.end = end
+    this.calls = calls
+    this.ended = ended
+    this.#connections = connections
+  }
+
+  end(finished: boolean): void {
+    if (!this.isOver) this.#connections.end(this, finished)
   }
 
   get signal(): AbortSignal {
@@ -159,7 +194,9 @@ class Call implements OpenCall {
     this.aborted = true
     this.reason = reason
     this.#controller?.abort(reason)
-    for (const listener of this.#listeners.splice(0)) listener()
+    const listeners = this.#listeners ?? []
+    this.#listeners = null
+    for (const listener of listeners) listener()
   }
 
   throwIfAborted(): void {
@@ -167,12 +204,14 @@ class Call implements OpenCall {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    if (!this.aborted) this.#listeners.push(listener)
+    if (this.aborted) return
+    this.#listeners ??= []
+    this.#listeners.push(listener)
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const index = this.#listeners.indexOf(listener)
-    if (index >= 0) this.#listeners.splice(index, 1)
+    const index = this.#listeners?.indexOf(listener) ?? -1
+    if (index >= 0) this.#listeners!.splice(index, 1)
   }
 }
 

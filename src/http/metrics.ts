@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { AggregatorRegistry, Counter, Gauge, type Metric, Registry } from 'prom-client'
-import { Tally, TallyOfTimes } from './tally.ts'
+import { Tally, TallyOfTimes, type Times } from './tally.ts'
 import type { WorkInHand } from './work.ts'
 
 /** How often the event loop's lag is sampled. Node counts the interval itself into each sample. */
@@ -47,6 +47,16 @@ export class Metrics {
     'Labels of multi calls, by how they ended.',
     ['outcome'] as const,
   )
+
+  #labelsEnded: { readonly answered: { value: number }; readonly wrong: { value: number } } | null = null
+  /** Rows of the last request: most requests are like it. */
+  #lastEnded: {
+    readonly route: string | null
+    readonly method: string
+    readonly status: number
+    readonly requests: { value: number }
+    readonly times: Times
+  } | null = null
 
   constructor(version: string, work: WorkInHand) {
     const registers = [this.#registry]
@@ -123,10 +133,16 @@ export class Metrics {
 
   /** @param route as registered, null for an unknown path */
   requestEnded(route: string | null, method: string, status: number, seconds: number): void {
-    const shownRoute = route ?? 'unknown'
-    const shownMethod = METHODS.includes(method) ? method : 'other'
-    this.#requests.add(1, shownRoute, shownMethod, String(status))
-    this.#seconds.add(seconds, shownRoute, shownMethod)
+    const last = this.#lastEnded
+    if (last === null || last.route !== route || last.method !== method || last.status !== status) {
+      const shownRoute = route ?? 'unknown'
+      const shownMethod = METHODS.includes(method) ? method : 'other'
+      const requests = this.#requests.row(shownRoute, shownMethod, String(status))
+      const times = this.#seconds.row(shownRoute, shownMethod)
+      this.#lastEnded = { route, method, status, requests, times }
+    }
+    this.#lastEnded!.requests.value++
+    this.#seconds.addTo(this.#lastEnded!.times, seconds)
   }
 
   /** @param type kind of historian; @param outcome `ok` or a kind of error */
@@ -140,8 +156,12 @@ export class Metrics {
   }
 
   multiAnswered(labels: number, wrongLabels: number): void {
-    this.#multiLabels.add(labels - wrongLabels, 'answered')
-    this.#multiLabels.add(wrongLabels, 'wrong')
+    this.#labelsEnded ??= {
+      answered: this.#multiLabels.row('answered'),
+      wrong: this.#multiLabels.row('wrong'),
+    }
+    this.#labelsEnded.answered.value += labels - wrongLabels
+    this.#labelsEnded.wrong.value += wrongLabels
   }
 
   /** What prom-client joins with the metrics of other processes. */

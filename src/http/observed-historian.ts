@@ -38,27 +38,45 @@ interface Passed {
  * historian says what it offers.
  */
 export function observeHistorian(historian: Historian, metrics: Metrics): Historian {
+  const shownOf = (name: keyof Historian, value: Method) => {
+    const call = value.bind(historian) as Method
+    const count = OPERATIONS[name]
+    return count === undefined ? call : observed(historian.type, name, call, count, metrics)
+  }
   const wrapped = new Map<string, unknown>()
-  return new Proxy(historian, {
+  // What is not known of a historian now is asked for when it is needed, which takes several times as long.
+  const others = new Proxy(historian, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target)
       if (typeof value !== 'function' || typeof name !== 'string') return value
-      return wrapped.getOrInsertComputed(name, () => {
-        const call = value.bind(target) as (...args: unknown[]) => unknown
-        const count = OPERATIONS[name as keyof Historian]
-        return count === undefined ? call : observed(historian.type, name, call, count, metrics)
-      })
+      return wrapped.getOrInsertComputed(name, () => shownOf(name as keyof Historian, value as Method))
     },
   })
+  const shown: Historian = Object.create(others)
+  for (const name of namesOf(historian)) {
+    const value: unknown = historian[name]
+    // Anything else may change: what a historian can do may become known later.
+    const property =
+      typeof value === 'function'
+        ? { value: shownOf(name, value as Method) }
+        : { get: (): unknown => historian[name] }
+    Object.defineProperty(shown, name, { ...property, enumerable: true })
+  }
+  return shown
 }
 
-function observed(
-  type: string,
-  operation: string,
-  call: (...args: unknown[]) => unknown,
-  count: Count,
-  metrics: Metrics,
-): (...args: unknown[]) => unknown {
+type Method = (...args: unknown[]) => unknown
+
+/** Everything that a historian has, its own and that of its classes. */
+function namesOf(historian: Historian): readonly (keyof Historian)[] {
+  const names = new Set<string>()
+  for (let object: object = historian; object !== Object.prototype; object = Object.getPrototypeOf(object)) {
+    for (const name of Object.getOwnPropertyNames(object)) if (name !== 'constructor') names.add(name)
+  }
+  return [...names] as (keyof Historian)[]
+}
+
+function observed(type: string, operation: string, call: Method, count: Count, metrics: Metrics): Method {
   const ended = (began: number, outcome: string) =>
     metrics.historianCalled(type, operation, outcome, (performance.now() - began) / 1_000)
   const answered = (began: number, firstArgument: unknown, result: unknown) => {

@@ -23,7 +23,6 @@ export function sendPieces(
   owner: PieceOwner,
 ): Buffer | Readable {
   reply.type(JSON_TYPE)
-  if (Array.isArray(pieces) && pieces.length === 1) return bufferOf(pieces[0])
   const iterator = pieces[Symbol.iterator]()
   const first = iterator.next()
   if (first.done === true) return Buffer.alloc(0)
@@ -112,6 +111,5 @@ class PieceStream extends Readable {
 
 /** The same bytes, seen as what streams take. */
 function bufferOf(piece: Uint8Array): Buffer {
-  if (Buffer.isBuffer(piece)) return piece
   return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
 }

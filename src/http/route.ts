@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { MaybePromise } from '../historian/steps.ts'
+import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { Operation } from './openapi/types.ts'
 import type { Parts } from './services.ts'
 

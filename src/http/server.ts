@@ -126,12 +126,15 @@ function addRoute(scope: FastifyInstance, route: Route, parts: Parts, turn: Turn
     handler: (request, reply) => {
       const { work } = request
       work?.use()
-      const end = (send: () => void) => {
+      const answered = (answer: unknown) =>
+        turn.add(() => {
+          work?.leave()
+          sendAnswer(reply, answer)
+        })
+      const failed = (error: unknown) => {
         work?.leave()
-        send()
+        sendFailure(reply, error)
       }
-      const answered = (answer: unknown) => turn.add(() => end(() => sendAnswer(reply, answer)))
-      const failed = (error: unknown) => end(() => sendFailure(reply, error))
       try {
         const hops = readHops(request.headers[HOPS_HEADER])
         const answer =

@@ -34,6 +34,11 @@ export class Tally<Values extends readonly string[]> {
     this.#rows.of(values).value += amount
   }
 
+  /** What `add` with these values adds to, for those who add to it again and again; it is printed from now on. */
+  row(...values: { readonly [Index in keyof Values]: string }): { value: number } {
+    return this.#rows.of(values)
+  }
+
   async get(): Promise<Printed> {
     const values = this.#rows.all.map(({ labels, value }) => ({ labels, value }))
     return { name: this.name, help: this.#help, type: 'counter', aggregator: 'sum', values }
@@ -62,7 +67,15 @@ export class TallyOfTimes<Values extends readonly string[]> {
 
   /** @param seconds at least 0 */
   add(seconds: number, ...values: { readonly [Index in keyof Values]: string }): void {
-    const row = this.#rows.of(values)
+    this.addTo(this.#rows.of(values), seconds)
+  }
+
+  /** What `addTo` adds to as `add` with these values does; it is printed from now on. */
+  row(...values: { readonly [Index in keyof Values]: string }): Times {
+    return this.#rows.of(values)
+  }
+
+  addTo(row: Times, seconds: number): void {
     let bucket = 0
     while (bucket < this.#bounds.length && seconds > this.#bounds[bucket]!) bucket++
     row.counts[bucket]!++
@@ -85,7 +98,8 @@ export class TallyOfTimes<Values extends readonly string[]> {
   }
 }
 
-interface Times {
+/** A row of a histogram. */
+export interface Times {
   readonly labels: Readonly<Record<string, string>>
   /** Of each bucket alone. */
   readonly counts: Float64Array

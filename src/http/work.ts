@@ -31,26 +31,21 @@ export class WorkInHand {
   begin(): WorkShare {
     if (this.#calls >= this.#maxCalls) throw overloaded(`${this.#calls} calls`)
     this.#calls++
-    let held = 0
-    let users = 1
-    return {
-      holdBytes: (bytes) => {
-        if (bytes <= held) return
-        const others = this.#bytes - held
-        if (others + bytes > this.#maxBytes) throw overloaded(`request bodies of ${others} bytes`)
-        this.#bytes = others + bytes
-        held = bytes
-      },
-      use: () => {
-        users++
-      },
-      leave: () => {
-        if (--users > 0) return
-        this.#calls--
-        this.#bytes -= held
-        if (this.#calls === 0) for (const done of this.#idle.splice(0)) done()
-      },
-    }
+    return new WorkShare(this)
+  }
+
+  /** A share holds `bytes` where it held `held`. @throws OVERLOADED when that is too much beside the others */
+  hold(bytes: number, held: number): void {
+    const others = this.#bytes - held
+    if (others + bytes > this.#maxBytes) throw overloaded(`request bodies of ${others} bytes`)
+    this.#bytes = others + bytes
+  }
+
+  /** A call with what it held is over. */
+  end(held: number): void {
+    this.#calls--
+    this.#bytes -= held
+    if (this.#calls === 0) for (const done of this.#idle.splice(0)) done()
   }
 
   /** Resolves when no call is in work. */
@@ -60,12 +55,30 @@ export class WorkInHand {
 }
 
 /** What one call holds; taken with one user, the connection that waits for the answer. */
-export interface WorkShare {
+export class WorkShare {
+  readonly #work: WorkInHand
+  #held = 0
+  #users = 1
+
+  constructor(work: WorkInHand) {
+    this.#work = work
+  }
+
   /** Holds so many bytes in all; less than before changes nothing. @throws OVERLOADED when that is too much beside the others */
-  holdBytes(bytes: number): void
+  holdBytes(bytes: number): void {
+    if (bytes <= this.#held) return
+    this.#work.hold(bytes, this.#held)
+    this.#held = bytes
+  }
+
   /** One more user; each leaves once. */
-  use(): void
-  leave(): void
+  use(): void {
+    this.#users++
+  }
+
+  leave(): void {
+    if (--this.#users === 0) this.#work.end(this.#held)
+  }
 }
 
 function overloaded(reason: string): TidemarkError {

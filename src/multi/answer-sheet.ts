@@ -11,6 +11,9 @@ const PIECE_BYTES = 65_536
 const LONGEST_LABEL = 256
 const ROOM = 4_096
 
+/** Node writes texts without memory of their own up to three times this length. */
+const LONGEST_TEXT = 5_000
+
 /** One for all answers: whoever writes on it takes off what is written before anybody else gets a turn. */
 const SHEET = makeSheet(PIECE_BYTES + ROOM)
 
@@ -20,6 +23,7 @@ const SHEET = makeSheet(PIECE_BYTES + ROOM)
  */
 export class AnswerSheet {
   #at = 0
+  #isAscii = true
 
   get isEmpty(): boolean {
     return this.#at === 0
@@ -38,6 +42,17 @@ export class AnswerSheet {
     return piece
   }
 
+  /**
+   * As `take`, of what was written since `open`: as a text where it is short and of ASCII alone, since a socket takes that together
+   * with the head of an answer.
+   */
+  takeShort(): string | Buffer {
+    if (!this.#isAscii || this.#at > LONGEST_TEXT) return this.take()
+    const text = SHEET.bytes.toString('latin1', 0, this.#at)
+    this.#at = 0
+    return text
+  }
+
   /** Takes off what is written. */
   clear(): void {
     this.#at = 0
@@ -46,6 +61,7 @@ export class AnswerSheet {
   /** Writes the beginning of an answer on an empty sheet. */
   open(): void {
     this.#at = OPENING.write(SHEET.view, 0)
+    this.#isAscii = true
   }
 
   /** Writes the end of an answer without errors on a sheet that is not much more than full. */
@@ -73,6 +89,7 @@ export class AnswerSheet {
     if (comma) SHEET.bytes[this.#at++] = COMMA
     const plain = writePlainLabel(label, this.#at)
     const at = plain < 0 ? this.#at + SHEET.bytes.write(JSON.stringify(label), this.#at) : plain
+    if (plain < 0) this.#isAscii = false
     const stamp = stampFor(zone)
     if (point.time >= stamp.day.start && point.time < stamp.day.end) {
       const valueAt = stamp.template.write(view, at, point.time)

@@ -49,9 +49,15 @@ const ONE_PIECE = new AnswerSheet()
 
 /**
  * The same answer in one piece, written without the turns of generators, where it is a small one of nothing but points; `null` for
- * any other.
+ * any other. A short one is a text of ASCII.
  */
-export function pointsAnswer({ results, issues, now, warnings, message }: AnswerParts): Uint8Array | null {
+export function pointsAnswer({
+  results,
+  issues,
+  now,
+  warnings,
+  message,
+}: AnswerParts): string | Uint8Array | null {
   if (results.length === 0 || results.length > MOST_AT_ONCE) return null
   if (issues.length > 0 || warnings.length > 0 || message !== null) return null
   const sheet = ONE_PIECE
@@ -70,7 +76,7 @@ export function pointsAnswer({ results, issues, now, warnings, message }: Answer
     }
   }
   sheet.close(now)
-  return sheet.take()
+  return sheet.takeShort()
 }
 
 function* partsOf(

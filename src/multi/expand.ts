@@ -1,7 +1,7 @@
 import type { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
-import { resultOf, type Steps } from '../historian/steps.ts'
+import type { MaybePromise } from '../historian/maybe-promise.ts'
 import { isAliases, type VisibleAliases } from '../historian/visible-aliases.ts'
 import type { ParsedCall, ParsedLabel, UnderstoodLabel } from './call.ts'
 
@@ -13,19 +13,25 @@ export interface ExpandedCall {
 }
 
 /** Replaces the aliases in all labels, in one look at the store for each reference time and zone among them. */
-export function* expandAliases(parsed: ParsedCall, aliases: VisibleAliases | null): Steps<ExpandedCall> {
+export function expandAliases(
+  parsed: ParsedCall,
+  aliases: VisibleAliases | null,
+): MaybePromise<ExpandedCall> {
   if (aliases === null || !parsed.labels.some(namesAlias)) return { parsed, unresolved: NONE_UNRESOLVED }
+  return expandLabels(parsed, aliases)
+}
+
+async function expandLabels(parsed: ParsedCall, aliases: VisibleAliases): Promise<ExpandedCall> {
   const understood = parsed.labels.filter((label) => label.kind === 'understood')
   const trees = new Map<ParsedLabel, TagTree>()
   const unresolved = new Map<string, TidemarkError>()
   // Labels that go on from a cursor have the time and zone of their first page.
   for (const group of Map.groupBy(understood, timeOf).values()) {
     const { now, zone } = group[0]!
-    const expanding = aliases.expand(
+    const expansion = await aliases.expand(
       group.map((label) => label.tree),
       { now, zone },
     )
-    const expansion = yield* resultOf(expanding)
     group.forEach((label, i) => {
       trees.set(label, expansion.trees[i]!)
     })

@@ -3,7 +3,7 @@ import { Warnings } from '../errors/warnings.ts'
 import { parseTag } from '../grammar/parser.ts'
 import type { FunctionSignature } from '../grammar/tree.ts'
 import type { Breather } from '../historian/breather.ts'
-import type { Steps } from '../historian/steps.ts'
+import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { Instant } from '../time/instant.ts'
 import { parseTime } from '../time/parse.ts'
 import { parseTimeZone, type TimeZone } from '../time/zone.ts'
@@ -34,26 +34,53 @@ export function parseHead(body: unknown, call: MultiCall): CallHead {
   return { now, zone, format, explain, requests: Object.entries(requests), warnings }
 }
 
-/** Reads the labels of a call; what is wrong with one becomes its issue. Many long calculations take a while: it rests. */
-export function* parseLabels(
+/**
+ * Reads the labels of a call; what is wrong with one becomes its issue. Many long calculations take a while: it rests, and is a promise
+ * then.
+ */
+export function parseLabels(
   head: CallHead,
   defaultHistorian: string | null,
   signatures: ReadonlyMap<string, FunctionSignature>,
   breather: Breather,
-): Steps<readonly ParsedLabel[]> {
+): MaybePromise<readonly ParsedLabel[]> {
   const { now, zone, warnings } = head
   const context: LabelContext = { now, zone, defaultHistorian, signatures, warnings }
   const labels: ParsedLabel[] = []
+  parseSome(head, context, labels, breather)
+  return labels.length === head.requests.length ? labels : parseRest(head, context, labels, breather)
+}
+
+async function parseRest(
+  head: CallHead,
+  context: LabelContext,
+  labels: ParsedLabel[],
+  breather: Breather,
+): Promise<readonly ParsedLabel[]> {
+  while (labels.length < head.requests.length) {
+    await breather.rest()
+    parseSome(head, context, labels, breather)
+  }
+  return labels
+}
+
+/** Reads labels until all are read, or a rest is due. */
+function parseSome(
+  { requests }: CallHead,
+  context: LabelContext,
+  labels: ParsedLabel[],
+  breather: Breather,
+): void {
   let inARow = 0
-  for (const [label, request] of head.requests) {
+  while (labels.length < requests.length) {
+    const [label, request] = requests[labels.length]!
     const parsed = parseLabel(label, request, context)
     labels.push(parsed)
     // A tag alone takes a microsecond, less than a turn of the loop or even a look at the clock for each.
     if (parsed.kind === 'understood' && parsed.tree.kind === 'tag' && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
     inARow = 0
-    if (breather.isDue) yield breather.rest()
+    if (breather.isDue) return
   }
-  return labels
 }
 
 interface LabelContext {

@@ -4,7 +4,7 @@ import { pointRead } from '../calc/stored-series.ts'
 import { isVirtual } from '../calc/virtual.ts'
 import { issueOf } from '../errors/tidemark-error.ts'
 import type { Breather } from '../historian/breather.ts'
-import type { Steps } from '../historian/steps.ts'
+import type { MaybePromise } from '../historian/maybe-promise.ts'
 import { countSteps, countWindows, stepGrid, windowEdges } from '../time/grid.ts'
 import { asksOf, type RequestSize } from './ask.ts'
 import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
@@ -59,20 +59,63 @@ export interface Planning {
   readonly seriesOnly: boolean
 }
 
-/** Plans every label; a label that names what does not exist becomes wrong, the others stand. */
-export function* planCall(labels: readonly ParsedLabel[], planning: Planning): Steps<Plan> {
-  const { limits, breather } = planning
-  const ledger = new CallLedger()
-  const left: Allowance = { points: limits.requestedPoints, windows: limits.aggregateWindows }
-  const planned: (PlannedLabel | WrongLabel)[] = []
-  let inARow = 0
-  for (const label of labels) {
-    planned.push(label.kind === 'wrong' ? label : planLabel(label, planning, left, ledger.forLabel()))
-    if (isPlain(label) && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
-    inARow = 0
-    if (breather.isDue) yield breather.rest()
+/**
+ * Plans every label; a label that names what does not exist becomes wrong, the others stand. A promise where it takes so long that it
+ * rests.
+ */
+export function planCall(labels: readonly ParsedLabel[], planning: Planning): MaybePromise<Plan> {
+  const planner = new Planner(labels, planning)
+  planner.planSome()
+  return planner.isDone ? planner.plan : planner.planRest()
+}
+
+class Planner {
+  readonly #asked: readonly ParsedLabel[]
+  readonly #planning: Planning
+  readonly #left: Allowance
+  readonly #ledger = new CallLedger()
+  readonly #planned: (PlannedLabel | WrongLabel)[] = []
+
+  constructor(asked: readonly ParsedLabel[], planning: Planning) {
+    const { requestedPoints, aggregateWindows } = planning.limits
+    this.#asked = asked
+    this.#planning = planning
+    this.#left = { points: requestedPoints, windows: aggregateWindows }
   }
-  return { labels: planned, ledger }
+
+  get isDone(): boolean {
+    return this.#planned.length === this.#asked.length
+  }
+
+  get plan(): Plan {
+    return { labels: this.#planned, ledger: this.#ledger }
+  }
+
+  /** Plans labels until all are planned, or a rest is due. */
+  planSome(): void {
+    const asked = this.#asked
+    const planned = this.#planned
+    let inARow = 0
+    while (planned.length < asked.length) {
+      const label = asked[planned.length]!
+      planned.push(
+        label.kind === 'wrong'
+          ? label
+          : planLabel(label, this.#planning, this.#left, this.#ledger.forLabel()),
+      )
+      if (isPlain(label) && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
+      inARow = 0
+      if (this.#planning.breather.isDue) return
+    }
+  }
+
+  async planRest(): Promise<Plan> {
+    while (!this.isDone) {
+      await this.#planning.breather.rest()
+      this.planSome()
+    }
+    return this.plan
+  }
 }
 
 /** Whether a label asks a tag alone for points at an instant, which is planned in no time. */

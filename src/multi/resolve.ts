@@ -4,8 +4,8 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagNode, TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
 import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
+import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
-import type { Steps } from '../historian/steps.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
 
 /** By historian and name: names are joined to addresses nowhere, since a call may have thousands. */
@@ -45,12 +45,12 @@ export class ResolvedTags {
  * Looks up every stored tag of the trees, in one round trip per historian.
  * @param unresolved tags that are known to lead nowhere, by address
  */
-export function* resolveTags(
+export function resolveTags(
   trees: readonly TagTree[],
   historians: HistorianView,
   context: CallContext,
   unresolved: ReadonlyMap<string, TidemarkError>,
-): Steps<ResolvedTags> {
+): MaybePromise<ResolvedTags> {
   const wanted: WantedTags = new Map()
   const want = ({ historian, name }: TagNode) => {
     if (unresolved.size > 0 && unresolved.has(`${historian}/${name}`)) return
@@ -71,8 +71,8 @@ export function* resolveTags(
     const waiting = lookUp(name, historians.find(name), [...tags.values()], context)
     if (waiting !== null) lookUps.push(waiting)
   }
-  if (lookUps.length > 0) yield Promise.all(lookUps)
-  return new ResolvedTags(wanted, unresolved)
+  const resolved = new ResolvedTags(wanted, unresolved)
+  return lookUps.length === 0 ? resolved : Promise.all(lookUps).then(() => resolved)
 }
 
 /**

@@ -2,20 +2,21 @@ import { SIGNATURES } from '../calc/functions/index.ts'
 import { type Issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import { Breather } from '../historian/breather.ts'
+import type { CallContext } from '../historian/contract.ts'
 import { Deadline } from '../historian/deadline.ts'
-import { type MaybePromise, resultOf, type Steps, walk } from '../historian/steps.ts'
+import type { MaybePromise } from '../historian/maybe-promise.ts'
 import { formatInstant } from '../time/format.ts'
 import { answerPieces, pointsAnswer } from './answer.ts'
 import type { PointAnswer } from './asked-point.ts'
-import type { CallHead, MultiCall, ParsedCall, UnderstoodLabel, WrongLabel } from './call.ts'
+import type { CallHead, MultiCall, ParsedCall, ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
 import { executeRequest, noPoint, type Result } from './execute.ts'
-import { expandAliases } from './expand.ts'
+import { type ExpandedCall, expandAliases } from './expand.ts'
 import { explainText } from './explain.ts'
 import { Grids } from './grids.ts'
 import { type CallTotals, findBreaches } from './limit.ts'
 import { parseHead, parseLabels } from './parse.ts'
 import { type Plan, type PointLabel, planCall, plannedLabels, type SeriesLabel, totalsOf } from './plan.ts'
-import { resolveTags } from './resolve.ts'
+import { type ResolvedTags, resolveTags } from './resolve.ts'
 import type { Sheets } from './sheets.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
 
@@ -24,6 +25,8 @@ export type MultiOutcome = 'executed' | 'explained' | 'refused' | 'limit' | 'dea
 
 export interface MultiAnswer {
   readonly outcome: MultiOutcome
+  /** The JSON of a small answer in one piece, to be taken in place of the pieces; `null` for any other. */
+  whole?(): string | Uint8Array | null
   /**
    * The JSON of the answer, UTF-8, in pieces of up to some 160 KB; to be taken once.
    * @param sheets what large pieces are written on, for those who give them back; left out it is new memory
@@ -60,7 +63,7 @@ export function runMulti(
   }
   const deadline = new Deadline(call.signal, call.limits.deadlineSeconds)
   try {
-    const answer = walk(runHead(head, call, deadline, options.seriesOnly ?? false))
+    const answer = new Run(head, call, deadline, options.seriesOnly ?? false).answer()
     if (answer instanceof Promise) return answerInTime(answer, head, deadline)
     deadline.check()
     return answer
@@ -93,43 +96,97 @@ function failedAsWhole(head: CallHead, error: unknown): MultiAnswer {
   throw error
 }
 
-function* runHead(
-  head: CallHead,
-  call: MultiCall,
-  deadline: Deadline,
-  seriesOnly: boolean,
-): Steps<MultiAnswer> {
-  const { signal } = deadline
-  const context = { signal }
-  const { historians, limits, defaultHistorian } = call
-  const crowd = findBreaches(fewestTotals(head), limits)[0]
-  if (crowd !== undefined) return wholeCallFailed('limit', head, crowd)
-  const breather = new Breather(signal, deadline.began)
-  const understood = yield* parseLabels(head, defaultHistorian, SIGNATURES, breather)
-  const { parsed, unresolved } = yield* expandAliases({ ...head, labels: understood }, historians.aliases)
-  const trees: TagTree[] = []
-  for (const label of parsed.labels) if (label.kind === 'understood') trees.push(label.tree)
-  const tags = yield* resolveTags(trees, historians, context, unresolved)
-  const source = new CallSource(historians, context)
-  let plan = yield* planCall(parsed.labels, { tags, source, limits, breather, signal, seriesOnly })
+/**
+ * The stages of a call, one after the other: each goes on with the next one, at once or when what it waits for is there. Methods that
+ * call each other, and no async function, so that nothing waits where there is nothing to wait for.
+ */
+class Run {
+  readonly #head: CallHead
+  readonly #call: MultiCall
+  readonly #signal: AbortSignal
+  readonly #context: CallContext
+  readonly #breather: Breather
+  readonly #source: CallSource
+  readonly #seriesOnly: boolean
 
-  // What is counted without asking comes first; a load that cannot be over the limit is not worked out at all.
-  const needed = totalsOf(plan, { withLoad: false })
-  const cheap = findBreaches(needed, limits)
-  let totals = needed
-  if (parsed.explain || plan.ledger.atMost() > limits.historianLoad) {
-    if (parsed.explain || cheap.length === 0) {
-      const pricing = plan.ledger.price(historians, limits.historianLoad + 1, context)
-      plan = withoutFailed(plan, yield* resultOf(pricing), signal)
-    }
-    totals = totalsOf(plan, { withLoad: parsed.explain || cheap.length === 0 })
+  constructor(head: CallHead, call: MultiCall, deadline: Deadline, seriesOnly: boolean) {
+    this.#head = head
+    this.#call = call
+    this.#signal = deadline.signal
+    this.#context = { signal: deadline.signal }
+    this.#breather = new Breather(deadline.signal, deadline.began)
+    this.#source = new CallSource(call.historians, this.#context)
+    this.#seriesOnly = seriesOnly
   }
-  const breaches = totals === needed ? cheap : findBreaches(totals, limits)
-  if (parsed.explain) return explanation(parsed, plan, explainText(parsed, plan, totals, limits, breaches))
-  const breach = breaches[0]
-  if (breach !== undefined) return wholeCallFailed('limit', parsed, breach)
 
-  return yield* executePlan(parsed, plan, source, signal)
+  answer(): MaybePromise<MultiAnswer> {
+    const { defaultHistorian, limits } = this.#call
+    const crowd = findBreaches(fewestTotals(this.#head), limits)[0]
+    if (crowd !== undefined) return wholeCallFailed('limit', this.#head, crowd)
+    const labels = parseLabels(this.#head, defaultHistorian, SIGNATURES, this.#breather)
+    return labels instanceof Promise ? labels.then((read) => this.#expand(read)) : this.#expand(labels)
+  }
+
+  #expand(labels: readonly ParsedLabel[]): MaybePromise<MultiAnswer> {
+    const expanded = expandAliases({ ...this.#head, labels }, this.#call.historians.aliases)
+    return expanded instanceof Promise
+      ? expanded.then((call) => this.#resolve(call))
+      : this.#resolve(expanded)
+  }
+
+  #resolve({ parsed, unresolved }: ExpandedCall): MaybePromise<MultiAnswer> {
+    const trees: TagTree[] = []
+    for (const label of parsed.labels) if (label.kind === 'understood') trees.push(label.tree)
+    const tags = resolveTags(trees, this.#call.historians, this.#context, unresolved)
+    return tags instanceof Promise
+      ? tags.then((found) => this.#plan(parsed, found))
+      : this.#plan(parsed, tags)
+  }
+
+  #plan(parsed: ParsedCall, tags: ResolvedTags): MaybePromise<MultiAnswer> {
+    const plan = planCall(parsed.labels, {
+      tags,
+      source: this.#source,
+      limits: this.#call.limits,
+      breather: this.#breather,
+      signal: this.#signal,
+      seriesOnly: this.#seriesOnly,
+    })
+    return plan instanceof Promise
+      ? plan.then((planned) => this.#limit(parsed, planned))
+      : this.#limit(parsed, plan)
+  }
+
+  #limit(parsed: ParsedCall, plan: Plan): MaybePromise<MultiAnswer> {
+    const { limits } = this.#call
+    // What is counted without asking comes first; a load that cannot be over the limit is not worked out at all.
+    const totals = totalsOf(plan, { withLoad: false })
+    const breaches = findBreaches(totals, limits)
+    if (parsed.explain || (breaches.length === 0 && plan.ledger.atMost() > limits.historianLoad)) {
+      return this.#price(parsed, plan)
+    }
+    const breach = breaches[0]
+    return breach === undefined ? this.#execute(parsed, plan) : wholeCallFailed('limit', parsed, breach)
+  }
+
+  async #price(parsed: ParsedCall, unpriced: Plan): Promise<MultiAnswer> {
+    const { historians, limits } = this.#call
+    const failures = await unpriced.ledger.price(historians, limits.historianLoad + 1, this.#context)
+    const plan = withoutFailed(unpriced, failures, this.#signal)
+    const totals = totalsOf(plan, { withLoad: true })
+    const breaches = findBreaches(totals, limits)
+    if (parsed.explain) return explanation(parsed, plan, explainText(parsed, plan, totals, limits, breaches))
+    const breach = breaches[0]
+    return breach === undefined ? this.#execute(parsed, plan) : wholeCallFailed('limit', parsed, breach)
+  }
+
+  #execute(parsed: ParsedCall, plan: Plan): MaybePromise<MultiAnswer> {
+    const source = this.#source
+    const outcomes = executeLabels(plan, source, this.#signal)
+    return outcomes instanceof Promise
+      ? outcomes.then((done) => executed(parsed, done, source.statistics))
+      : executed(parsed, outcomes, source.statistics)
+  }
 }
 
 /** Each label requests at least one point: millions of them are refused unread, whatever they hold. */
@@ -137,13 +194,11 @@ function fewestTotals({ requests }: CallHead): CallTotals {
   return { requestedPoints: requests.length, effectiveTags: 0, aggregateWindows: 0, load: null }
 }
 
-function* executePlan(
+function executed(
   parsed: ParsedCall,
-  plan: Plan,
-  source: CallSource,
-  signal: AbortSignal,
-): Steps<MultiAnswer> {
-  const outcomes = yield* executeLabels(plan, source, signal)
+  outcomes: readonly (ExecutedLabel | WrongLabel)[],
+  statistics: ReadStatistics,
+): MultiAnswer {
   const results: ExecutedLabel[] = []
   const wrong: WrongLabel[] = []
   for (const outcome of outcomes) {
@@ -156,44 +211,62 @@ function* executePlan(
   const now = formatInstant(parsed.now, parsed.zone)
   return {
     outcome: 'executed',
-    pieces: (sheets) => {
-      const parts = { results, issues, now, warnings, message: null, format }
-      const whole = pointsAnswer(parts)
-      return whole === null ? answerPieces(parts, sheets) : [whole]
-    },
+    whole: () => pointsAnswer({ results, issues, now, warnings, message: null, format }),
+    pieces: (sheets) => answerPieces({ results, issues, now, warnings, message: null, format }, sheets),
     labels: parsed.labels.length,
     wrongLabels: issues.length,
-    statistics: source.statistics,
+    statistics,
     failures: wrong.flatMap(({ cause }) => (isOurs(cause) ? [cause] : [])),
   }
 }
 
 /** What came of each label, in their order. */
-function* executeLabels(
+function executeLabels(
   { labels, ledger }: Plan,
   source: CallSource,
   signal: AbortSignal,
-): Steps<readonly (ExecutedLabel | WrongLabel)[]> {
+): MaybePromise<readonly (ExecutedLabel | WrongLabel)[]> {
   const points = labels.filter((label) => label.kind === 'point')
   // Each of them planned one read; with other labels beside them, also wrong ones, the numbers would not say the same.
-  if (points.length === labels.length && ledger.countReads() === labels.length) {
-    const answers = yield* resultOf(source.allPoints(points))
-    return points.map((label, i) => pointOutcome(label, answers[i]!, signal))
+  if (points.length < labels.length || ledger.countReads() < labels.length) {
+    return executeMixed(labels, points, source, signal)
   }
+  const answers = source.allPoints(points)
+  return answers instanceof Promise
+    ? answers.then((found) => pointOutcomes(points, found, signal))
+    : pointOutcomes(points, answers, signal)
+}
+
+async function executeMixed(
+  labels: Plan['labels'],
+  points: readonly PointLabel[],
+  source: CallSource,
+  signal: AbortSignal,
+): Promise<readonly (ExecutedLabel | WrongLabel)[]> {
   const series = labels.filter((label) => label.kind === 'series')
   const pointsTold = points.length === 0 ? NO_ANSWERS : source.points(points)
   const grids = new Grids()
   const ofSeries =
     series.length === 0
       ? NO_OUTCOMES
-      : yield* resultOf(Promise.all(series.map((label) => executeLabel(label, grids, signal))))
-  const answers = yield* resultOf(pointsTold)
+      : await Promise.all(series.map((label) => executeLabel(label, grids, signal)))
+  const answers = await pointsTold
   let point = 0
   let one = 0
   return labels.map((label) => {
     if (label.kind === 'wrong') return label
     return label.kind === 'series' ? ofSeries[one++]! : pointOutcome(label, answers[point++]!, signal)
   })
+}
+
+function pointOutcomes(
+  points: readonly PointLabel[],
+  answers: readonly PointAnswer[],
+  signal: AbortSignal,
+): readonly (ExecutedLabel | WrongLabel)[] {
+  const outcomes: (ExecutedLabel | WrongLabel)[] = []
+  for (let i = 0; i < points.length; i++) outcomes.push(pointOutcome(points[i]!, answers[i]!, signal))
+  return outcomes
 }
 
 const NO_OUTCOMES: readonly (ExecutedLabel | WrongLabel)[] = []

@@ -9,14 +9,14 @@ import type {
   PointQuery,
   RangeQuery,
 } from '../historian/contract.ts'
+import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
-import type { MaybePromise } from '../historian/steps.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { type PointColumns, STATUS_BAD } from '../series/columns.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult } from '../series/reads.ts'
 import { type Instant, instantFromUs } from '../time/instant.ts'
 import { AskedPoint, type PointAnswer } from './asked-point.ts'
-import { Batch } from './batch.ts'
+import { Batch, sendTogether } from './batch.ts'
 
 /** What crossed the historian contract in a call, for metrics and for the proof that estimates hold. */
 export interface ReadStatistics {
@@ -56,12 +56,20 @@ export class CallSource implements SeriesSource {
    */
   allPoints(asks: readonly PointAsk[]): MaybePromise<readonly PointAnswer[]> {
     const points: AskedPoint[] = []
+    let lane: HistorianLane | null = null
+    let historian = ''
     for (const { tag, request } of asks) {
-      points.push(this.#lane(tag).gatherPoint(tag.tag, request.find, request.at))
+      const point = new AskedPoint(tag.tag, request.find, request.at)
+      points.push(point)
+      if (lane === null || tag.historian !== historian) {
+        historian = tag.historian
+        lane = this.#lane(tag)
+      }
+      lane.gathered.push(point)
     }
     const waiting: Promise<void>[] = []
     for (const lane of this.#lanes.values()) {
-      const told = lane.points.flush()
+      const told = lane.readGathered()
       if (told instanceof Promise) waiting.push(told)
     }
     return waiting.length === 0 ? points : Promise.all(waiting).then(() => points)
@@ -182,6 +190,8 @@ export class CallSource implements SeriesSource {
 
 /** The batches that wait for one historian, each made when it is needed. */
 class HistorianLane {
+  /** Points that are read together, without waiting for others. */
+  readonly gathered: AskedPoint[] = []
   /** The first point asked of each tag, and most often the only one: known by what it is, without a name made up for it. */
   #firstPoints: Map<string, AskedPoint> | null = null
   #points: Batch<PointQuery, SinglePoint | null> | null = null
@@ -201,13 +211,20 @@ class HistorianLane {
   }
 
   get points(): Batch<PointQuery, SinglePoint | null> {
-    this.#points ??= new Batch((queries) => {
-      const found = this.#historian.readPoints(queries, this.#context)
-      return found instanceof Promise
-        ? found.then((points) => this.#takePoints(points))
-        : this.#takePoints(found)
-    })
+    this.#points ??= new Batch((queries) => this.#readPoints(queries))
     return this.#points
+  }
+
+  #readPoints(queries: readonly PointQuery[]): MaybePromise<readonly (SinglePoint | null)[]> {
+    const found = this.#historian.readPoints(queries, this.#context)
+    return found instanceof Promise
+      ? found.then((points) => this.#takePoints(points))
+      : this.#takePoints(found)
+  }
+
+  /** Reads what was gathered, in one call. A promise, which never rejects, where that has to be waited for. */
+  readGathered(): MaybePromise<void> {
+    return sendTogether(this.gathered, this.gathered, (queries) => this.#readPoints(queries))
   }
 
   #takePoints(found: PointColumns): readonly (SinglePoint | null)[] {
@@ -277,13 +294,6 @@ class HistorianLane {
   #newPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
     const point = new AskedPoint(tag, find, at)
     point.told = this.points.addFor(point, point)
-    return point
-  }
-
-  /** A point that nobody asked for before, nor will again; it is read with the next `points.flush()`. */
-  gatherPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
-    const point = new AskedPoint(tag, find, at)
-    this.points.gather(point, point)
     return point
   }
 

@@ -1,6 +1,6 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { WriteBatch } from '../historian/contract.ts'
-import { type MaybePromise, type Steps, walk } from '../historian/steps.ts'
+import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
 import type { FindPoint, Integrals, Neighbours, RangeResult, SignalShape } from '../series/reads.ts'
@@ -160,17 +160,10 @@ export class HistorianStore {
 
   /** Each named tag, `null` for one that does not exist. */
   findTags(names: readonly string[], signal: AbortSignal): MaybePromise<readonly (TagRecord | null)[]> {
-    return this.#readInSteps(signal, (snapshot) => this.#findSteps(names, snapshot))
-  }
-
-  *#findSteps(names: readonly string[], snapshot: Snapshot): Steps<readonly (TagRecord | null)[]> {
     const found: (TagRecord | null)[] = []
-    const { version } = this.#catalog
-    for (const name of names) {
-      found.push(this.#catalog.find(name, snapshot.options, version))
-      if (snapshot.isDue()) yield snapshot.rest()
-    }
-    return found
+    return this.#readEach(signal, names.length, found, (i, snapshot, version) => {
+      found.push(this.#catalog.find(names[i]!, snapshot.options, version))
+    })
   }
 
   searchTags(search: Search, signal: AbortSignal): Promise<SearchPage> {
@@ -181,31 +174,23 @@ export class HistorianStore {
 
   /** One raw point for each query; its time is NaN where there is none. */
   readPoints(queries: readonly StoredPointQuery[], signal: AbortSignal): MaybePromise<PointColumns> {
-    return this.#readInSteps(signal, (snapshot) => this.#pointSteps(queries, snapshot))
-  }
-
-  *#pointSteps(queries: readonly StoredPointQuery[], snapshot: Snapshot): Steps<PointColumns> {
     const points = makeColumns(queries.length)
-    const { version } = this.#catalog
     // Made before others are let in, or when the first block is looked at: most of these reads need neither.
     let heads: HeadCapture | null = null
-    const capture = () => this.#capture(queries, this.#finder(snapshot, version), snapshot)
-    for (let i = 0; i < queries.length; i++) {
+    const capture = (snapshot: Snapshot, version: number) => {
+      heads ??= this.#capture(queries, this.#finder(snapshot, version), snapshot)
+      return heads
+    }
+    const readOne = (i: number, snapshot: Snapshot, version: number) => {
       const { tag, find, at } = queries[i]!
       const record = this.#catalog.find(tag, snapshot.options, version)
       if (record === null) points.times[i] = Number.NaN
       else if (!this.#readNewest(record.id, find, at, points, i, snapshot)) {
-        heads ??= capture()
-        if (!readPoint(this.#blocksOf(record.id, snapshot, heads), find, at, points, i)) {
-          points.times[i] = Number.NaN
-        }
-      }
-      if (snapshot.isDue()) {
-        heads ??= capture()
-        yield snapshot.rest()
+        const blocks = this.#blocksOf(record.id, snapshot, capture(snapshot, version))
+        if (!readPoint(blocks, find, at, points, i)) points.times[i] = Number.NaN
       }
     }
-    return points
+    return this.#readEach(signal, queries.length, points, readOne, capture)
   }
 
   /** Answers from what is remembered of the tag's newest point, which most reads ask for; false when that is not the answer. */
@@ -486,14 +471,29 @@ export class HistorianStore {
     }
   }
 
-  /** As `#read`, for reads that mostly find all that they need without letting others in: those are done at once. */
-  #readInSteps<T>(signal: AbortSignal, read: (snapshot: Snapshot) => Steps<T>): MaybePromise<T> {
+  /**
+   * As `#read`, for many small reads that mostly are done before others are to be let in: the result is there at once then.
+   * @param readOne  reads one of them, given its index and the version of the catalog at the beginning
+   * @param toRest   called before others are let in for the first time
+   */
+  #readEach<T>(
+    signal: AbortSignal,
+    count: number,
+    result: T,
+    readOne: ReadOne,
+    toRest: ((snapshot: Snapshot, version: number) => void) | null = null,
+  ): MaybePromise<T> {
     let snapshot: Snapshot | null = null
     try {
       snapshot = new Snapshot(this.#root, signal)
       if (this.#writer === null) this.#join(snapshot)
-      const result = walk(read(snapshot))
-      if (result instanceof Promise) return this.#readOn(snapshot, result)
+      const { version } = this.#catalog
+      for (let i = 0; i < count; i++) {
+        readOne(i, snapshot, version)
+        if (!snapshot.isDue()) continue
+        toRest?.(snapshot, version)
+        return this.#readRest(snapshot, version, i + 1, count, readOne).then(() => result)
+      }
       snapshot.done()
       return result
     } catch (error) {
@@ -502,9 +502,19 @@ export class HistorianStore {
     }
   }
 
-  async #readOn<T>(snapshot: Snapshot, result: Promise<T>): Promise<T> {
+  async #readRest(
+    snapshot: Snapshot,
+    version: number,
+    from: number,
+    count: number,
+    readOne: ReadOne,
+  ): Promise<void> {
     try {
-      return await result
+      await snapshot.rest()
+      for (let i = from; i < count; i++) {
+        readOne(i, snapshot, version)
+        if (snapshot.isDue()) await snapshot.rest()
+      }
     } catch (error) {
       throw this.#readError(error)
     } finally {
@@ -627,6 +637,8 @@ function checkName(root: Root, meta: Meta, folder: string, historian: string): v
 function isLmdbError(error: unknown): boolean {
   return error instanceof Error && /MDB_/.test(error.message)
 }
+
+type ReadOne = (index: number, snapshot: Snapshot, version: number) => void
 
 type FindTag = (name: string) => TagRecord | null
 

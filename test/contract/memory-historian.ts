@@ -18,7 +18,7 @@ import type {
   TagRename,
   WriteBatch,
 } from '../../src/historian/contract.ts'
-import type { MaybePromise } from '../../src/historian/steps.ts'
+import type { MaybePromise } from '../../src/historian/maybe-promise.ts'
 import { pointsOfTag } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns, STATUS_BAD } from '../../src/series/columns.ts'
 import { compareNames } from '../../src/series/tag-names.ts'

@@ -9,7 +9,6 @@ import { printTag } from '../../src/grammar/print.ts'
 import { Breather } from '../../src/historian/breather.ts'
 import type { Historian } from '../../src/historian/contract.ts'
 import { HistorianRegistry } from '../../src/historian/registry.ts'
-import { walk } from '../../src/historian/steps.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { answerPieces } from '../../src/multi/answer.ts'
 import type { MultiCall } from '../../src/multi/call.ts'
@@ -273,10 +272,10 @@ async function withPagesOfOnePoint(
 ): Promise<Json> {
   const { signal } = new AbortController()
   const call = callOf(historians, one)
-  const [label] = await walk(parseLabels(parseHead(body, call), null, SIGNATURES, new Breather(signal)))
+  const [label] = await parseLabels(parseHead(body, call), null, SIGNATURES, new Breather(signal))
   if (label?.kind !== 'understood') return throughMulti(historians, body, one)
   const { tree, request, now, zone, address } = label
-  const tags = await walk(resolveTags([tree], call.historians, { signal }, new Map()))
+  const tags = await resolveTags([tree], call.historians, { signal }, new Map())
   const source = new CallSource(call.historians, { signal })
   const context = { source, now, zone, ...contextOf(request), pagePoints: 1 }
   let series: ReturnType<typeof compileSeries>

@@ -224,7 +224,9 @@ describe('a label that one point of a stored tag answers', () => {
   })
 })
 
-function shown({ outcome, pieces, labels, wrongLabels, statistics, failures }: MultiAnswer): object {
+function shown({ outcome, whole, pieces, labels, wrongLabels, statistics, failures }: MultiAnswer): object {
   const text = Buffer.concat([...pieces()]).toString()
+  const inOnePiece = whole?.() ?? null
+  if (inOnePiece !== null) assert.equal(Buffer.from(inOnePiece).toString(), text)
   return { outcome, text, labels, wrongLabels, statistics, failures: failures.map(String) }
 }

@@ -20,7 +20,7 @@ import type {
   WriteBatch,
 } from '../../historian/contract.ts'
 import { defineDriver, type HistorianOwner } from '../../historian/driver.ts'
-import type { MaybePromise } from '../../historian/steps.ts'
+import type { MaybePromise } from '../../historian/maybe-promise.ts'
 import { literalPrefix } from '../../historian/tag-pattern.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'

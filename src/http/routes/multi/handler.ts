@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type MultiAnswer, runMulti } from '../../../multi/run.ts'
 import { Sheets } from '../../../multi/sheets.ts'
 import { parseTimeZone, UTC } from '../../../time/zone.ts'
+import { JSON_TYPE } from '../../error-answer.ts'
 import { statusOfOutcome } from '../../error-status.ts'
 import { sendPieces } from '../../pieces.ts'
 import { callerOf } from '../../plugins/authentication.ts'
@@ -28,7 +29,10 @@ export const multi: Route = {
       metrics.multiAnswered(answer.labels, answer.wrongLabels)
       for (const failure of answer.failures) request.log.warn({ err: failure }, 'a label failed')
       reply.code(statusOfOutcome(answer.outcome))
-      return sendPieces(reply, answer.pieces(sheets), sheets)
+      const whole = answer.whole?.() ?? null
+      if (whole === null) return sendPieces(reply, answer.pieces(sheets), sheets)
+      reply.type(JSON_TYPE)
+      return whole
     }
     return (request, reply) => {
       const { historians } = callerOf(request)
