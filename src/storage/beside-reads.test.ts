@@ -70,4 +70,19 @@ test('beside a process that writes, a call sees one state although another call 
     // Whoever asks afterwards sees it.
     assert.equal((await query())[0]!.points.times.length, time)
   }
+
+  const newest = () => {
+    const points = reader.readPoints([{ tag: 'a', find: 'before-or-at', at: 1e15 }], signal)
+    assert.ok(!(points instanceof Promise), 'a newest point is given at once')
+    return points.times[0]
+  }
+  for (let time = 12; time < 20; time++) {
+    // Nothing can have told of the write before others were let in: until then a call sees the state that it began with.
+    const before = newest()
+    writeElsewhere(time)
+    assert.deepEqual([before, newest()], [time - 1, time - 1])
+    await null
+    assert.equal(newest(), time)
+    await null
+  }
 })

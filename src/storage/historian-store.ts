@@ -96,6 +96,14 @@ export class HistorianStore {
   readonly #writer: Writer | null
   /** Reads on the state that was caught up with last, which must stay as it is for them. */
   #joined = 0
+  /**
+   * Whether nothing has come into this process since it was caught up, as between the reads of a small call: whoever asks now asked
+   * before, and so does not know of anything newer.
+   */
+  #isCaughtUp = false
+  readonly #lookAgain = () => {
+    this.#isCaughtUp = false
+  }
 
   /** Use {@link openHistorianStore}. */
   constructor(
@@ -527,7 +535,7 @@ export class HistorianStore {
    * go on with as long as they let nobody in.
    */
   #join(snapshot: Snapshot): void {
-    if (this.#joined === 0) this.#catchUp()
+    if (this.#joined === 0 && !this.#isCaughtUp) this.#catchUp()
     this.#joined++
     snapshot.onLeave = () => {
       this.#joined--
@@ -539,6 +547,8 @@ export class HistorianStore {
     this.#root.resetReadTxn()
     this.#follower.catchUp()
     this.#catalog.refresh()
+    this.#isCaughtUp = true
+    DONE.then(this.#lookAgain)
   }
 
   #eachTag<Query extends { readonly tag: string }, Result>(
@@ -564,6 +574,7 @@ export class HistorianStore {
     if (isLmdbError(error)) {
       // The read transaction that met it is of no more use to anybody in this turn of the event loop.
       this.#root.resetReadTxn()
+      this.#isCaughtUp = false
       return this.#corrupt(reasonOf(error), error)
     }
     return error
@@ -641,6 +652,8 @@ function isLmdbError(error: unknown): boolean {
 type ReadOne = (index: number, snapshot: Snapshot, version: number) => void
 
 type FindTag = (name: string) => TagRecord | null
+
+const DONE = Promise.resolve()
 
 /** Id of no tag. */
 const NO_TAG = 0
