@@ -159,9 +159,18 @@ function sendAnswer(reply: FastifyReply, answer: unknown): void {
 }
 
 function sendFailure(reply: FastifyReply, error: unknown): void {
-  if (reply.sent) reply.log.error({ err: error }, 'a request failed after its answer')
-  // Fastify knows errors by their class, and would send anything else as it is.
-  else reply.send(error instanceof Error ? error : asTidemarkError(error))
+  if (reply.sent) {
+    reply.log.error({ err: error }, 'a request failed after its answer')
+    return
+  }
+  try {
+    // Fastify knows errors by their class, and would send anything else as it is.
+    reply.send(error instanceof Error ? error : asTidemarkError(error))
+  } catch (unsendable) {
+    // Others' answers come after this one: nothing may be thrown, and the client must not wait for ever.
+    reply.log.error({ err: unsendable }, 'an error could not be sent')
+    reply.raw.destroy()
+  }
 }
 
 /** A name at the end of a path may hold slashes, which Fastify only takes with a wildcard. */

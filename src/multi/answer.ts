@@ -5,7 +5,7 @@ import { aggregatePieces, columnPieces, pointText, rowPieces } from './answer-po
 import { AnswerSheet } from './answer-sheet.ts'
 import { formatCursor } from './cursor.ts'
 import type { Result } from './execute.ts'
-import type { ExecutedLabel } from './run.ts'
+import type { ExecutedLabel } from './execute-labels.ts'
 import { Sheets } from './sheets.ts'
 
 /**

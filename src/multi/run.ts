@@ -7,15 +7,13 @@ import { Deadline } from '../historian/deadline.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
 import { formatInstant } from '../time/format.ts'
 import { answerPieces, pointsAnswer } from './answer.ts'
-import type { PointAnswer } from './asked-point.ts'
-import type { CallHead, MultiCall, ParsedCall, ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
-import { executeRequest, noPoint, type Result } from './execute.ts'
+import type { CallHead, MultiCall, ParsedCall, ParsedLabel, WrongLabel } from './call.ts'
+import { type ExecutedLabel, executeLabels } from './execute-labels.ts'
 import { type ExpandedCall, expandAliases } from './expand.ts'
 import { explainText } from './explain.ts'
-import { Grids } from './grids.ts'
 import { type CallTotals, findBreaches } from './limit.ts'
 import { parseHead, parseLabels } from './parse.ts'
-import { type Plan, type PointLabel, planCall, plannedLabels, type SeriesLabel, totalsOf } from './plan.ts'
+import { type Plan, planCall, plannedLabels, totalsOf } from './plan.ts'
 import { type ResolvedTags, resolveTags } from './resolve.ts'
 import type { Sheets } from './sheets.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
@@ -37,11 +35,6 @@ export interface MultiAnswer {
   readonly statistics: ReadStatistics
   /** What failed for a reason that is not the caller's, for the log. */
   readonly failures: readonly unknown[]
-}
-
-export interface ExecutedLabel {
-  readonly understood: Pick<UnderstoodLabel, 'label' | 'address' | 'now' | 'zone'>
-  readonly result: Result
 }
 
 /**
@@ -218,85 +211,6 @@ function executed(
     statistics,
     failures: wrong.flatMap(({ cause }) => (isOurs(cause) ? [cause] : [])),
   }
-}
-
-/** What came of each label, in their order. */
-function executeLabels(
-  { labels, ledger }: Plan,
-  source: CallSource,
-  signal: AbortSignal,
-): MaybePromise<readonly (ExecutedLabel | WrongLabel)[]> {
-  const points = labels.filter((label) => label.kind === 'point')
-  // Each of them planned one read; with other labels beside them, also wrong ones, the numbers would not say the same.
-  if (points.length < labels.length || ledger.countReads() < labels.length) {
-    return executeMixed(labels, points, source, signal)
-  }
-  const answers = source.allPoints(points)
-  return answers instanceof Promise
-    ? answers.then((found) => pointOutcomes(points, found, signal))
-    : pointOutcomes(points, answers, signal)
-}
-
-async function executeMixed(
-  labels: Plan['labels'],
-  points: readonly PointLabel[],
-  source: CallSource,
-  signal: AbortSignal,
-): Promise<readonly (ExecutedLabel | WrongLabel)[]> {
-  const series = labels.filter((label) => label.kind === 'series')
-  const pointsTold = points.length === 0 ? NO_ANSWERS : source.points(points)
-  const grids = new Grids()
-  const ofSeries =
-    series.length === 0
-      ? NO_OUTCOMES
-      : await Promise.all(series.map((label) => executeLabel(label, grids, signal)))
-  const answers = await pointsTold
-  let point = 0
-  let one = 0
-  return labels.map((label) => {
-    if (label.kind === 'wrong') return label
-    return label.kind === 'series' ? ofSeries[one++]! : pointOutcome(label, answers[point++]!, signal)
-  })
-}
-
-function pointOutcomes(
-  points: readonly PointLabel[],
-  answers: readonly PointAnswer[],
-  signal: AbortSignal,
-): readonly (ExecutedLabel | WrongLabel)[] {
-  const outcomes: (ExecutedLabel | WrongLabel)[] = []
-  for (let i = 0; i < points.length; i++) outcomes.push(pointOutcome(points[i]!, answers[i]!, signal))
-  return outcomes
-}
-
-const NO_OUTCOMES: readonly (ExecutedLabel | WrongLabel)[] = []
-const NO_ANSWERS: readonly PointAnswer[] = []
-
-function pointOutcome(
-  { understood, request }: PointLabel,
-  { point, failure }: PointAnswer,
-  signal: AbortSignal,
-): ExecutedLabel | WrongLabel {
-  if (failure !== null) return failed(understood, failure.error, signal)
-  return { understood, result: { kind: 'point', point: point ?? noPoint(request.at) } }
-}
-
-async function executeLabel(
-  { understood, series }: SeriesLabel,
-  grids: Grids,
-  signal: AbortSignal,
-): Promise<ExecutedLabel | WrongLabel> {
-  try {
-    return { understood, result: await executeRequest(understood.request, series, grids, understood.zone) }
-  } catch (error) {
-    return failed(understood, error, signal)
-  }
-}
-
-/** A label that could not be read. Throws past the deadline: no label has then failed by itself, the whole call has. */
-function failed({ label, address }: UnderstoodLabel, error: unknown, signal: AbortSignal): WrongLabel {
-  if (signal.aborted) throw signal.reason
-  return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }), cause: error }
 }
 
 /** Whether an error is the service's or a historian's, not the caller's. */

@@ -38,21 +38,32 @@ export function addAuthentication(app: FastifyInstance, services: Services): voi
       if (access !== 'open') throw new TidemarkError('KEY_MISSING')
       return done()
     }
-    const admit = (caller: Caller | null) => {
-      request.caller = caller
-      done(access === 'open' ? undefined : refusalOf(caller, access, request))
-    }
-    // Where no key is needed, one that cannot be looked up now is like none.
-    const failed = (error: Error) => (access === 'open' ? admit(null) : done(error))
     let identified: MaybePromise<Caller | null>
     try {
       identified = callers.of(key, request.raw.socket)
     } catch (error) {
-      return failed(error as Error)
+      return notIdentified(error as Error, request, access, done)
     }
-    if (identified instanceof Promise) identified.then(admit, failed)
-    else admit(identified)
+    if (!(identified instanceof Promise)) return admit(identified, request, access, done)
+    identified.then(
+      (caller) => admit(caller, request, access, done),
+      (error: Error) => notIdentified(error, request, access, done),
+    )
   })
+}
+
+type Done = (error?: Error) => void
+type NeededAccess = Exclude<Access, 'metrics'>
+
+function admit(caller: Caller | null, request: FastifyRequest, access: NeededAccess, done: Done): void {
+  request.caller = caller
+  done(access === 'open' ? undefined : refusalOf(caller, access, request))
+}
+
+/** Where no key is needed, one that cannot be looked up now is like none. */
+function notIdentified(error: Error, request: FastifyRequest, access: NeededAccess, done: Done): void {
+  if (access === 'open') admit(null, request, access, done)
+  else done(error)
 }
 
 function refusalOf(
@@ -134,7 +145,7 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
-function neededAccess(request: FastifyRequest, services: Services): Exclude<Access, 'metrics'> {
+function neededAccess(request: FastifyRequest, services: Services): NeededAccess {
   const access = request.is404 ? 'read' : (request.endpoint.access ?? 'open')
   if (access !== 'metrics') return access
   return services.settings.server.metricsNeedKey ? 'read' : 'open'
