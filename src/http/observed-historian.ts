@@ -77,8 +77,8 @@ function namesOf(historian: Historian): readonly (keyof Historian)[] {
 }
 
 function observed(type: string, operation: string, call: Method, count: Count, metrics: Metrics): Method {
-  const ended = (began: number, outcome: string) =>
-    metrics.historianCalled(type, operation, outcome, (performance.now() - began) / 1_000)
+  const called = metrics.historianCalls(type, operation)
+  const ended = (began: number, outcome: string) => called(outcome, (performance.now() - began) / 1_000)
   const answered = (began: number, firstArgument: unknown, result: unknown) => {
     const passed = count(firstArgument, result)
     if (passed !== null) metrics.pointsPassed(type, passed.direction, passed.points)

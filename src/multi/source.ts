@@ -37,7 +37,7 @@ export class CallSource implements SeriesSource {
   readonly #historians: HistorianView
   readonly #context: CallContext
   readonly #lanes = new Map<string, HistorianLane>()
-  readonly #made = new Map<string, Promise<unknown>>()
+  #made: Map<string, Promise<unknown>> | null = null
   #gridIds: WeakMap<Float64Array, number> | null = null
   #nextGridId = 1
 
@@ -102,7 +102,7 @@ export class CallSource implements SeriesSource {
     )
     if (this.statistics.points > KEPT_POINTS) {
       // Series that stream the same range do so side by side and still share this page while it is on its way.
-      const forget = () => this.#made.delete(this.#key(tag, `range ${from} ${to} ${order} ${limit}`))
+      const forget = () => this.#made?.delete(this.#key(tag, `range ${from} ${to} ${order} ${limit}`))
       page.then(forget, forget)
     }
     return page
@@ -152,6 +152,7 @@ export class CallSource implements SeriesSource {
 
   #once<Result>(tag: StoredTag, read: string, make: () => Promise<Result>): Promise<Result> {
     const key = this.#key(tag, read)
+    this.#made ??= new Map()
     const made = this.#made.get(key)
     if (made !== undefined) return made as Promise<Result>
     const promise = make()
