@@ -192,13 +192,8 @@ function executed(
   outcomes: readonly (ExecutedLabel | WrongLabel)[],
   statistics: ReadStatistics,
 ): MultiAnswer {
-  const results: ExecutedLabel[] = []
-  const wrong: WrongLabel[] = []
-  for (const outcome of outcomes) {
-    if ('issue' in outcome) wrong.push(outcome)
-    else results.push(outcome)
-  }
-  const issues = wrong.map((label) => label.issue)
+  const { results, wrong } = sorted(outcomes)
+  const issues = wrong.length === 0 ? NONE : wrong.map((label) => label.issue)
   const { format } = parsed
   const warnings = parsed.warnings.list()
   const now = formatInstant(parsed.now, parsed.zone)
@@ -209,8 +204,33 @@ function executed(
     labels: parsed.labels.length,
     wrongLabels: issues.length,
     statistics,
-    failures: wrong.flatMap(({ cause }) => (isOurs(cause) ? [cause] : [])),
+    failures: wrong.length === 0 ? NONE : wrong.flatMap(({ cause }) => (isOurs(cause) ? [cause] : [])),
   }
+}
+
+const NONE: readonly never[] = []
+
+/** Labels with results and wrong ones, each in their order. */
+function sorted(outcomes: readonly (ExecutedLabel | WrongLabel)[]): {
+  readonly results: readonly ExecutedLabel[]
+  readonly wrong: readonly WrongLabel[]
+} {
+  if (areExecuted(outcomes)) return { results: outcomes, wrong: NONE }
+  const results: ExecutedLabel[] = []
+  const wrong: WrongLabel[] = []
+  for (const outcome of outcomes) {
+    if ('issue' in outcome) wrong.push(outcome)
+    else results.push(outcome)
+  }
+  return { results, wrong }
+}
+
+/** Whether no label is wrong, as in most calls. */
+function areExecuted(
+  outcomes: readonly (ExecutedLabel | WrongLabel)[],
+): outcomes is readonly ExecutedLabel[] {
+  for (const outcome of outcomes) if ('issue' in outcome) return false
+  return true
 }
 
 /** Whether an error is the service's or a historian's, not the caller's. */
