@@ -168,7 +168,7 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     const patient = await open(config)
     await write(patient, 'a')
     const historian = await open({ ...config, timeoutSeconds: 3 })
-    await untilDone(() => historian.findTags(['a'], context), isUnavailable)
+    await untilDone(async () => historian.findTags(['a'], context), isUnavailable)
     const lock_ = await lock(`${config.schema}.points`)
     const message = 'Historian plant could not be reached: no answer within 3 seconds'
     const failing = [

@@ -53,7 +53,8 @@ describe('keys in PostgreSQL', { skip }, () => {
     await patient.keys.add(one.record, one.digest)
     await patient.keys.add(other.record, other.digest)
     const { keys, check } = openStore(t, 'hangs', { timeoutSeconds: 1 })
-    const found = (digest: Uint8Array) => untilDone(() => keys.find(digest), hasCode('KEYS_UNAVAILABLE'))
+    const found = (digest: Uint8Array) =>
+      untilDone(async () => keys.find(digest), hasCode('KEYS_UNAVAILABLE'))
     const locking = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres' })
     await locking.connect()
     try {
