@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { DATA_FILE, META } from './names.ts'
+import { findMissingPage, type MissingPage } from './page-reach.ts'
 import { checkBeforeOpening } from './preflight.ts'
 
 export type Bytes = Uint8Array<ArrayBufferLike>
@@ -83,26 +84,41 @@ function syncEntries(folder: string): void {
   }
 }
 
-/** lmdb leaves pages at the end unwritten that a commit took and gave back; so many may be missing in a sound file. */
-const UNWRITTEN_BYTES = 2 ** 20
-
 /**
- * Reading a mapped file beyond its end kills the process. A file that lacks a little is made longer, and what was lost shows as
- * damage where it is read; a file that lacks more was cut off, and is refused.
+ * Reading a mapped file beyond its end kills the process. lmdb leaves pages at the end unwritten that a commit took and gave back, as
+ * many as it likes: a file that ends before the last page is sound as long as no page in use is missing, and is made longer all the
+ * same, so that nothing else can lead beyond its end. One that lacks a page in use was cut off, and is refused.
  */
 function mendLength(root: Root, folder: string, shown: string): void {
   const file = `${folder}/${DATA_FILE}`
-  const { missing } = lengthOf(root, file)
-  if (missing <= 0) return
-  if (missing > UNWRITTEN_BYTES) {
+  if (lengthOf(root, file).missing <= 0) return
+  const missing = missingPage(root, file)
+  if (missing !== null) {
     void root.close()
-    throw unusable(shown, `its data file is cut off: ${missing} bytes are missing`)
+    const { page, fileBytes } = missing
+    throw unusable(
+      shown,
+      `its data file is cut off: it ends at byte ${fileBytes}, before page ${page}, which is in use`,
+    )
   }
-  // Looked at again while nobody can commit: an owner that writes meanwhile may have made it longer, and would lose what it wrote.
-  root.transactionSync(() => {
-    const { whole, missing } = lengthOf(root, file)
-    if (missing > 0) truncateSync(file, whole)
-  })
+  try {
+    // Looked at again while nobody can commit: an owner that writes meanwhile may have made it longer, and would lose what it wrote.
+    root.transactionSync(() => {
+      const { whole, missing } = lengthOf(root, file)
+      if (missing > 0) truncateSync(file, whole)
+    })
+  } catch {
+    // Where there is no room for it, it stays as it is: sound.
+  }
+}
+
+function missingPage(root: Root, file: string): MissingPage | null {
+  const transaction = root.useReadTransaction()
+  try {
+    return findMissingPage(file)
+  } finally {
+    transaction.done()
+  }
 }
 
 /** How many bytes a data file must have, and how many of them are not there. */
