@@ -74,7 +74,7 @@ const tools: Tools = {
     return { historians: checked }
   },
   backupData: async (settings, target, signal) => {
-    const { backupDataDirectory } = await import('./storage/maintenance.ts')
+    const { backupDataDirectory } = await import('./storage/backup.ts')
     return backupDataDirectory(settings.dataDir, target, signal, await historiansElsewhere(settings))
   },
 }

@@ -5,9 +5,10 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { alias, allow, promiseAliasStore } from '../../test/contract/alias-store-promises.ts'
 import { temporaryFolder } from '../../test/durability/folder.ts'
+import { backupDataDirectory } from './backup.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { openDatabase } from './environment.ts'
-import { backupDataDirectory, checkDataDirectory } from './maintenance.ts'
+import { checkDataDirectory } from './maintenance.ts'
 import { DATABASES } from './names.ts'
 
 async function storeIn(path: string, t: TestContext) {

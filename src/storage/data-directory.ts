@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KeyStore } from '../config/keys.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
@@ -13,7 +13,14 @@ import {
   unusable,
 } from './environment.ts'
 import { LmdbKeyStore } from './key-store.ts'
-import { DATABASES, FORMAT_VERSION, HISTORIANS_FOLDER, historianFolder, SYSTEM_FOLDER } from './names.ts'
+import {
+  DATABASES,
+  FORMAT_VERSION,
+  HISTORIANS_FOLDER,
+  historianFolder,
+  SYSTEM_FOLDER,
+  UNFINISHED_FOLDER,
+} from './names.ts'
 import { type Ownership, takeOwnership } from './owner.ts'
 
 export interface DataDirectoryOptions {
@@ -73,10 +80,11 @@ export class DataDirectory {
 /**
  * Opens a data directory, making it when missing.
  * Throws DATA_DIR_IN_USE when an owner is wanted and another process is it, DATA_DIR_NEWER for a format that this version does not
- * know, DATA_DIR_UNUSABLE when the file system refuses.
+ * know, DATA_DIR_UNUSABLE when the file system refuses, or for a backup that was not finished.
  */
 export async function openDataDirectory(path: string, options: DataDirectoryOptions): Promise<DataDirectory> {
   const folder = join(path, SYSTEM_FOLDER)
+  if (existsSync(join(path, UNFINISHED_FOLDER))) throw unusable(path, 'it is a backup that was not finished')
   if (options.create === false && !hasEnvironment(folder)) {
     throw unusable(path, 'there is no data directory of tidemark')
   }

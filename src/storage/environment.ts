@@ -1,8 +1,9 @@
-import { closeSync, existsSync, fsyncSync, openSync, statSync, truncateSync } from 'node:fs'
+import { existsSync, statSync, truncateSync } from 'node:fs'
 import { endianness } from 'node:os'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb'
 import { TidemarkError } from '../errors/tidemark-error.ts'
+import { syncEntries } from './durable-files.ts'
 import { DATA_FILE, META } from './names.ts'
 import { findMissingPage, type MissingPage } from './page-reach.ts'
 import { checkBeforeOpening } from './preflight.ts'
@@ -56,7 +57,8 @@ export function openEnvironment(folder: string, shown = folder): Root {
       ...(process.platform === 'win32' ? {} : { mapSize: 16 * 2 ** 30 }),
     })
     mendLength(root, folder, shown)
-    if (isNew) syncEntries(resolve(folder))
+    // lmdb syncs its file, but not the folder that it stands in: without its entry there, a file is lost with the power.
+    if (isNew) syncEntries(resolve(folder), NEW_FOLDERS)
     return root
   } catch (error) {
     if (error instanceof TidemarkError) throw error
@@ -66,23 +68,6 @@ export function openEnvironment(folder: string, shown = folder): Root {
 
 /** So many folders above a new environment can be new as well: the data directory and what is in it. */
 const NEW_FOLDERS = 3
-
-/** lmdb syncs its file, but not the folder that it stands in: without its entry there, a file is lost with the power. */
-function syncEntries(folder: string): void {
-  // There, folders cannot be opened, nor need they be synced.
-  if (process.platform === 'win32') return
-  for (let path = folder, left = NEW_FOLDERS; left >= 0; path = dirname(path), left--) {
-    let descriptor: number | null = null
-    try {
-      descriptor = openSync(path, 'r')
-      fsyncSync(descriptor)
-    } catch {
-      // A folder that may not be read was not made just now, and not every file system syncs folders.
-    } finally {
-      if (descriptor !== null) closeSync(descriptor)
-    }
-  }
-}
 
 /**
  * Reading a mapped file beyond its end kills the process. lmdb leaves pages at the end unwritten that a commit took and gave back, as

@@ -6,9 +6,10 @@ import { temporaryFolder } from '../../test/durability/folder.ts'
 import { makeKey, makeKeyRecord } from '../config/keys.ts'
 import { writeBatch } from '../historian/write-batch.ts'
 import { makeColumns } from '../series/columns.ts'
+import { backupDataDirectory } from './backup.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { openHistorianStore } from './historian-store.ts'
-import { backupDataDirectory, checkDataDirectory } from './maintenance.ts'
+import { checkDataDirectory } from './maintenance.ts'
 
 const { signal } = new AbortController()
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code

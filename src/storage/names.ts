@@ -12,6 +12,8 @@ export const SYSTEM_FOLDER = 'system'
 export const HISTORIANS_FOLDER = 'historians'
 /** In a backup: folder with a folder for each embedded historian whose data stand outside of the data directory. */
 export const ELSEWHERE_FOLDER = 'elsewhere'
+/** In a folder that takes a backup: what is copied stands in it until all of it is. */
+export const UNFINISHED_FOLDER = 'unfinished-backup'
 /** Touched while an owner lives, beside the lmdb files of what it owns. */
 export const LEASE_FILE = 'owner.lease'
 /** lmdb's own. */
