@@ -3,8 +3,16 @@ import type { Settings } from '../config/settings.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { type ErrorPlace, TidemarkError } from '../errors/tidemark-error.ts'
 
-/** Changes of a historian that its owner makes for others. */
-export const CHANGES = ['write', 'putTags', 'deletePoints', 'deleteTags', 'renameTags'] as const
+/** Changes of a historian that its owner makes for others, and what it alone can tell of them. */
+export const CHANGES = [
+  'write',
+  'putTags',
+  'deletePoints',
+  'deleteTags',
+  'renameTags',
+  'checkHealth',
+  'trouble',
+] as const
 export type ChangeName = (typeof CHANGES)[number]
 
 /** An error on its way to another process: its cause stays in the log of the one that met it. */

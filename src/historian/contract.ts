@@ -31,6 +31,8 @@ export interface Historian {
 
   /** Rejects with the reason when the historian cannot answer now; for /health/ready. */
   checkHealth(context: CallContext): Promise<void>
+  /** What somebody should look at although the historian answers, `null` for nothing; for /health/ready. Left out by those that have no such thing. */
+  trouble?(context: CallContext): Promise<string | null>
   /** Finishes what was accepted and frees what is held. Nothing is called afterwards. */
   close(): Promise<void>
 

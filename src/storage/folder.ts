@@ -103,6 +103,12 @@ export class Folder {
     return this.#heads.activePoints > 2 * this.#limits.points
   }
 
+  /** Whether so much waits that nothing more may, while folding fails: it is all in memory. */
+  isOverfull({ next }: JournalState): boolean {
+    const { points, records } = this.#limits
+    return this.#heads.activePoints >= MOST_EPOCHS * points || next >= MOST_EPOCHS * records
+  }
+
   /**
    * How long a step may take. As long as little waits, answers come first; but the more there is, the longer: what arrives must not
    * outrun the folding however many write at once, since all of it is in memory.
@@ -248,6 +254,8 @@ export class Folder {
   }
 }
 
+/** So much of an epoch may wait behind the one that cannot be folded; more than ever waits behind one that can. */
+const MOST_EPOCHS = 3
 /** The points of a tag while they are packed. */
 const SPACE = makeColumns(MOST_IN_CELLS)
 /** Points of one tag that are packed in one step at most: some 5 ms. */

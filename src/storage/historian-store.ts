@@ -18,6 +18,7 @@ import {
   type Store,
   unusable,
 } from './environment.ts'
+import { FoldTrouble, type TroubleLog } from './fold-trouble.ts'
 import { FOLD_LIMITS, type FoldLimits } from './folder.ts'
 import { HeadCapture } from './heads/head-capture.ts'
 import { Heads } from './heads/heads.ts'
@@ -45,6 +46,8 @@ export interface HistorianStoreOptions {
   readonly owner: boolean
   /** When points move from the journal into blocks; FOLD_LIMITS when left out. */
   readonly fold?: Partial<FoldLimits>
+  /** Told when folding fails, and when it goes on; nobody is when left out. */
+  readonly log?: TroubleLog
 }
 
 /** A tag's metadata as it is stored. */
@@ -92,6 +95,7 @@ export class HistorianStore {
   readonly #journal: Journal
   readonly #heads = new Heads()
   readonly #follower: JournalFollower
+  readonly #trouble: FoldTrouble
   /** `null` when another process may change what is read here. */
   readonly #writer: Writer | null
   /** Reads on the state that was caught up with last, which must stay as it is for them. */
@@ -112,8 +116,10 @@ export class HistorianStore {
     stores: HistorianStores,
     ownership: Ownership | null,
     fold: FoldLimits,
+    log: TroubleLog | null,
   ) {
     this.historian = historian
+    this.#trouble = new FoldTrouble(historian, log)
     this.#root = root
     this.#stores = stores
     this.#ownership = ownership
@@ -140,9 +146,11 @@ export class HistorianStore {
       heads: this.#heads,
       access: this.#access,
       limits,
+      trouble: this.#trouble,
       state,
       damage: () => this.#follower.damage,
       checkOwned: () => this.#checkOwned(),
+      tooMuchWaits: (reason) => this.#tooMuchWaits(reason),
       tagNotFound: (tag) => this.#tagNotFound(tag),
       changeError: (error) => this.#changeError(error),
     })
@@ -155,12 +163,20 @@ export class HistorianStore {
     await this.#root.close()
   }
 
-  /** Rejects when the environment cannot be read, or was taken over by another owner. */
+  /** Why points cannot be moved from the journal into blocks now, although changes are made; `null` when they can. */
+  get trouble(): string | null {
+    const { reason } = this.#trouble
+    return reason === null ? null : `${UNFOLDED}: ${reason}`
+  }
+
+  /** Rejects when the environment cannot be read, was taken over by another owner, or takes no more points. */
   async checkHealth(signal: AbortSignal): Promise<void> {
     await this.#read(signal, () => {
       if (this.#stores.meta.get(META.format) === undefined) throw new Damage('the format is missing')
       if (this.#follower.damage !== null) throw this.#follower.damage
       this.#checkOwned()
+      const refusal = this.#writer?.refusal ?? null
+      if (refusal !== null) throw refusal
     })
   }
 
@@ -463,6 +479,11 @@ export class HistorianStore {
     return record
   }
 
+  #tooMuchWaits(cause: string): TidemarkError {
+    const reason = `${UNFOLDED} (${cause}), and too many wait there`
+    return new TidemarkError('WRITE_FAILED', { historian: this.historian, reason })
+  }
+
   #tagNotFound(tag: string): TidemarkError {
     const place = { tag: `${this.historian}/${tag}` }
     return new TidemarkError('TAG_NOT_FOUND', { historian: this.historian, tag }, { place })
@@ -598,7 +619,7 @@ export class HistorianStore {
  */
 export async function openHistorianStore(
   folder: string,
-  { historian, owner, fold }: HistorianStoreOptions,
+  { historian, owner, fold, log }: HistorianStoreOptions,
 ): Promise<HistorianStore> {
   const root = openEnvironment(folder)
   let ownership: Ownership | null = null
@@ -626,7 +647,7 @@ export async function openHistorianStore(
       await rebuildSearch(stores)
       await addSummaries(stores)
     }
-    return new HistorianStore(historian, root, stores, ownership, { ...FOLD_LIMITS, ...fold })
+    return new HistorianStore(historian, root, stores, ownership, { ...FOLD_LIMITS, ...fold }, log ?? null)
   } catch (error) {
     // What stood in the way may stand in the way of this, too.
     await ownership?.release().catch(() => {})
@@ -650,6 +671,8 @@ function isLmdbError(error: unknown): boolean {
 }
 
 type ReadOne = (index: number, snapshot: Snapshot, version: number) => void
+
+const UNFOLDED = 'points cannot be moved from its journal into blocks'
 
 type FindTag = (name: string) => TagRecord | null
 

@@ -1,9 +1,11 @@
+import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { WriteBatch } from '../historian/contract.ts'
 import { type Catalog, CatalogDraft } from './catalog.ts'
 import { ChangeQueue } from './change-queue.ts'
 import { Changes } from './changes.ts'
 import { Damage } from './damage.ts'
 import type { Root, Store } from './environment.ts'
+import type { FoldTrouble } from './fold-trouble.ts'
 import { Folder, type FoldLimits, type FoldStep } from './folder.ts'
 import type { Heads } from './heads/heads.ts'
 import type { Journal, JournalState } from './journal/journal.ts'
@@ -51,12 +53,15 @@ export interface WriterParts {
   readonly heads: Heads
   readonly access: BlockAccess
   readonly limits: FoldLimits
+  readonly trouble: FoldTrouble
   /** Where the journal stands, as far as `heads` has it. */
   readonly state: JournalState
   /** What was found wrong with the journal: nothing is changed then, so that nothing of it is lost. */
   damage(): Damage | null
   /** Throws when another process took the historian over: what it wrote is not seen here, and would be written over. */
   checkOwned(): void
+  /** The error of writes while folding fails and too much waits for it. */
+  tooMuchWaits(reason: string): Error
   /** The error of a change with a tag that does not exist. */
   tagNotFound(tag: string): Error
   /** The error that a caller gets for one that was met. */
@@ -83,6 +88,7 @@ export class Writer {
   #isClosing = false
   #ageTimer: NodeJS.Timeout | null = null
   #restTimer: NodeJS.Timeout | null = null
+  #retryTimer: NodeJS.Timeout | null = null
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -99,12 +105,20 @@ export class Writer {
     this.#isClosing = true
     if (this.#ageTimer !== null) clearTimeout(this.#ageTimer)
     if (this.#restTimer !== null) clearTimeout(this.#restTimer)
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer)
     await this.#queue.idle()
+  }
+
+  /** The error that writes get now; `null` when they are taken. */
+  get refusal(): Error | null {
+    const { reason } = this.#parts.trouble
+    return reason !== null && this.#folder.isOverfull(this.#state) ? this.#parts.tooMuchWaits(reason) : null
   }
 
   /** Stores points, all or none. */
   write(write: WriteBatch, signal: AbortSignal): Promise<void> {
-    return this.#queue.add({ kind: 'write', write }, signal)
+    const { refusal } = this
+    return refusal === null ? this.#queue.add({ kind: 'write', write }, signal) : Promise.reject(refusal)
   }
 
   /** Makes any other change, alone. */
@@ -154,18 +168,30 @@ export class Writer {
     return alone
   }
 
+  /** With the group's share of folding; without it while that fails, which must not fail the writes. */
   async #tryCommit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
-    const { root, catalog, heads } = this.#parts
+    const { trouble } = this.#parts
+    const isFold = group[0]!.kind === 'fold'
+    if (!isFold && trouble.reason !== null) return this.#attempt(group, false)
+    const outcomes = await this.#attempt(group, true)
+    return isFold || trouble.reason === null ? outcomes : this.#attempt(group, false)
+  }
+
+  async #attempt(group: readonly Change[], folds: boolean): Promise<readonly (unknown | null)[]> {
+    const { root, catalog, heads, trouble } = this.#parts
     const changes = this.#changes
     const first = group[0]!
     const snapshot = new Snapshot(root, first.kind === 'other' ? first.signal : NEVER)
     const draft = new CatalogDraft(catalog)
+    let isFolding = false
     try {
       catalog.refresh()
       const records: JournalRecord[] = []
       const outcomes = await this.#plan(group, draft, snapshot, records)
       // First the step: points that it writes to the journal again are older than the records.
-      const step = this.#planFold(first, records, this.#state, snapshot)
+      isFolding = folds
+      const step = folds ? this.#planFold(first, records, this.#state, snapshot) : null
+      isFolding = step !== null
       const state = this.#append(records, step?.state ?? this.#state)
       draft.addTo(changes)
       snapshot.done()
@@ -175,13 +201,21 @@ export class Writer {
       // What is in memory must never be ahead of the state that a read sees of lmdb.
       root.resetReadTxn()
       this.#state = state
-      step?.done()
+      if (step !== null) {
+        step.done()
+        trouble.succeeded(!this.#folder.isFolding(state))
+      }
       for (const record of records) {
         heads.apply(record)
         if (record.kind === 'removal') this.#folder.removed(record)
       }
       return outcomes
     } catch (error) {
+      // What says that this process is not the owner any more is no matter of folding.
+      if (isFolding && !(error instanceof TidemarkError)) {
+        trouble.failed(error)
+        root.resetReadTxn()
+      }
       return group.map(() => error)
     } finally {
       snapshot.done()
@@ -239,7 +273,10 @@ export class Writer {
   ): FoldStep | null {
     if (first.kind === 'other') return null
     const folder = this.#folder
-    if (first.kind === 'fold') return folder.plan(this.#changes, state, snapshot, IDLE_STEP_POINTS)
+    if (first.kind === 'fold') {
+      const points = Math.min(IDLE_STEP_POINTS, this.#parts.trouble.points)
+      return folder.plan(this.#changes, state, snapshot, points)
+    }
     if (!folder.isFolding(state)) return null
     let points = 0
     for (const record of records) points += (record as JournalPoints).points.times.length
@@ -258,9 +295,18 @@ export class Writer {
       this.#ageTimer.unref()
     }
     this.#waitForRest()
-    if (this.#isFoldQueued || !this.#folder.isDue(this.#state)) return
+    const { trouble } = this.#parts
+    if (!this.#folder.isDue(this.#state)) {
+      trouble.over()
+      return
+    }
+    if (trouble.pauseMs > 0) {
+      this.#retryLater(trouble.pauseMs)
+      return
+    }
+    if (this.#isFoldQueued) return
     this.#isFoldQueued = true
-    // Behind whatever waits now; what fails is tried again with the next commit.
+    // Behind whatever waits now; what fails is tried again later.
     setImmediate(() => {
       if (this.#isClosing) return
       this.#queue.add({ kind: 'fold' }, NEVER).then(
@@ -273,6 +319,15 @@ export class Writer {
         },
       )
     })
+  }
+
+  #retryLater(pauseMs: number): void {
+    if (this.#retryTimer !== null) return
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = null
+      this.#foldLater()
+    }, pauseMs)
+    this.#retryTimer.unref()
   }
 
   /** Has the rest of many points folded when nothing more comes: called again, it waits anew. */

@@ -1,5 +1,7 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import { openDatabase, openEnvironment } from '../../src/storage/environment.ts'
-import { DATABASES } from '../../src/storage/names.ts'
+import { DATA_FILE, DATABASES } from '../../src/storage/names.ts'
 
 /** What becomes of an entry: other bytes, `null` to remove it, undefined to leave it. */
 export type Harm = (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined
@@ -46,4 +48,26 @@ export function withWrongBit(bytes: Uint8Array, at: number, bit = 0): Uint8Array
   const changed = new Uint8Array(bytes)
   changed[at]! ^= 1 << bit
   return changed
+}
+
+/**
+ * Damages the leaf of an environment that holds a key, behind lmdb's back, which then reports an error whenever it comes by; also while it
+ * is open.
+ * @returns what mends it
+ */
+export function harmLeaf(folder: string, key: Uint8Array): () => void {
+  const path = join(folder, DATA_FILE)
+  const bytes = readFileSync(path)
+  const pages: number[] = []
+  for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + 1))
+    pages.push(Math.floor(at / 4096))
+  const leaves = [...new Set(pages)].filter((page) => bytes.readUInt16LE(page * 4096 + 18) === 2)
+  if (leaves.length !== 1) throw new Error(`${leaves.length} leaves hold the key`)
+  const setFlags = (flags: number) => {
+    const file = openSync(path, 'r+')
+    writeSync(file, Uint8Array.of(flags, 0), 0, 2, leaves[0]! * 4096 + 18)
+    closeSync(file)
+  }
+  setFlags(0x10)
+  return () => setFlags(2)
 }

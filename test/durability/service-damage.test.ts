@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type RunningService, serve, temporaryFolder, tidemark } from '../cli/run.ts'
-import { harmEntries, withWrongBit } from './damage.ts'
+import { harmEntries, harmLeaf, withWrongBit } from './damage.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const pointsOf = (numbers: readonly number[]) =>
@@ -86,6 +87,47 @@ test('a backup beside a service takes what still stands in the journal, and is r
   assert.equal((await write(again, key, [9])).status, 200)
   assert.deepEqual(await read(again, key), [1, 2, 3, 9])
   await again.stop()
+})
+
+/** Writes points to each of 300 tags, which take several pages of the file together. */
+async function writeAll(service: RunningService, key: string, from: number, count: number) {
+  const points = pointsOf(Array.from({ length: count }, (_, i) => from + i))
+  const tags = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`local/${i}`, points]))
+  assert.equal(
+    (await service.post('/historian/write/points', { createTags: true, points: tags }, key)).status,
+    200,
+  )
+}
+
+test('while points cannot be folded, writes are taken in every worker, and the log and the readiness say so', async () => {
+  const cwd = await temporaryFolder()
+  const service = await serve(['--workers', '2'], { cwd, env: { TIDEMARK_LOG_LEVEL: 'error' } })
+  const key = service.writeKey
+  await writeAll(service, key, 0, 100)
+  // The newest page of summaries of the 150th tag, once everything is folded.
+  const page = Buffer.from('00000096ffffffffffffffff', 'hex')
+  let mend: (() => void) | null = null
+  while (mend === null) {
+    await wait(100)
+    try {
+      mend = harmLeaf(dataOf(cwd), page)
+    } catch {}
+  }
+  await writeAll(service, key, 1_000, 70)
+  while (!service.stderr().includes('cannot be moved')) await wait(20)
+  for (let i = 0; i < 10; i++) assert.equal((await write(service, key, [i])).status, 200)
+  assert.equal(service.stderr().match(/cannot be moved/g)!.length, 1)
+  await wait(1_100)
+  for (let i = 0; i < 4; i++) {
+    const { status, body } = await ready(service, key)
+    const [historian] = body.historians as { readonly state: string; readonly reason?: string }[]
+    assert.deepEqual([status, body.status, historian!.state], [200, 'ready', 'up'])
+    assert.match(historian!.reason!, /^points cannot be moved from its journal into blocks: /)
+  }
+  mend()
+  assert.equal((await write(service, key, [11])).status, 200)
+  assert.equal(await service.stop(), 0)
+  assert.equal((await tidemark(['check'], { cwd })).code, 0)
 })
 
 /** The historian's folder, in the data directory that a service makes where it is started. */

@@ -37,11 +37,12 @@ export const embedded = defineDriver({
   configSchema: embeddedConfigSchema,
   isLocal: true,
   ownFolder: ({ path }) => path ?? null,
-  open: async ({ writable, path }, { name, directory, owner }) =>
+  open: async ({ writable, path }, { name, directory, owner, log }) =>
     new EmbeddedHistorian(
       await openHistorianStore(path ?? directory, {
         historian: name,
         owner: writable && owner === undefined,
+        log,
       }),
       writable,
       owner ?? null,
@@ -74,8 +75,14 @@ export class EmbeddedHistorian implements Historian {
     }
   }
 
-  checkHealth({ signal }: CallContext): Promise<void> {
-    return this.#store.checkHealth(signal)
+  async checkHealth({ signal }: CallContext): Promise<void> {
+    await this.#store.checkHealth(signal)
+    if (this.#owner !== null && this.capabilities.write) await this.#owner.change('checkHealth', [], signal)
+  }
+
+  async trouble({ signal }: CallContext): Promise<string | null> {
+    if (this.#owner === null || !this.capabilities.write) return this.#store.trouble
+    return (await this.#owner.change('trouble', [], signal)) as string | null
   }
 
   close(): Promise<void> {

@@ -134,3 +134,17 @@ test('with the store of keys down the service is unavailable, also to a key that
   // Without a key nothing has to be looked up.
   assert.equal((await get(app, '/historian/list', {})).status, 401)
 })
+
+test('a historian that is up can say what to look at, to those who may see it', async () => {
+  class TroubledHistorian extends MemoryHistorian {
+    async trouble(): Promise<string> {
+      return 'the disk is nearly full'
+    }
+  }
+  const { app } = testService({ historians: [new TroubledHistorian('local')] })
+  const { status, body } = await ready(app, READ_KEY)
+  assert.deepEqual([status, body.status], [200, 'ready'])
+  assert.equal(body.historians[0].state, 'up')
+  assert.equal(body.historians[0].reason, 'the disk is nearly full')
+  assert.doesNotMatch((await ready(app)).text, /nearly full/)
+})

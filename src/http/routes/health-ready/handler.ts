@@ -12,8 +12,11 @@ const CHECK_SECONDS = 3
 /** Anybody may ask, so the historians themselves are asked at most this often. */
 const FRESH_MS = 1_000
 
-/** Null: it is up. */
-type Reason = string | null
+interface Health {
+  readonly isUp: boolean
+  /** Why it is down, or what somebody should look at although it is up; `null` for nothing. */
+  readonly reason: string | null
+}
 
 export const ready: Route = {
   method: 'GET',
@@ -31,29 +34,34 @@ export const ready: Route = {
         checkStore === undefined ? null : checks.ofStore(checkStore),
         ...seen.list().map(async (historian) => ({
           historian,
-          reason: await (isCircle ? check(historian) : checks.of(historian)),
+          health: await (isCircle ? check(historian) : checks.of(historian)),
         })),
       ])
-      const up = states.filter(({ reason }) => reason === null).length
+      const up = states.filter(({ health }) => health.isUp).length
       // Without the store no key can be looked up: nobody is answered.
-      const isAnswering = store === null && (up > 0 || states.length === 0)
+      const isStoreUp = store?.isUp ?? true
+      const isAnswering = isStoreUp && (up > 0 || states.length === 0)
       const status = !isAnswering ? 'unavailable' : up === states.length ? 'ready' : 'degraded'
       reply.code(status === 'unavailable' ? statusOfKind('unavailable') : 200)
       const mayName = request.caller !== null
       return {
         status,
-        ...(checkStore !== undefined && { store: { state: store === null ? 'up' : 'down' } }),
-        historians: states.map(({ historian, reason }) => describe(historian, reason, mayName)),
+        ...(checkStore !== undefined && { store: { state: isStoreUp ? 'up' : 'down' } }),
+        historians: states.map(({ historian, health }) => describe(historian, health, mayName)),
       }
     }
   },
 }
 
-function describe({ name, type, capabilities }: Historian, reason: Reason, mayName: boolean): object {
+function describe(
+  { name, type, capabilities }: Historian,
+  { isUp, reason }: Health,
+  mayName: boolean,
+): object {
   return {
     ...(mayName && { name }),
     type,
-    state: reason === null ? 'up' : 'down',
+    state: isUp ? 'up' : 'down',
     ...(mayName && reason !== null && { reason }),
     writable: capabilities.write,
     durability: capabilities.durability,
@@ -63,27 +71,27 @@ function describe({ name, type, capabilities }: Historian, reason: Reason, mayNa
 
 /** The last check of each historian; whoever asks meanwhile shares it. */
 class HealthChecks {
-  readonly #checks = new Map<string, { readonly began: number; readonly reason: Promise<Reason> }>()
+  readonly #checks = new Map<string, { readonly began: number; readonly health: Promise<Health> }>()
 
-  of(historian: Historian): Promise<Reason> {
+  of(historian: Historian): Promise<Health> {
     return this.#fresh(historian.name, () => check(historian))
   }
 
-  ofStore(checkStore: () => Promise<void>): Promise<Reason> {
+  ofStore(checkStore: () => Promise<void>): Promise<Health> {
     // No historian has an empty name.
     return this.#fresh('', () => check({ name: 'store', checkHealth: checkStore }))
   }
 
-  #fresh(name: string, look: () => Promise<Reason>): Promise<Reason> {
+  #fresh(name: string, look: () => Promise<Health>): Promise<Health> {
     const last = this.#checks.get(name)
-    if (last !== undefined && performance.now() - last.began < FRESH_MS) return last.reason
-    const reason = look()
-    this.#checks.set(name, { began: performance.now(), reason })
-    return reason
+    if (last !== undefined && performance.now() - last.began < FRESH_MS) return last.health
+    const health = look()
+    this.#checks.set(name, { began: performance.now(), health })
+    return health
   }
 }
 
-async function check(historian: Pick<Historian, 'name' | 'checkHealth'>): Promise<Reason> {
+async function check(historian: Pick<Historian, 'name' | 'checkHealth' | 'trouble'>): Promise<Health> {
   const deadline = withDeadline(new AbortController().signal, CHECK_SECONDS)
   const late = Promise.withResolvers<never>()
   deadline.signal.addEventListener('abort', () => {
@@ -91,10 +99,12 @@ async function check(historian: Pick<Historian, 'name' | 'checkHealth'>): Promis
     late.reject(new TidemarkError('HISTORIAN_UNAVAILABLE', { historian: historian.name, reason }))
   })
   try {
-    await Promise.race([historian.checkHealth({ signal: deadline.signal }), late.promise])
-    return null
+    const { signal } = deadline
+    await Promise.race([historian.checkHealth({ signal }), late.promise])
+    const reason = (await Promise.race([historian.trouble?.({ signal }), late.promise])) ?? null
+    return { isUp: true, reason }
   } catch (error) {
-    return issueOf(error).message
+    return { isUp: false, reason: issueOf(error).message }
   } finally {
     deadline.done()
   }

@@ -14,7 +14,10 @@ const content: Content = {
             name: { type: 'string', description: 'Only with a valid key.' },
             type: { type: 'string', description: 'Kind of historian.' },
             state: { type: 'string', enum: ['up', 'down'] },
-            reason: { type: 'string', description: 'Why it is down; only with a valid key.' },
+            reason: {
+              type: 'string',
+              description: 'Why it is down, or what to look at although it is up; only with a valid key.',
+            },
             writable: { type: 'boolean' },
             durability: {
               type: 'string',
