@@ -68,7 +68,11 @@ async function runServe(options: Options, context: CommandContext): Promise<void
   const loaded = await loadCommandSettings(options, context, [...flags, ...demo])
   const { terminal, tools, signal } = context
   if (loaded.settings.demo) say(terminal, 'Bringing the demo plant up to the present ...')
-  const service = await tools.startService(loaded.settings)
+  const service = await startUnlessTold(() => tools.startService(loaded.settings), signal)
+  if (service === null) {
+    say(terminal, 'Stopped.')
+    return
+  }
   try {
     sayStarted(loaded, service, tools.version, terminal)
     await stopAsked(signal)
@@ -77,6 +81,16 @@ async function runServe(options: Options, context: CommandContext): Promise<void
     await service.stop()
   }
   say(terminal, 'Stopped.')
+}
+
+/** `null` when it did not start because it was told to end meanwhile, which ends its workers, too. */
+async function startUnlessTold(start: () => Promise<Service>, signal: AbortSignal): Promise<Service | null> {
+  try {
+    return await start()
+  } catch (error) {
+    if (signal.aborted) return null
+    throw error
+  }
 }
 
 function stopAsked(signal: AbortSignal): Promise<void> {

@@ -21,6 +21,10 @@ export interface Workers extends StartedWorker {
 
 /** A worker that ends by itself is started anew after this time, so that one that cannot start does not take a processor. */
 const RESTART_MS = 1_000
+/** What ends a service, and workers that do not listen to it yet. */
+const ENDING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** All processes are told to end at about the same time: a worker may be gone before this process was told. */
+const TOLD_MS = 500
 /** How long a scrape waits for the other workers. */
 const METRICS_MS = 2_000
 
@@ -107,7 +111,10 @@ class Primary {
     worker.on('exit', (code, signal) => {
       this.#workers.delete(worker)
       // What it asked for is made all the same: it may be made already.
-      started.reject(new Error(`a worker ended before it answered (${signal ?? `exit code ${code}`})`))
+      const reason = new Error(`a worker ended before it answered (${signal ?? `exit code ${code}`})`)
+      if (signal !== null && ENDING.includes(signal as NodeJS.Signals))
+        setTimeout(() => started.reject(reason), TOLD_MS)
+      else started.reject(reason)
       if (isStarted && !this.#isStopping) this.#replace(worker, signal ?? `exit code ${code}`)
     })
     send(worker, { type: 'start', settings: this.#settings })

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type RunningService, serve, temporaryFolder } from './run.ts'
+import { PROJECT, type RunningService, serve, temporaryFolder } from './run.ts'
 
+const BIN = join(PROJECT, 'bin', 'tidemark.js')
 const START = Date.parse('2026-01-01T00:00:00Z')
 
 /** Posts JSON on a connection of its own, which the service gives to the worker whose turn it is. */
@@ -58,7 +61,7 @@ const countOf = async (service: RunningService, tag: string) => {
 }
 
 /** Ids of the processes that this service's first process started. */
-function childrenOf(service: RunningService): number[] {
+function childrenOf(service: Pick<RunningService, 'pid'>): number[] {
   const parent = service.pid
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
@@ -152,6 +155,41 @@ describe('serve --workers', async () => {
     const started = serve(['--workers', '2', '--port', String(port), '--data-dir', 'taken'], { cwd })
     await assert.rejects(started, /Something listens at 127\.0\.0\.1, port \d+ already/)
     other.close()
+  })
+
+  it('ends quietly when it is told to while its workers start', {
+    skip: process.platform !== 'linux' && 'looks for processes in /proc',
+  }, async () => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const child = spawn(
+        process.execPath,
+        [BIN, 'serve', '--workers', '3', '--port', '0', '--data-dir', 'told'],
+        {
+          cwd,
+          stdio: ['ignore', 'pipe', 'pipe'],
+          env: { ...process.env, TIDEMARK_LOG_LEVEL: 'warn' },
+        },
+      )
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on('data', (text) => {
+          output += text
+        })
+      }
+      const closed = once(child, 'close')
+      let workers: number[] = []
+      while (workers.length === 0) {
+        await wait(1)
+        workers = childrenOf({ pid: child.pid! })
+      }
+      // As Ctrl-C does and systemd: all processes are told, in any order. This one does not listen yet.
+      for (const pid of workers) process.kill(pid, signal)
+      await wait(20)
+      child.kill(signal)
+      assert.deepEqual(await closed, [0, null], output)
+      assert.match(output, /^Stopped\.\n$/m)
+      assert.doesNotMatch(output, /Interrupted|before it answered|"level":[45]0/)
+    }
   })
 
   it('does not serve the demo plant', async () => {
