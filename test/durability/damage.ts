@@ -62,10 +62,13 @@ export function harmLeaf(folder: string, key: Uint8Array): () => void {
   for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + 1))
     pages.push(Math.floor(at / 4096))
   const leaves = [...new Set(pages)].filter((page) => bytes.readUInt16LE(page * 4096 + 18) === 2)
-  if (leaves.length !== 1) throw new Error(`${leaves.length} leaves hold the key`)
+  if (leaves.length === 0) throw new Error('no leaf holds the key')
+  // Earlier states of the leaf can be there still: that of the last transaction is the one in use.
+  const transactionOf = (page: number) => bytes.readBigUInt64LE(page * 4096 + 8)
+  const leaf = leaves.reduce((last, page) => (transactionOf(page) > transactionOf(last) ? page : last))
   const setFlags = (flags: number) => {
     const file = openSync(path, 'r+')
-    writeSync(file, Uint8Array.of(flags, 0), 0, 2, leaves[0]! * 4096 + 18)
+    writeSync(file, Uint8Array.of(flags, 0), 0, 2, leaf * 4096 + 18)
     closeSync(file)
   }
   setFlags(0x10)
