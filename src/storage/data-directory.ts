@@ -13,6 +13,7 @@ import {
   unusable,
 } from './environment.ts'
 import { LmdbKeyStore } from './key-store.ts'
+import { takeOwnershipWhenRoom } from './late-ownership.ts'
 import {
   DATABASES,
   FORMAT_VERSION,
@@ -21,7 +22,7 @@ import {
   SYSTEM_FOLDER,
   UNFINISHED_FOLDER,
 } from './names.ts'
-import { type Ownership, takeOwnership } from './owner.ts'
+import type { Ownership } from './owner.ts'
 
 export interface DataDirectoryOptions {
   /**
@@ -94,7 +95,7 @@ export async function openDataDirectory(path: string, options: DataDirectoryOpti
     const meta = new Meta(store)
     meta.checkFormat(root, FORMAT_VERSION, path)
     const keys = new LmdbKeyStore(root, meta, openDatabase(root, DATABASES.keys))
-    const ownership = options.owner ? takeOwnership(root, meta, folder, path) : null
+    const ownership = options.owner ? takeOwnershipWhenRoom(root, meta, folder, path) : null
     const aliases = new LmdbAliasStore(root, openDatabase(root, DATABASES.aliases))
     return new DataDirectory(path, root, { keys, aliases }, ownership)
   } catch (error) {

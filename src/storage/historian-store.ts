@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { WriteBatch } from '../historian/contract.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
@@ -25,8 +26,8 @@ import { Heads } from './heads/heads.ts'
 import { checkHistorian, type HistorianCheck } from './historian-check.ts'
 import { JournalFollower } from './journal/follower.ts'
 import { Journal } from './journal/journal.ts'
+import { type LateOwnership, takeOwnershipWhenRoom } from './late-ownership.ts'
 import { DATABASES, FORMAT_VERSION, META, SUMMARIES_VERSION } from './names.ts'
-import { type Ownership, takeOwnership } from './owner.ts'
 import { planDeletes, type Span } from './plan-deletes.ts'
 import { countPoints, readInterpolated, readNeighbours, readPoint, readRange } from './point-reads.ts'
 import { rebuildSearch } from './rebuild-search.ts'
@@ -89,15 +90,16 @@ export class HistorianStore {
   readonly historian: string
   readonly #root: Root
   readonly #stores: HistorianStores
-  readonly #ownership: Ownership | null
+  readonly #ownership: LateOwnership | null
   readonly #catalog: Catalog
   readonly #access: BlockAccess
   readonly #journal: Journal
   readonly #heads = new Heads()
   readonly #follower: JournalFollower
   readonly #trouble: FoldTrouble
-  /** `null` when another process may change what is read here. */
-  readonly #writer: Writer | null
+  #isClosed = false
+  /** `null` when another process may change what is read here: it was opened to read, or could not be owned yet. */
+  #writer: Writer | null = null
   /** Reads on the state that was caught up with last, which must stay as it is for them. */
   #joined = 0
   /**
@@ -114,7 +116,7 @@ export class HistorianStore {
     historian: string,
     root: Root,
     stores: HistorianStores,
-    ownership: Ownership | null,
+    ownership: LateOwnership | null,
     fold: FoldLimits,
     log: TroubleLog | null,
   ) {
@@ -132,7 +134,29 @@ export class HistorianStore {
     }
     this.#journal = new Journal(stores.journal)
     this.#follower = new JournalFollower(this.#journal, this.#heads)
-    this.#writer = ownership === null ? null : this.#makeWriter(fold)
+    if (ownership?.missing === null) this.#writer = this.#makeWriter(fold)
+    else if (ownership !== null) this.#beginChangesLater(ownership, fold, log)
+  }
+
+  #beginChangesLater(ownership: LateOwnership, limits: FoldLimits, log: TroubleLog | null): void {
+    const fields = { historian: this.historian, reason: ownership.missing }
+    log?.error(fields, 'there is no room to become the owner of the data: they are only read until there is')
+    ownership.onTaken(() => {
+      this.#beginChanges(limits).then(
+        () => log?.info({ historian: this.historian }, 'there is room again: changes are made'),
+        (error: unknown) => log?.error({ err: error, historian: this.historian }, 'changes cannot be made'),
+      )
+    })
+  }
+
+  /** From a historian that is only read makes one that is changed, once it is owned. */
+  async #beginChanges(limits: FoldLimits): Promise<void> {
+    // Reads that began on what is in memory go on with it.
+    while (this.#joined > 0) await setImmediate()
+    if (this.#isClosed) return
+    this.#catchUp()
+    if (!isCurrent(this.#stores.meta)) throw new Error('another version has changed the data meanwhile')
+    this.#writer = this.#makeWriter(limits)
   }
 
   #makeWriter(limits: FoldLimits): Writer {
@@ -158,12 +182,13 @@ export class HistorianStore {
 
   /** Finishes all changes that were asked for and frees everything. Nothing is called afterwards. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#writer?.close()
     await this.#ownership?.release()
     await this.#root.close()
   }
 
-  /** Why points cannot be moved from the journal into blocks now, although changes are made; `null` when they can. */
+  /** What somebody should look at although reads are answered; `null` for nothing. */
   get trouble(): string | null {
     const { reason } = this.#trouble
     return reason === null ? null : `${UNFOLDED}: ${reason}`
@@ -174,6 +199,7 @@ export class HistorianStore {
     await this.#read(signal, () => {
       if (this.#stores.meta.get(META.format) === undefined) throw new Damage('the format is missing')
       if (this.#follower.damage !== null) throw this.#follower.damage
+      if (this.#ownership !== null && this.#writer === null) throw this.#notOwned()
       this.#checkOwned()
       const refusal = this.#writer?.refusal ?? null
       if (refusal !== null) throw refusal
@@ -322,7 +348,7 @@ export class HistorianStore {
   }
 
   /** Makes and overwrites metadata; tells for each entry whether it was stored, or exists, or is missing. */
-  putTags(
+  async putTags(
     entries: readonly TagFields[],
     mode: 'create' | 'update' | 'upsert',
     signal: AbortSignal,
@@ -345,7 +371,11 @@ export class HistorianStore {
   }
 
   /** Removes points and tells how many of each range; one in several ranges counts for the first. */
-  deletePoints(ranges: readonly TagSpan[], dryRun: boolean, signal: AbortSignal): Promise<readonly number[]> {
+  async deletePoints(
+    ranges: readonly TagSpan[],
+    dryRun: boolean,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
     const needs = { tags: () => this.#idsOf(ranges.map(({ tag }) => tag)), damage: 'throw' as const }
     return this.#owned.change(signal, needs, async ({ changes, snapshot, removeSpans }) => {
       const counts = ranges.map(() => 0)
@@ -368,7 +398,11 @@ export class HistorianStore {
   }
 
   /** Removes tags with their points and tells how many points each had. TAG_NOT_FOUND for a missing one. */
-  deleteTags(names: readonly string[], dryRun: boolean, signal: AbortSignal): Promise<readonly number[]> {
+  async deleteTags(
+    names: readonly string[],
+    dryRun: boolean,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
     const needs = { tags: () => this.#idsOf(names), damage: 'leave-out' as const }
     return this.#owned.change(signal, needs, async ({ changes, catalog, snapshot, removeSpans }) => {
       const records = names.map((name) => this.#existing(catalog, name))
@@ -385,7 +419,7 @@ export class HistorianStore {
   }
 
   /** Renames tags, all or none. TAG_NOT_FOUND for a missing one, TAG_EXISTS for a name that stays or becomes another's. */
-  renameTags(
+  async renameTags(
     renames: readonly { readonly from: string; readonly to: string }[],
     dryRun: boolean,
     signal: AbortSignal,
@@ -446,8 +480,14 @@ export class HistorianStore {
 
   /** Who changes the historian; a store that was opened to read is never asked to. */
   get #owned(): Writer {
-    if (this.#writer === null) throw new TypeError('the historian was opened to read')
-    return this.#writer
+    if (this.#writer !== null) return this.#writer
+    throw this.#ownership === null ? new TypeError('the historian was opened to read') : this.#notOwned()
+  }
+
+  #notOwned(): TidemarkError {
+    const cause = this.#ownership?.missing ?? 'changes begin just now'
+    const reason = `there was no room to become the owner of its data, which are only read until there is: ${cause}`
+    return new TidemarkError('WRITE_FAILED', { historian: this.historian, reason })
   }
 
   #blocksOf(id: number, snapshot: Snapshot, heads: HeadCapture): TagBlocks {
@@ -622,7 +662,7 @@ export async function openHistorianStore(
   { historian, owner, fold, log }: HistorianStoreOptions,
 ): Promise<HistorianStore> {
   const root = openEnvironment(folder)
-  let ownership: Ownership | null = null
+  let ownership: LateOwnership | null = null
   try {
     const metaStore = openDatabase(root, DATABASES.meta)
     const meta = new Meta(metaStore)
@@ -639,7 +679,9 @@ export async function openHistorianStore(
     }
     checkName(root, meta, folder, historian)
     if (owner) {
-      ownership = takeOwnership(root, meta, folder, folder)
+      ownership = takeOwnershipWhenRoom(root, meta, folder, folder)
+      // What is not as this version has it must be made so first, which takes room.
+      if (ownership.missing !== null && !isCurrent(meta)) throw unusable(folder, ownership.missing)
       // Earlier versions would not see the points of the journal.
       if (meta.getNumber(META.format) < FORMAT_VERSION) {
         root.transactionSync(() => meta.put(META.format, FORMAT_VERSION))
@@ -654,6 +696,15 @@ export async function openHistorianStore(
     await root.close()
     throw error instanceof TidemarkError ? error : unusable(folder, reasonOf(error), error)
   }
+}
+
+/** Whether a historian is as this version writes it. */
+function isCurrent(meta: Meta): boolean {
+  return (
+    meta.get(META.format) === FORMAT_VERSION &&
+    meta.get(META.unicode) === process.versions.unicode &&
+    meta.get(META.summaries) === SUMMARIES_VERSION
+  )
 }
 
 /** Two names that differ only in case are one folder on some systems: then the second is told. */

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type RunningService, serve, temporaryFolder, tidemark } from '../cli/run.ts'
+import { findServer } from '../servers/required.ts'
+
+const prlimit = findServer('prlimit', 'prlimit')
+const START_MS = Date.UTC(2026, 0, 1)
+
+const write = (service: RunningService, key: string, value: number) =>
+  service.post(
+    '/historian/write/points',
+    { createTags: true, points: { 'local/A': [{ timestamp: START_MS + value, value }] } },
+    key,
+  )
+
+const newest = async (service: RunningService, key: string) => {
+  const requests = { a: { type: 'CURRENT_POINT', tag: 'local/A', details: { now: START_MS + 1_000 } } }
+  const { body } = await service.post('/historian/multi', { requests }, key)
+  return (body.results as { a: { dataPoint: { value: number } } }).a.dataPoint.value
+}
+
+const ready = async (service: RunningService, key: string) => {
+  const response = await fetch(`${service.url}/health/ready`, { headers: { 'X-Api-Key': key } })
+  const { historians } = (await response.json()) as { historians: { state: string; reason?: string }[] }
+  return historians[0]!
+}
+
+for (const workers of ['1', '2']) {
+  test(`a service of ${workers} that starts on a full disk answers reads, refuses changes, and makes them once there is room`, {
+    skip: prlimit.skip,
+  }, async () => {
+    const cwd = await temporaryFolder()
+    const first = await serve([], { cwd })
+    const key = first.writeKey
+    assert.equal((await write(first, key, 1)).status, 200)
+    await first.kill()
+
+    // No file may be written to behind its first 8 kB: all that lmdb can write is its meta pages.
+    const node = join(cwd, 'limited-node')
+    writeFileSync(node, `#!/bin/bash\ntrap '' XFSZ\nulimit -S -f 8\nexec '${process.execPath}' "$@"\n`)
+    chmodSync(node, 0o755)
+    const service = await serve(['--workers', workers], { cwd, node })
+    assert.match(service.stderr(), /there is no room to become the owner of the data/)
+    assert.equal(await newest(service, key), 1)
+    const refused = await write(service, key, 2)
+    assert.equal(refused.status, 503)
+    const because = /there was no room to become the owner of its data, which are only read until there is/
+    assert.match(JSON.stringify(refused.body), because)
+    const { body } = await service.post(
+      '/historian/metadata/create',
+      { entries: { 'local/B': { description: null, units: null, stepped: false } } },
+      key,
+    )
+    assert.match(JSON.stringify(body), because)
+    const before = await ready(service, key)
+    assert.equal(before.state, 'down')
+    assert.match(before.reason!, because)
+    assert.equal(await newest(service, key), 1)
+
+    execFileSync(prlimit.path!, ['--pid', String(service.pid), '--fsize=unlimited:'])
+    while ((await write(service, key, 3)).status !== 200) await wait(100)
+    assert.equal(await newest(service, key), 3)
+    while ((await ready(service, key)).state !== 'up') await wait(100)
+    // Now it is the owner as any other.
+    const second = await tidemark(['serve', '--port', '0'], { cwd })
+    assert.equal(second.code, 1)
+    assert.match(second.stderr, /is in use by a running tidemark/)
+    assert.equal(await service.stop(), 0)
+    assert.equal((await tidemark(['check'], { cwd })).code, 0)
+  })
+}
