@@ -175,6 +175,11 @@ export function unusable(directory: string, reason: string, cause?: unknown): Ti
   return new TidemarkError('DATA_DIR_UNUSABLE', { directory, reason }, { cause })
 }
 
+/** Whether lmdb could not write its meta page: what of it is on disk nobody knows, and it refuses everything until it is opened anew. */
+export function isPanic(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('MDB_PANIC')
+}
+
 /** Why the file system or lmdb refused, in words that a user can act on. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
@@ -183,6 +188,7 @@ export function reasonOf(error: unknown): string {
   if (/EACCES|EPERM|permission denied|operation not permitted/i.test(text)) {
     return 'permission to write there is missing'
   }
+  if (isPanic(error)) return 'the disk reported an error at the end of a commit: start the service anew'
   if (/ENOSPC|no space left/i.test(text)) return 'the disk is full'
   if (/EDQUOT|quota/i.test(text)) return 'the disk quota is used up'
   if (/EFBIG|file too large/i.test(text)) return 'the file may not grow any further'

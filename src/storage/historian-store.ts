@@ -11,6 +11,7 @@ import { Catalog, type CatalogDraft, type CatalogStores } from './catalog.ts'
 import { CommitFailed } from './changes.ts'
 import { Damage } from './damage.ts'
 import {
+  isPanic,
   Meta,
   openDatabase,
   openEnvironment,
@@ -632,6 +633,14 @@ export class HistorianStore {
 
   #readError(error: unknown): unknown {
     if (error instanceof Damage) return this.#corrupt(error.message, error)
+    if (isPanic(error)) {
+      const reason = reasonOf(error)
+      return new TidemarkError(
+        'HISTORIAN_UNAVAILABLE',
+        { historian: this.historian, reason },
+        { cause: error },
+      )
+    }
     if (isLmdbError(error)) {
       // The read transaction that met it is of no more use to anybody in this turn of the event loop.
       this.#root.resetReadTxn()
