@@ -303,11 +303,13 @@ async function needsDataDirectory({ store, demo, historians }: Settings): Promis
 const HEAP_GROWTH_PERCENT = 50
 
 /**
- * Left to itself V8 lets a heap of 40 MB grow to 150 MB where little dies old, as points in columns lie outside of it. Not
- * before the service has started: code of Node that is loaded afterwards is compiled anew, since its cache was made without the flag.
+ * Left to itself V8 lets a heap of 40 MB grow to 150 MB where little dies old, as points in columns lie outside of it, and keeps
+ * some 18 MB of pages for later that it does not need soon. Not before the service has started: code of Node that is loaded
+ * afterwards is compiled anew, since its cache was made without the flags.
  */
 function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
+  setFlagsFromString('--no-memory-pool')
 }
 
 async function serviceLog(settings: Settings): Promise<Logger> {
