@@ -1,4 +1,5 @@
-import { Agent, request } from 'node:http'
+import { HttpClient } from '../client/http-client.ts'
+import { expect } from '../measure.ts'
 import { type Form, makeBodies, type Workload, WRITTEN } from './workloads.ts'
 
 /** What the load process is told; it answers each message with one. */
@@ -38,41 +39,25 @@ process.on('message', (order: LoadOrder) => {
   )
 })
 
-async function sendAll(order: LoadOrder & { readonly kind: 'send' }): Promise<LoadResult> {
-  const agent = new Agent({ keepAlive: true })
+async function sendAll({ port, key, writers }: LoadOrder & { readonly kind: 'send' }): Promise<LoadResult> {
+  const client = new HttpClient(port, { 'content-type': 'application/json', 'x-api-key': key })
+  const requests = bodies.map((body) => client.request('POST', '/historian/write/points', body))
   const requestMs: number[] = []
   let next = 0
   const began = performance.now()
   const writer = async () => {
-    while (next < bodies.length) {
-      const body = bodies[next++]!
+    while (next < requests.length) {
+      const request = requests[next++]!
       const sent = performance.now()
-      await post(agent, order, body)
+      const answer = await client.send(request)
       requestMs.push(performance.now() - sent)
+      if (!answer.equals(written)) expect(false, answer.toString('utf8', 0, 500))
     }
   }
-  await Promise.all(Array.from({ length: order.writers }, writer))
+  await Promise.all(Array.from({ length: writers }, writer))
   const ms = performance.now() - began
-  agent.destroy()
+  client.interrupt()
   return { ms, requestMs }
 }
 
-function post(agent: Agent, { port, key }: { port: number; key: string }, body: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': body.length, 'x-api-key': key }
-    const path = '/historian/write/points'
-    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk
-      })
-      answer.on('error', reject)
-      answer.on('end', () => {
-        if (answer.statusCode === 200 && text === WRITTEN) resolve()
-        else reject(new Error(`${answer.statusCode} ${text.slice(0, 500)}`))
-      })
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}
+const written = Buffer.from(WRITTEN)
