@@ -1,6 +1,6 @@
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { historianDirectory } from '../../src/storage/data-directory.ts'
-import { openHistorianStore } from '../../src/storage/historian-store.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 import { expect, type Measurement, measure } from '../measure.ts'
 import { memoryOf, startService } from '../service.ts'
 import { atOneHertz, randomWalk, START, signal } from '../storage/plant.ts'

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
 import { openDatabase, openEnvironment } from '../../src/storage/environment.ts'
 import type { FoldLimits } from '../../src/storage/folder.ts'
-import { type HistorianStore, openHistorianStore } from '../../src/storage/historian-store.ts'
+import type { HistorianStore } from '../../src/storage/historian-store.ts'
 import { DATABASES } from '../../src/storage/names.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 import { seededRandom } from '../measure.ts'
 
 export const { signal } = new AbortController()

@@ -4,11 +4,11 @@ import { temporaryFolder } from '../../test/durability/folder.ts'
 import { writeBatch } from '../historian/write-batch.ts'
 import { Arena } from './arena.ts'
 import { openDatabase, openEnvironment } from './environment.ts'
-import { openHistorianStore } from './historian-store.ts'
 import { pointsRecord } from './journal/journal.fixture.ts'
 import { Journal } from './journal/journal.ts'
 import { encodePoints } from './journal/record.ts'
 import { DATABASES } from './names.ts'
+import { openHistorianStore } from './open-historian.ts'
 
 const { signal } = new AbortController()
 const EVER = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, order: 'asc', limit: 1e7 } as const

@@ -106,6 +106,14 @@ export class Catalog {
   }
 }
 
+/** `null` when there is no such tag. */
+export type FindTag = (name: string) => TagRecord | null
+
+/** Ids of those tags that exist, each tag once. */
+export function idsOf(names: readonly string[], find: FindTag): number[] {
+  return [...new Set(names)].flatMap((name) => find(name)?.id ?? [])
+}
+
 /** Changes of tags that are being worked out, seen as if they were done already. */
 export class CatalogDraft {
   readonly #catalog: Catalog

@@ -5,7 +5,8 @@ import { harmLeaf } from '../../test/durability/damage.ts'
 import { temporaryFolder } from '../../test/durability/folder.ts'
 import { writeBatch } from '../historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
-import { type HistorianStore, openHistorianStore } from './historian-store.ts'
+import type { HistorianStore } from './historian-store.ts'
+import { openHistorianStore } from './open-historian.ts'
 
 const { signal } = new AbortController()
 const EVER = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, order: 'asc', limit: 1e7 } as const

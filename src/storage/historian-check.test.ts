@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../../test/durability/folder.ts'
 import { writeBatch } from '../historian/write-batch.ts'
 import { makeColumns } from '../series/columns.ts'
-import { openHistorianStore } from './historian-store.ts'
+import { openHistorianStore } from './open-historian.ts'
 
 const { signal } = new AbortController()
 

@@ -8,8 +8,9 @@ import { temporaryFolder } from '../../test/durability/folder.ts'
 import { writeBatch } from '../historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
 import { Meta, openDatabase, openEnvironment } from './environment.ts'
-import { type HistorianStore, openHistorianStore } from './historian-store.ts'
+import type { HistorianStore } from './historian-store.ts'
 import { DATABASES, META } from './names.ts'
+import { openHistorianStore } from './open-historian.ts'
 
 const { signal } = new AbortController()
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code

@@ -8,8 +8,8 @@ import { writeBatch } from '../historian/write-batch.ts'
 import { makeColumns } from '../series/columns.ts'
 import { backupDataDirectory } from './backup.ts'
 import { openDataDirectory } from './data-directory.ts'
-import { openHistorianStore } from './historian-store.ts'
 import { checkDataDirectory } from './maintenance.ts'
+import { openHistorianStore } from './open-historian.ts'
 
 const { signal } = new AbortController()
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code

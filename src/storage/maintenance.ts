@@ -4,8 +4,8 @@ import { openDataDirectory } from './data-directory.ts'
 import { type HistorianElsewhere, outside } from './elsewhere.ts'
 import { hasEnvironment, Meta, openDatabase, openEnvironment } from './environment.ts'
 import type { HistorianCheck } from './historian-check.ts'
-import { openHistorianStore } from './historian-store.ts'
 import { DATABASES, META } from './names.ts'
+import { openHistorianStore } from './open-historian.ts'
 
 /** What a check of one embedded historian found; `failure` is why it could not be checked at all. */
 export interface CheckedHistorian {

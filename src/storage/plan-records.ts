@@ -1,5 +1,6 @@
 import type { WriteBatch } from '../historian/contract.ts'
 import type { CatalogDraft } from './catalog.ts'
+import type { HistorianErrors } from './historian-errors.ts'
 import type { JournalPoints } from './journal/record.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -16,7 +17,7 @@ export type PlannedWrite =
 export async function planRecords(
   writes: readonly WriteBatch[],
   { catalog, snapshot }: { readonly catalog: CatalogDraft; readonly snapshot: Snapshot },
-  missing: (tag: string) => Error,
+  errors: HistorianErrors,
   refused: ((id: number, tag: string) => Error | null) | null,
 ): Promise<readonly PlannedWrite[]> {
   const planned: PlannedWrite[] = []
@@ -36,7 +37,7 @@ export async function planRecords(
         tags[i] = found.id
         if (refused !== null) error = refused(found.id, name)
       } else if (write.createTags) absent.push(i)
-      else error = missing(name)
+      else error = errors.tagNotFound(name)
       if (snapshot.isDue()) await snapshot.rest()
     }
     if (error !== null) {

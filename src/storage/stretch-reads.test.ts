@@ -6,7 +6,7 @@ import { WindowAggregator } from '../series/aggregate.ts'
 import { makeColumns } from '../series/columns.ts'
 import { SignalIntegrator, timeAverages } from '../series/integrate.ts'
 import { instantFromUs } from '../time/instant.ts'
-import { openHistorianStore } from './historian-store.ts'
+import { openHistorianStore } from './open-historian.ts'
 import { STORED_AGGREGATES } from './signal-reads.ts'
 
 const { signal } = new AbortController()

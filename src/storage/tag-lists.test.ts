@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../test/durability/folder.ts'
 import { makeColumns } from '../series/columns.ts'
-import { openHistorianStore } from './historian-store.ts'
+import { openHistorianStore } from './open-historian.ts'
 import { TagLists } from './tag-lists.ts'
 
 const { signal } = new AbortController()

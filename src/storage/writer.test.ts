@@ -5,7 +5,8 @@ import { temporaryFolder } from '../../test/durability/folder.ts'
 import { writeBatch } from '../historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../series/columns.ts'
 import type { FoldLimits } from './folder.ts'
-import { type HistorianStore, openHistorianStore } from './historian-store.ts'
+import type { HistorianStore } from './historian-store.ts'
+import { openHistorianStore } from './open-historian.ts'
 
 const { signal } = new AbortController()
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code

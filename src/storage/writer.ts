@@ -1,18 +1,16 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { WriteBatch } from '../historian/contract.ts'
-import { type Catalog, CatalogDraft } from './catalog.ts'
+import { CatalogDraft } from './catalog.ts'
 import { ChangeQueue } from './change-queue.ts'
 import { Changes } from './changes.ts'
 import { Damage } from './damage.ts'
-import type { Root, Store } from './environment.ts'
 import type { FoldTrouble } from './fold-trouble.ts'
 import { Folder, type FoldLimits, type FoldStep } from './folder.ts'
-import type { Heads } from './heads/heads.ts'
-import type { Journal, JournalState } from './journal/journal.ts'
+import type { HistorianParts } from './historian-parts.ts'
+import type { JournalState } from './journal/journal.ts'
 import { encodePoints, encodeRemoval, type JournalPoints, type JournalRecord } from './journal/record.ts'
 import { planRecords } from './plan-records.ts'
 import { Snapshot } from './snapshot.ts'
-import type { BlockAccess } from './tag-blocks.ts'
 
 /** What a change works on. */
 export interface Draft {
@@ -43,15 +41,8 @@ export interface Needs {
   readonly damage: 'throw' | 'leave-out'
 }
 
-/** What the writer works with; all but the errors belongs to the historian. */
-export interface WriterParts {
-  readonly root: Root
-  readonly points: Store
-  readonly summaries: Store
-  readonly catalog: Catalog
-  readonly journal: Journal
-  readonly heads: Heads
-  readonly access: BlockAccess
+/** What the writer works with. */
+export interface WriterParts extends HistorianParts {
   readonly limits: FoldLimits
   readonly trouble: FoldTrouble
   /** Where the journal stands, as far as `heads` has it. */
@@ -60,12 +51,8 @@ export interface WriterParts {
   damage(): Damage | null
   /** Throws when another process took the historian over: what it wrote is not seen here, and would be written over. */
   checkOwned(): void
-  /** The error of writes while folding fails and too much waits for it. */
-  tooMuchWaits(reason: string): Error
-  /** The error of a change with a tag that does not exist. */
-  tagNotFound(tag: string): Error
   /** The error that a caller gets for one that was met. */
-  changeError(error: unknown): unknown
+  errorOf(error: unknown): unknown
 }
 
 /** Writes are committed together up to so many points, which bounds the memory and the time of a commit. */
@@ -93,7 +80,7 @@ export class Writer {
   constructor(parts: WriterParts) {
     this.#parts = parts
     this.#state = parts.state
-    this.#changes = new Changes(parts.points, parts.summaries)
+    this.#changes = new Changes(parts.stores.points, parts.stores.summaries)
     this.#folder = new Folder(parts.heads, parts.journal, parts.access, parts.limits)
     this.#folder.resume()
     this.#queue = new ChangeQueue<Change>(shareCommit, (group) => this.#commit(group))
@@ -112,7 +99,9 @@ export class Writer {
   /** The error that writes get now; `null` when they are taken. */
   get refusal(): Error | null {
     const { reason } = this.#parts.trouble
-    return reason !== null && this.#folder.isOverfull(this.#state) ? this.#parts.tooMuchWaits(reason) : null
+    return reason !== null && this.#folder.isOverfull(this.#state)
+      ? this.#parts.errors.tooMuchWaits(reason)
+      : null
   }
 
   /** Stores points, all or none. */
@@ -150,17 +139,17 @@ export class Writer {
   async #commit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
     const first = group[0]!
     const damage = this.#parts.damage()
-    if (damage !== null) return group.map(() => this.#parts.changeError(damage))
+    if (damage !== null) return group.map(() => this.#parts.errorOf(damage))
     if (first.kind === 'other') {
       try {
         await this.#foldTags(first.needs)
       } catch (error) {
-        return [this.#parts.changeError(error)]
+        return [this.#parts.errorOf(error)]
       }
     }
     const outcomes = await this.#tryCommit(group)
     if (group.length === 1 || !outcomes.every((outcome) => outcome instanceof Damage)) {
-      return outcomes.map((outcome) => (outcome === null ? null : this.#parts.changeError(outcome)))
+      return outcomes.map((outcome) => (outcome === null ? null : this.#parts.errorOf(outcome)))
     }
     // Nothing was committed. One of them met damage, which must not fail the others.
     const alone: (unknown | null)[] = []
@@ -244,7 +233,7 @@ export class Writer {
     const writes = group.flatMap((change) => (change.kind === 'write' ? [change.write] : []))
     const { damaged } = this.#folder
     const refused = damaged.size === 0 ? null : (id: number) => damaged.get(id) ?? null
-    const planned = await planRecords(writes, { catalog, snapshot }, this.#parts.tagNotFound, refused)
+    const planned = await planRecords(writes, { catalog, snapshot }, this.#parts.errors, refused)
     for (const { record } of planned) {
       if (record !== null && record.points.times.length > 0) records.push({ kind: 'points', ...record })
     }

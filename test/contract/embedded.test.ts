@@ -5,7 +5,8 @@ import { EmbeddedHistorian, embedded } from '../../src/drivers/embedded/driver.t
 import type { Historian } from '../../src/historian/contract.ts'
 import { NO_METER } from '../../src/historian/remote/meter.ts'
 import type { FoldLimits } from '../../src/storage/folder.ts'
-import { type HistorianStore, openHistorianStore } from '../../src/storage/historian-store.ts'
+import type { HistorianStore } from '../../src/storage/historian-store.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 import { historianContract } from './historian-contract.ts'
 
 // Some thousands of commands for each of the ways below.

@@ -7,8 +7,8 @@ import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
 import { openDataDirectory } from '../../src/storage/data-directory.ts'
 import { Meta, openDatabase, openEnvironment } from '../../src/storage/environment.ts'
-import { openHistorianStore } from '../../src/storage/historian-store.ts'
 import { DATABASES, FORMAT_VERSION, META } from '../../src/storage/names.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 import { temporaryFolder } from './folder.ts'
 
 const { signal } = new AbortController()

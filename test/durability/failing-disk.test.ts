@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openHistorianStore } from '../../src/storage/historian-store.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 import { findServer } from '../servers/required.ts'
 import { temporaryFolder } from './folder.ts'
 

@@ -1,6 +1,6 @@
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
-import { openHistorianStore } from '../../src/storage/historian-store.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 
 // Run by tests under strace, which fails some writes: tells which points were acknowledged, and what reads and writes say once lmdb has
 // given up.

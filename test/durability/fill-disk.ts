@@ -1,6 +1,6 @@
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
-import { openHistorianStore } from '../../src/storage/historian-store.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 
 // Run by tests with a limit on the size of files: writes until that fails, and tells what then is there. With `fold` as its second
 // argument, points move from the journal into blocks all the time.

@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import type { FoldLimits } from '../../src/storage/folder.ts'
-import { type HistorianStore, openHistorianStore } from '../../src/storage/historian-store.ts'
+import type { HistorianStore } from '../../src/storage/historian-store.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 import { type KillRequest, requestOf, WRITERS } from './kill-plan.ts'
 
 // Run by kill.test.ts: once it is told where, writes until it is killed, and tells each acknowledgement before it goes on.

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { writeBatch } from '../../src/historian/write-batch.ts'
-import { openHistorianStore } from '../../src/storage/historian-store.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 import { type KillRequest, requestOf } from './kill-plan.ts'
 
 // Run by power.test.ts under strace: writes a number of requests and marks when each was asked for and when it was answered.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
-import { openHistorianStore } from '../../src/storage/historian-store.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 import { temporaryFolder } from './folder.ts'
 
 const { signal } = new AbortController()

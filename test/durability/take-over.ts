@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
 import { Meta, openDatabase, openEnvironment } from '../../src/storage/environment.ts'
-import { openHistorianStore } from '../../src/storage/historian-store.ts'
 import { DATABASES, LEASE_FILE, META } from '../../src/storage/names.ts'
+import { openHistorianStore } from '../../src/storage/open-historian.ts'
 
 // Run by tests: takes a historian over from an owner that lives, as if that were in another container and had stood still, writes a
 // point, and ends.
