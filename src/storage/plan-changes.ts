@@ -1,10 +1,10 @@
 import { idsOf } from './catalog.ts'
+import type { Draft, Needs } from './draft.ts'
 import type { HistorianParts } from './historian-parts.ts'
 import { planDeletes, type Span } from './plan-deletes.ts'
 import { StoredBlocks } from './tag-blocks.ts'
 import type { TagRecord } from './tag-record.ts'
 import { removeAllBlocks } from './tag-removal.ts'
-import type { Draft, Needs } from './writer.ts'
 
 /** A tag's metadata as it is stored. */
 export type TagFields = Omit<TagRecord, 'id'>

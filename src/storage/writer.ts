@@ -4,23 +4,14 @@ import { CatalogDraft } from './catalog.ts'
 import { ChangeQueue } from './change-queue.ts'
 import { Changes } from './changes.ts'
 import { Damage } from './damage.ts'
-import type { FoldTrouble } from './fold-trouble.ts'
-import { Folder, type FoldLimits, type FoldStep } from './folder.ts'
+import type { Draft, Needs } from './draft.ts'
+import { type FoldReasons, FoldSchedule } from './fold-schedule.ts'
+import { Folder, type FoldStep } from './folder.ts'
 import type { HistorianParts } from './historian-parts.ts'
 import type { JournalState } from './journal/journal.ts'
 import { encodePoints, encodeRemoval, type JournalPoints, type JournalRecord } from './journal/record.ts'
 import { planRecords } from './plan-records.ts'
 import { Snapshot } from './snapshot.ts'
-
-/** What a change works on. */
-export interface Draft {
-  readonly changes: Changes
-  readonly catalog: CatalogDraft
-  /** Of the newest state, which stays the newest as long as the change is being worked out. */
-  readonly snapshot: Snapshot
-  /** Adds a journal record that takes spans of points away, in memory too when the change is committed. */
-  removeSpans(spans: readonly { readonly tag: number; readonly from: number; readonly to: number }[]): void
-}
 
 /** A change of the queue: writes can share a commit, anything else has one of its own. */
 type Change =
@@ -33,22 +24,10 @@ type Change =
       readonly signal: AbortSignal
     }
 
-/** Which points must stand in blocks before a change is worked out. */
-export interface Needs {
-  /** Ids of tags; all of their points. */
-  tags(): readonly number[]
-  /** What becomes of the change when the blocks of one are damaged: it fails, or does without. */
-  readonly damage: 'throw' | 'leave-out'
-}
-
 /** What the writer works with. */
-export interface WriterParts extends HistorianParts {
-  readonly limits: FoldLimits
-  readonly trouble: FoldTrouble
+export interface WriterParts extends HistorianParts, FoldReasons {
   /** Where the journal stands, as far as `heads` has it. */
   readonly state: JournalState
-  /** What was found wrong with the journal: nothing is changed then, so that nothing of it is lost. */
-  damage(): Damage | null
   /** Throws when another process took the historian over: what it wrote is not seen here, and would be written over. */
   checkOwned(): void
   /** The error that a caller gets for one that was met. */
@@ -70,12 +49,8 @@ export class Writer {
   readonly #changes: Changes
   readonly #queue: ChangeQueue<Change>
   readonly #folder: Folder
+  readonly #schedule: FoldSchedule
   #state: JournalState
-  #isFoldQueued = false
-  #isClosing = false
-  #ageTimer: NodeJS.Timeout | null = null
-  #restTimer: NodeJS.Timeout | null = null
-  #retryTimer: NodeJS.Timeout | null = null
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -84,15 +59,18 @@ export class Writer {
     this.#folder = new Folder(parts.heads, parts.journal, parts.access, parts.limits)
     this.#folder.resume()
     this.#queue = new ChangeQueue<Change>(shareCommit, (group) => this.#commit(group))
-    this.#foldLater()
+    this.#schedule = new FoldSchedule(
+      parts,
+      this.#folder,
+      () => this.#folder.isDue(this.#state),
+      () => this.#queue.add({ kind: 'fold' }, NEVER),
+    )
+    this.#schedule.goOn()
   }
 
   /** Finishes what was asked for. */
   async close(): Promise<void> {
-    this.#isClosing = true
-    if (this.#ageTimer !== null) clearTimeout(this.#ageTimer)
-    if (this.#restTimer !== null) clearTimeout(this.#restTimer)
-    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer)
+    this.#schedule.close()
     await this.#queue.idle()
   }
 
@@ -211,7 +189,7 @@ export class Writer {
       changes.reset()
       catalog.isChanging = false
       if (!draft.isEmpty) catalog.forget(draft.names)
-      this.#foldLater()
+      this.#schedule.goOn()
     }
   }
 
@@ -270,70 +248,6 @@ export class Writer {
     let points = 0
     for (const record of records) points += (record as JournalPoints).points.times.length
     return folder.plan(this.#changes, state, snapshot, points * (folder.isLate ? 4 : 1.5))
-  }
-
-  /** Has the folder go on when nothing else waits, and looks after points that grow old. */
-  #foldLater(): void {
-    if (this.#isClosing || this.#parts.damage() !== null) return
-    if (this.#parts.heads.activePoints > 0 && this.#ageTimer === null) {
-      this.#ageTimer = setTimeout(() => {
-        this.#ageTimer = null
-        this.#folder.want()
-        this.#foldLater()
-      }, this.#parts.limits.ageMs)
-      this.#ageTimer.unref()
-    }
-    this.#waitForRest()
-    const { trouble } = this.#parts
-    if (!this.#folder.isDue(this.#state)) {
-      trouble.over()
-      return
-    }
-    if (trouble.pauseMs > 0) {
-      this.#retryLater(trouble.pauseMs)
-      return
-    }
-    if (this.#isFoldQueued) return
-    this.#isFoldQueued = true
-    // Behind whatever waits now; what fails is tried again later.
-    setImmediate(() => {
-      if (this.#isClosing) return
-      this.#queue.add({ kind: 'fold' }, NEVER).then(
-        () => {
-          this.#isFoldQueued = false
-          this.#foldLater()
-        },
-        () => {
-          this.#isFoldQueued = false
-        },
-      )
-    })
-  }
-
-  #retryLater(pauseMs: number): void {
-    if (this.#retryTimer !== null) return
-    this.#retryTimer = setTimeout(() => {
-      this.#retryTimer = null
-      this.#foldLater()
-    }, pauseMs)
-    this.#retryTimer.unref()
-  }
-
-  /** Has the rest of many points folded when nothing more comes: called again, it waits anew. */
-  #waitForRest(): void {
-    const { rest } = this.#parts.limits
-    const { heads } = this.#parts
-    if (rest === undefined || heads.activePoints < rest.points) return
-    if (this.#restTimer !== null) {
-      this.#restTimer.refresh()
-      return
-    }
-    this.#restTimer = setTimeout(() => {
-      if (heads.activePoints < rest.points) return
-      this.#folder.want()
-      this.#foldLater()
-    }, rest.afterMs)
-    this.#restTimer.unref()
   }
 
   /** Has all points of some tags stand in blocks, in a commit of its own. */
