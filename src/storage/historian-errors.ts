@@ -45,6 +45,8 @@ export class HistorianErrors {
 
   /** What a caller gets for an error that reading met: itself unless it is Damage or of lmdb. */
   ofRead(error: unknown): unknown {
+    // Its sentence can hold the name of a tag, which is nothing that lmdb said.
+    if (error instanceof TidemarkError) return error
     if (error instanceof Damage) return this.#corrupt(error.message, error)
     if (isPanic(error)) {
       const fields = { historian: this.#historian, reason: reasonOf(error) }
@@ -64,6 +66,6 @@ export class HistorianErrors {
 
 /** Whether lmdb itself tells what it found in its file; not that it gave up, see isPanic. */
 export function isLmdbError(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof Damage || isPanic(error)) return false
-  return /MDB_/.test(error.message)
+  if (!(error instanceof Error) || error instanceof TidemarkError || error instanceof Damage) return false
+  return /MDB_/.test(error.message) && !isPanic(error)
 }
