@@ -39,9 +39,9 @@ export function takeOwnershipWhenRoom(root: Root, meta: Meta, folder: string, sh
         clearInterval(timer!)
         taken?.()
       } catch (again) {
-        // Another process may be the owner by now.
-        missing = (again as Error).message
-        if (isWithoutRoom((again as Error).cause)) missing = reasonOf((again as Error).cause)
+        const { cause } = again as Error
+        // Clients are told: nothing of where the data are.
+        missing = cause === undefined ? 'another process owns them by now' : reasonOf(cause)
       }
     }, RETRY_MS)
     timer.unref()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, statSync, utimesSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { Meta, Root } from './environment.ts'
@@ -44,6 +44,7 @@ export function takeOwnership(root: Root, meta: Meta, folder: string, shown: str
   const lease = join(folder, LEASE_FILE)
   const token = randomUUID()
   const inode = statSync(join(folder, DATA_FILE)).ino
+  let touched: TouchedLease | null = null
   try {
     root.transactionSync(() => {
       const owner = meta.get(META.owner)
@@ -54,10 +55,12 @@ export function takeOwnership(root: Root, meta: Meta, folder: string, shown: str
           hint: `: stop it first, or go through it with --url`,
         })
       }
+      touched = { owner, at: touchedAt(lease) }
       touch(lease)
       meta.put(META.owner, { ...identityOf(process.pid), token, inode } satisfies OwnerRecord)
     })
   } catch (error) {
+    if (touched !== null) untouch(root, meta, lease, touched)
     throw error instanceof TidemarkError ? error : unusable(shown, reasonOf(error), error)
   }
   const isEntered = () => {
@@ -97,8 +100,32 @@ function isAlive(owner: OwnerRecord, lease: string): boolean {
 }
 
 function isLeaseFresh(lease: string): boolean {
-  const touched = statSync(lease, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY
-  return Math.abs(Date.now() - touched) < LEASE_LASTS_MS
+  return Math.abs(Date.now() - (touchedAt(lease) ?? Number.NEGATIVE_INFINITY)) < LEASE_LASTS_MS
+}
+
+/** Milliseconds since 1970; `null` when there is none. */
+function touchedAt(lease: string): number | null {
+  return statSync(lease, { throwIfNoEntry: false })?.mtimeMs ?? null
+}
+
+/** A lease as it was before it was touched, and whose it was. */
+interface TouchedLease {
+  readonly owner: unknown
+  readonly at: number | null
+}
+
+/** Makes a lease as old again as it was when its owner could not be entered: that of a dead one must not look alive. */
+function untouch(root: Root, meta: Meta, lease: string, { owner, at }: TouchedLease): void {
+  try {
+    root.transactionSync(() => {
+      // Somebody else may have become the owner since.
+      if (JSON.stringify(meta.get(META.owner)) !== JSON.stringify(owner)) return
+      if (at === null) rmSync(lease, { force: true })
+      else utimesSync(lease, at / 1_000, at / 1_000)
+    })
+  } catch {
+    // It looks alive for as long as a lease lasts.
+  }
 }
 
 function touch(path: string): void {
