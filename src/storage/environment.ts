@@ -113,6 +113,12 @@ function lengthOf(root: Root, file: string): { readonly whole: number; readonly 
   return { whole, missing: whole - statSync(file).size }
 }
 
+/** The folder of an environment, as it was opened. */
+export function folderOf(root: Root): string {
+  // Not among the types of lmdb-js.
+  return (root as unknown as { readonly path: string }).path
+}
+
 /** Whether a folder holds an environment. */
 export function hasEnvironment(folder: string): boolean {
   return existsSync(`${folder}/${DATA_FILE}`)
@@ -178,6 +184,15 @@ export function unusable(directory: string, reason: string, cause?: unknown): Ti
 /** Whether lmdb could not write its meta page: what of it is on disk nobody knows, and it refuses everything until it is opened anew. */
 export function isPanic(error: unknown): boolean {
   return error instanceof Error && error.message.includes('MDB_PANIC')
+}
+
+/** Whether there was no room for something. lmdb reports EIO, too, when only a part of what it wrote found room. */
+export function isWithoutRoom(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false
+  const { code, message } = cause as { code?: unknown; message: string }
+  return /ENOSPC|EDQUOT|EFBIG|EIO|no space left|quota|file too large|input\/output error/i.test(
+    `${String(code)} ${message}`,
+  )
 }
 
 /** Why the file system or lmdb refused, in words that a user can act on. */

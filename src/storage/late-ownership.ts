@@ -1,6 +1,7 @@
 import type { Meta, Root } from './environment.ts'
-import { reasonOf } from './environment.ts'
+import { isWithoutRoom, reasonOf } from './environment.ts'
 import { type Ownership, takeOwnership } from './owner.ts'
+import { tryRoom } from './preflight.ts'
 
 /** How often it is tried again. */
 const RETRY_MS = 3_000
@@ -35,6 +36,13 @@ export function takeOwnershipWhenRoom(root: Root, meta: Meta, folder: string, sh
     missing = reasonOf(cause)
     timer = setInterval(() => {
       try {
+        // lmdb is not asked in vain (room.ts).
+        tryRoom(folder)
+      } catch (full) {
+        missing = reasonOf(full)
+        return
+      }
+      try {
         take()
         clearInterval(timer!)
         taken?.()
@@ -59,12 +67,4 @@ export function takeOwnershipWhenRoom(root: Root, meta: Meta, folder: string, sh
       await ownership?.release()
     },
   }
-}
-
-function isWithoutRoom(cause: unknown): boolean {
-  if (!(cause instanceof Error)) return false
-  const { code, message } = cause as { code?: unknown; message: string }
-  return /ENOSPC|EDQUOT|EFBIG|EIO|no space left|quota|file too large|input\/output error/i.test(
-    `${String(code)} ${message}`,
-  )
 }

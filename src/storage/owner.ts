@@ -5,6 +5,7 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { Meta, Root } from './environment.ts'
 import { reasonOf, unusable } from './environment.ts'
 import { DATA_FILE, LEASE_FILE, META } from './names.ts'
+import { tryRoom } from './preflight.ts'
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts'
 
 /** How often an owner touches its lease. */
@@ -12,7 +13,7 @@ const LEASE_EVERY_MS = 3_000
 /** A lease that was not touched for so long is that of a dead owner. */
 const LEASE_LASTS_MS = 20_000
 
-/** Given back with `release`; a killed process needs not. */
+/** Given back with `release`, which never fails; a killed process needs not. */
 export interface Ownership {
   /**
    * False once another process took over, because this one stood still for longer than its lease lasts, or a clock was set. To be
@@ -67,6 +68,14 @@ export function takeOwnership(root: Root, meta: Meta, folder: string, shown: str
     const owner = meta.get(META.owner)
     return isOwnerRecord(owner) && owner.token === token
   }
+  /** On a disk that is full or fails the entry stays: of a process that has ended, where that can be told, and else with an old lease. */
+  const letGo = () => {
+    try {
+      if (isEntered()) utimesSync(lease, 0, 0)
+    } catch {
+      // It looks alive for as long as a lease lasts.
+    }
+  }
   let ran = performance.now()
   const timer = setInterval(() => {
     ran = performance.now()
@@ -88,9 +97,15 @@ export function takeOwnership(root: Root, meta: Meta, folder: string, shown: str
     },
     async release() {
       clearInterval(timer)
-      await root.transaction(() => {
-        if (isEntered()) meta.remove(META.owner)
-      })
+      try {
+        // lmdb is not asked in vain (room.ts).
+        tryRoom(folder)
+        root.transactionSync(() => {
+          if (isEntered()) meta.remove(META.owner)
+        })
+      } catch {
+        letGo()
+      }
     },
   }
 }

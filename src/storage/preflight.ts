@@ -10,7 +10,7 @@ export function checkBeforeOpening(folder: string): void {
   mkdirSync(folder, { recursive: true })
   const isNew = !tryDataFile(join(folder, DATA_FILE))
   const needsLock = !mayWrite(join(folder, LOCK_FILE))
-  if (isNew || needsLock) tryWriting(folder)
+  if (isNew || needsLock) tryWriting(folder, FIRST_BYTES)
 }
 
 /**
@@ -68,13 +68,20 @@ function checkMetaPage(header: Buffer, length: number): void {
 
 /** What a new environment takes at first. */
 const FIRST_BYTES = 256 * 1024
+/** What a small commit takes at most. */
+const COMMIT_BYTES = 64 * 1024
 
-function tryWriting(folder: string): void {
+/** Throws what the file system says when there is no room in a folder for a small commit. */
+export function tryRoom(folder: string): void {
+  tryWriting(folder, COMMIT_BYTES)
+}
+
+function tryWriting(folder: string, size: number): void {
   const path = join(folder, `.try-${process.pid}`)
   const file = openSync(path, 'w')
   try {
-    const bytes = Buffer.alloc(FIRST_BYTES)
-    for (let written = 0; written < FIRST_BYTES; ) written += writeSync(file, bytes, written)
+    const bytes = Buffer.alloc(size)
+    for (let written = 0; written < size; ) written += writeSync(file, bytes, written)
   } finally {
     closeSync(file)
     rmSync(path, { force: true })

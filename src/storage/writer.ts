@@ -5,12 +5,14 @@ import { ChangeQueue } from './change-queue.ts'
 import { Changes } from './changes.ts'
 import { Damage } from './damage.ts'
 import type { Draft, Needs } from './draft.ts'
+import { folderOf } from './environment.ts'
 import { type FoldReasons, FoldSchedule } from './fold-schedule.ts'
 import { Folder, type FoldStep } from './folder.ts'
 import type { HistorianParts } from './historian-parts.ts'
 import type { JournalState } from './journal/journal.ts'
 import { encodePoints, encodeRemoval, type JournalPoints, type JournalRecord } from './journal/record.ts'
 import { planRecords } from './plan-records.ts'
+import { Room } from './room.ts'
 import { Snapshot } from './snapshot.ts'
 
 /** A change of the queue: writes can share a commit, anything else has one of its own. */
@@ -50,6 +52,7 @@ export class Writer {
   readonly #queue: ChangeQueue<Change>
   readonly #folder: Folder
   readonly #schedule: FoldSchedule
+  readonly #room: Room
   #state: JournalState
 
   constructor(parts: WriterParts) {
@@ -58,6 +61,7 @@ export class Writer {
     this.#changes = new Changes(parts.stores.points, parts.stores.summaries)
     this.#folder = new Folder(parts.heads, parts.journal, parts.access, parts.limits)
     this.#folder.resume()
+    this.#room = new Room(folderOf(parts.root))
     this.#queue = new ChangeQueue<Change>(shareCommit, (group) => this.#commit(group))
     this.#schedule = new FoldSchedule(
       parts,
@@ -163,8 +167,11 @@ export class Writer {
       draft.addTo(changes)
       snapshot.done()
       this.#parts.checkOwned()
+      // Any other change may be what makes room.
+      if (first.kind === 'write' && step === null) this.#room.check()
       catalog.isChanging = first.kind === 'other'
       await changes.apply()
+      this.#room.committed()
       // What is in memory must never be ahead of the state that a read sees of lmdb.
       root.resetReadTxn()
       this.#state = state
@@ -182,7 +189,7 @@ export class Writer {
       if (isFolding && !(error instanceof TidemarkError)) {
         trouble.failed(error)
         root.resetReadTxn()
-      }
+      } else this.#room.failed(error)
       return group.map(() => error)
     } finally {
       snapshot.done()

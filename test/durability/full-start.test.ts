@@ -73,3 +73,26 @@ for (const workers of ['1', '2']) {
     assert.equal((await tidemark(['check'], { cwd })).code, 0)
   })
 }
+
+for (const workers of ['1', '2']) {
+  test(`a service of ${workers} whose disk is full lives on however many writes fail, and ends quietly`, {
+    skip: prlimit.skip,
+  }, async () => {
+    const cwd = await temporaryFolder()
+    const node = join(cwd, 'node')
+    writeFileSync(node, `#!/bin/bash\ntrap '' XFSZ\nexec '${process.execPath}' "$@"\n`)
+    chmodSync(node, 0o755)
+    const service = await serve(['--workers', workers], { cwd, node })
+    const key = service.writeKey
+    assert.equal((await write(service, key, 1)).status, 200)
+    execFileSync(prlimit.path!, ['--pid', String(service.pid), '--fsize=8192:'])
+    for (let value = 2; value < 200; value++) assert.equal((await write(service, key, value)).status, 503)
+    assert.equal(await newest(service, key), 1)
+    assert.equal(await service.stop(), 0)
+    assert.doesNotMatch(service.stderr(), /triggerUncaughtException/)
+    // Nobody stands in the way.
+    const again = await serve([], { cwd })
+    assert.equal((await write(again, key, 3)).status, 200)
+    assert.equal(await again.stop(), 0)
+  })
+}
