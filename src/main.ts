@@ -312,10 +312,16 @@ function keepHeapSmall(): void {
   setFlagsFromString('--no-memory-pool')
 }
 
+/** Bytes of log that wait where it cannot be written; further lines are left out. */
+const MOST_LOG_KEPT = 1_048_576
+
 async function serviceLog(settings: Settings): Promise<Logger> {
   const { destination } = (await import('pino')).default
   const { createLog } = await import('./http/log.ts')
-  return createLog(settings.log.level, destination({ fd: 2, sync: true }))
+  const stderr = destination({ fd: 2, sync: true, maxLength: MOST_LOG_KEPT })
+  // A file on a full disk, say, must not end the service. The lines wait for room, as many as may.
+  stderr.on('error', () => {})
+  return createLog(settings.log.level, stderr)
 }
 
 interface ListenParts

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -96,3 +96,24 @@ for (const workers of ['1', '2']) {
     assert.equal(await again.stop(), 0)
   })
 }
+
+test('a log on a full disk fails no call, and ends no service', {
+  skip: prlimit.skip,
+}, async () => {
+  const cwd = await temporaryFolder()
+  const node = join(cwd, 'node')
+  const log = join(cwd, 'log')
+  writeFileSync(node, `#!/bin/bash\ntrap '' XFSZ\nexec '${process.execPath}' "$@" 2>> '${log}'\n`)
+  chmodSync(node, 0o755)
+  const service = await serve(['--log-level', 'info'], { cwd, node })
+  const key = service.writeKey
+  assert.equal((await write(service, key, 1)).status, 200)
+  execFileSync(prlimit.path!, ['--pid', String(service.pid), '--fsize=8192:'])
+  for (let i = 0; i < 100; i++) assert.equal(await newest(service, key), 1)
+  assert.ok(statSync(log).size <= 8192)
+  execFileSync(prlimit.path!, ['--pid', String(service.pid), '--fsize=unlimited:'])
+  assert.equal(await newest(service, key), 1)
+  // What waited for room is there now.
+  assert.ok(readFileSync(log, 'utf8').split('\n').length > 100)
+  assert.equal(await service.stop(), 0)
+})
