@@ -59,8 +59,12 @@ export async function backupDataDirectory(
       finish(target, unfinished)
       return copied
     } catch (error) {
-      for (const name of [...FOLDERS, UNFINISHED_FOLDER]) {
-        rmSync(join(target, name), { recursive: true, force: true })
+      try {
+        for (const name of [...FOLDERS, UNFINISHED_FOLDER]) {
+          rmSync(join(target, name), { recursive: true, force: true })
+        }
+      } catch {
+        // The folder that says that it is not finished goes last.
       }
       throw error instanceof TidemarkError || signal.aborted
         ? error
@@ -109,15 +113,18 @@ function begin(target: string): string {
   try {
     mkdirSync(target, { recursive: true })
     if (existsSync(unfinished)) throw unusable(target, NOT_FINISHED)
-    // First of all: of two that come at the same time one fails here.
+    // A data directory must not look like such a one, not for a moment.
+    if (readdirSync(target).length > 0) throw unusable(target, NOT_EMPTY)
+    // Before all others: of two that come at the same time one fails here.
     mkdirSync(unfinished)
     entries = readdirSync(target)
     if (entries.length > 1) rmdirSync(unfinished)
   } catch (error) {
     throw error instanceof TidemarkError ? error : unusable(target, reasonOf(error), error)
   }
-  if (entries.length > 1) throw unusable(target, 'a backup needs an empty folder')
+  if (entries.length > 1) throw unusable(target, NOT_EMPTY)
   return unfinished
 }
 
+const NOT_EMPTY = 'a backup needs an empty folder'
 const NOT_FINISHED = 'a backup into it was not finished, or is under way: empty it, or choose another folder'
