@@ -15,8 +15,14 @@ export interface Service {
   /** Of scope write. */
   readonly key: string
   readonly dataDir: string
-  /** Posts JSON. The answer is lent until the next one: its text is to be taken at once. Rejects for a status other than success. */
+  /**
+   * Posts JSON. The answer is lent until the next one: its text is to be taken at once. Rejects for a status other than
+   * success.
+   */
   post(path: string, body: string): Promise<Buffer>
+  get(path: string): Promise<Buffer>
+  /** Stops it and starts it again on the same data. Resolves with the milliseconds from its start until it answers. */
+  restart(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -26,7 +32,6 @@ export async function startService(
   prepare: (dataDir: string) => Promise<void> = async () => {},
 ): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
-  await prepare(dataDir)
   const port = await freePort()
   const env = { ...process.env, ...environment, TIDEMARK_DATA_DIR: dataDir, TIDEMARK_LOG_LEVEL: 'warn' }
   const keyText = execFileSync(
@@ -35,14 +40,20 @@ export async function startService(
     { env, encoding: 'utf8' },
   )
   const { key } = JSON.parse(keyText)
-  const child = spawn(
-    process.execPath,
-    ['--max-semi-space-size=8', PROGRAM, 'serve', '--port', String(port)],
-    {
+  // A folder with a historian and no keys is taken for one that lost them.
+  await prepare(dataDir)
+  const start = () =>
+    spawn(process.execPath, ['--max-semi-space-size=8', PROGRAM, 'serve', '--port', String(port)], {
       env,
       stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  )
+    })
+  let child = start()
+  const end = async () => {
+    client.interrupt()
+    const gone = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGTERM')
+    await gone
+  }
   const client = new HttpClient(port, { 'content-type': 'application/json', 'x-api-key': key })
   const post = (path: string, body: string) => client.send(client.request('POST', path, body))
   try {
@@ -53,16 +64,23 @@ export async function startService(
     throw error
   }
   return {
-    pid: child.pid!,
+    get pid() {
+      return child.pid!
+    },
     port,
     key,
     dataDir,
     post,
+    get: (path) => client.send(client.request('GET', path, null)),
+    restart: async () => {
+      await end()
+      const began = performance.now()
+      child = start()
+      await untilLive(client, child)
+      return performance.now() - began
+    },
     stop: async () => {
-      client.interrupt()
-      const gone = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGTERM')
-      await gone
+      await end()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
@@ -114,6 +132,16 @@ export function memoryOf(pid: number): { readonly anonymous: number; readonly fi
     return { anonymous: of('RssAnon'), files: of('RssFile') }
   } catch {
     return { anonymous: Number.NaN, files: Number.NaN }
+  }
+}
+
+/** Ids of the worker processes of a service; none where there is no /proc. */
+export function workersOf(pid: number): readonly number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+    return children === '' ? [] : children.split(' ').map(Number)
+  } catch {
+    return []
   }
 }
 

@@ -54,8 +54,12 @@ if (major >= NEEDED_MAJOR) {
     )
     process.exit(1)
   }
-  const child = spawn(node, [...FLAGS, process.argv[1], ...process.argv.slice(2)], { stdio: 'inherit' })
-  // The terminal sends Ctrl-C to the whole group; the child decides when to end, and we end with it.
+  const args = [...FLAGS, process.argv[1], ...process.argv.slice(2)]
+  // Node 22.15 and later can become the other one; what it warns of itself is never printed then.
+  if (process.execve !== undefined && process.platform !== 'win32') process.execve(node, [node, ...args])
+  const child = spawn(node, args, { stdio: 'inherit' })
+  // A terminal signals the whole process group, and systemd the whole unit: then the child gets the signal from there
+  // and from here, which it takes for one (src/cli/signals.ts). It decides when to end, and we end with it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
 }

@@ -1,6 +1,7 @@
 /**
- * Makes dist/ for the package: the sources with their types stripped, since Node strips none under node_modules. Lines and
- * columns stay where they are in the sources, so a stack of an installed package points into them.
+ * Makes dist/ for the package: the sources, and the explorer in dist/explorer, with their types stripped, since Node
+ * strips none under node_modules. Lines and columns stay where they are in the sources, so a stack of an installed
+ * package points into them.
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -8,7 +9,6 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const sources = join(root, 'src')
 const target = join(root, 'dist')
 
 /** Relative specifiers of imports, exports, import() and new URL(..., import.meta.url). */
@@ -21,18 +21,24 @@ process.on('warning', (warning) => {
 })
 
 rmSync(target, { recursive: true, force: true })
-let count = 0
-for (const file of globSync('**/*', { cwd: sources, withFileTypes: true })) {
-  if (!file.isFile() || file.name.endsWith('.test.ts')) continue
-  const path = join(file.parentPath, file.name)
-  const written = join(target, path.slice(sources.length + 1))
-  mkdirSync(dirname(written), { recursive: true })
-  if (path.endsWith('.ts')) {
-    const stripped = stripTypeScriptTypes(readFileSync(path, 'utf8'), { mode: 'strip' })
-    writeFileSync(written.replace(/\.ts$/, '.js'), stripped.replace(SPECIFIER, '$1$2$3.js$2'))
-  } else {
-    cpSync(path, written)
-  }
-  count++
-}
+const count = strip(join(root, 'src'), target) + strip(join(root, 'explorer'), join(target, 'explorer'))
 console.error(`dist/: ${count} files`)
+
+/** @returns how many files were written */
+function strip(from: string, to: string): number {
+  let written = 0
+  for (const file of globSync('**/*', { cwd: from, withFileTypes: true })) {
+    if (!file.isFile() || /\.test\.ts$|^tsconfig\.json$/.test(file.name)) continue
+    const path = join(file.parentPath, file.name)
+    const copy = join(to, path.slice(from.length + 1))
+    mkdirSync(dirname(copy), { recursive: true })
+    if (path.endsWith('.ts')) {
+      const stripped = stripTypeScriptTypes(readFileSync(path, 'utf8'), { mode: 'strip' })
+      writeFileSync(copy.replace(/\.ts$/, '.js'), stripped.replace(SPECIFIER, '$1$2$3.js$2'))
+    } else {
+      cpSync(path, copy)
+    }
+    written++
+  }
+  return written
+}

@@ -1,6 +1,11 @@
-import { type Catalogue, catalogue, type FunctionEntry, type VirtualEntry } from '../src/calc/catalogue.ts'
-import type { Example, Section } from '../src/calc/define-function.ts'
-import { SECTIONS } from '../src/calc/define-function.ts'
+import {
+  type Catalogue,
+  catalogue,
+  type FunctionEntry,
+  type VirtualEntry,
+} from '../src/calc/functions/catalogue.ts'
+import type { Example, Section } from '../src/calc/functions/define.ts'
+import { SECTIONS } from '../src/calc/functions/define.ts'
 
 const TITLES: { readonly [Name in Section]: string } = {
   arithmetic: 'Arithmetic and functions of numbers',
@@ -13,7 +18,7 @@ const TITLES: { readonly [Name in Section]: string } = {
 
 const INTRODUCTION = `# Calculations
 
-Generated from src/calc/functions and src/calc/virtual.ts by \`npm run generate\`. How a calculation is written stands in
+Generated from src/calc/functions and src/calc/virtual/historians.ts by \`npm run generate\`. How a calculation is written stands in
 [calculation-grammar.md](calculation-grammar.md); \`GET /historian/calculations\` gives the same as data, for editors.
 
 A calculation such as \`calc/ADD(local/FLOW, 5)\` is a tag: every request type works on it. It is evaluated when it is read, and
@@ -72,10 +77,9 @@ function functionText(entry: FunctionEntry): string {
   const aliases = entry.aliases.map((alias) => `\`${alias}\``)
   const usage = `\`${entry.usage}\`${aliases.length > 0 ? `, also named ${aliases.join(', ')}` : ''}`
   const parameters = entry.parameters.map((parameter) => {
-    const { name, kind, takes, optional, repeat } = parameter
-    const notes = [optional ? 'may be left out' : '', repeat ? 'one or more' : ''].filter(
-      (note) => note !== '',
-    )
+    const { name, kind, takes, optional, repeat, onlyWith } = parameter
+    const mayBeLeftOut = onlyWith === undefined ? 'may be left out' : `with ${onlyWith}, and only then`
+    const notes = [optional ? mayBeLeftOut : '', repeat ? 'one or more' : ''].filter((note) => note !== '')
     return `| \`${name}\` | ${kind} | ${cell(`${takes}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`)} |`
   })
   return [

@@ -2,10 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { calculationReference } from './calculation-reference.ts'
 import { errorReference } from './error-reference.ts'
+import { limitReference } from './limit-reference.ts'
 
 /** Every generated page with the text that it should have. */
 export const GENERATED_PAGES: readonly (readonly [path: string, text: string])[] = [
   ['docs/errors.md', errorReference()],
+  ['docs/limits.md', limitReference()],
   ['docs/calculations.md', calculationReference()],
 ]
 

@@ -9,21 +9,50 @@ import { test } from 'node:test'
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
+  scheduling: [],
+  tracing: [],
+  json: ['errors'],
   time: ['errors'],
   series: ['errors', 'time'],
   grammar: ['errors', 'time', 'series'],
-  historian: ['errors', 'time', 'series', 'grammar'],
-  calc: ['errors', 'time', 'series', 'grammar'],
-  aliases: ['errors', 'time', 'series', 'grammar', 'historian'],
-  storage: ['errors', 'time', 'series', 'historian', 'config', 'aliases'],
+  historian: ['errors', 'tracing', 'time', 'series', 'grammar'],
+  calc: ['errors', 'scheduling', 'time', 'series', 'grammar'],
+  aliases: ['errors', 'scheduling', 'time', 'series', 'grammar', 'historian'],
+  storage: ['errors', 'scheduling', 'time', 'series', 'historian', 'config', 'aliases'],
   config: ['errors', 'time', 'grammar'],
-  drivers: ['errors', 'time', 'series', 'grammar', 'historian', 'aliases', 'storage', 'config'],
-  write: ['errors', 'time', 'series', 'grammar', 'historian'],
-  multi: ['errors', 'time', 'series', 'grammar', 'historian', 'calc'],
-  http: ['errors', 'time', 'series', 'grammar', 'historian', 'calc', 'aliases', 'multi', 'write', 'config'],
+  drivers: ['errors', 'scheduling', 'time', 'series', 'grammar', 'historian', 'aliases', 'storage', 'config'],
+  write: ['errors', 'scheduling', 'json', 'time', 'series', 'grammar', 'historian'],
+  multi: ['errors', 'scheduling', 'tracing', 'time', 'series', 'grammar', 'historian', 'calc'],
+  http: [
+    'errors',
+    'scheduling',
+    'tracing',
+    'json',
+    'time',
+    'series',
+    'grammar',
+    'historian',
+    'calc',
+    'aliases',
+    'multi',
+    'write',
+    'config',
+  ],
   demo: ['errors', 'time', 'series', 'historian', 'write', 'config'],
   cluster: ['errors', 'historian', 'config'],
-  cli: ['errors', 'time', 'series', 'grammar', 'historian', 'calc', 'multi', 'write', 'config', 'demo'],
+  cli: [
+    'errors',
+    'time',
+    'series',
+    'grammar',
+    'historian',
+    'calc',
+    'aliases',
+    'multi',
+    'write',
+    'config',
+    'demo',
+  ],
 }
 
 const src = join(import.meta.dirname, '..', 'src')
@@ -32,6 +61,8 @@ const IMPORT = /(?:from|import)\s+'(\.[^']+)'/g
 interface Import {
   readonly file: string
   readonly folder: string
+  /** Path of the imported file, and its folder. */
+  readonly path: string
   readonly imported: string
 }
 
@@ -39,11 +70,10 @@ function readImports(): readonly Import[] {
   const files = globSync('**/*.ts', { cwd: src }).filter((file) => !/\.(test|fixture)\.ts$/.test(file))
   return files.flatMap((file) => {
     const text = readFileSync(join(src, file), 'utf8')
-    return Array.from(text.matchAll(IMPORT), ([, path]) => ({
-      file,
-      folder: folderOf(file),
-      imported: folderOf(relative(src, join(src, dirname(file), path!))),
-    }))
+    return Array.from(text.matchAll(IMPORT), ([, from]) => {
+      const path = relative(src, join(src, dirname(file), from!))
+      return { file, folder: folderOf(file), path, imported: folderOf(path) }
+    })
   })
 }
 
@@ -66,11 +96,40 @@ test('a folder imports only what stands left of it in the order of docs/architec
   assert.deepEqual(wrong, [])
 })
 
-test('drivers do not import each other, and only src/main.ts names them', () => {
+test('drivers do not import each other, and only src/main/drivers.ts names them', () => {
   const files = globSync('**/*.ts', { cwd: src })
   const naming = files.filter((file) => {
-    if (file.startsWith('drivers/') || file === 'main.ts') return false
-    return /from '[^']*\/drivers\//.test(readFileSync(join(src, file), 'utf8'))
+    if (file.startsWith('drivers/') || file === 'main/drivers.ts') return false
+    return /(?:from |import\()'\.[^']*\/drivers\//.test(readFileSync(join(src, file), 'utf8'))
   })
   assert.deepEqual(naming, [])
+})
+
+test('the explorer imports its own modules and two libraries, and nothing of src', () => {
+  const root = join(src, '..', 'explorer')
+  const wrong: string[] = []
+  for (const file of globSync('**/*.ts', { cwd: root }).filter((name) => !name.endsWith('.test.ts'))) {
+    for (const [, from] of readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import)\s+'([^']+)'/g)) {
+      const isOwn =
+        from!.startsWith('.') && !relative(root, join(root, dirname(file), from!)).startsWith('..')
+      if (!isOwn && !/^(?:lit-html|@preact\/signals-core)(?:\/|$)/.test(from!))
+        wrong.push(`${file} imports ${from}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('no file imports itself through others, also not for a type', () => {
+  const imports = Map.groupBy(readImports(), ({ file }) => file)
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, above: readonly string[]): void => {
+    const start = above.indexOf(file)
+    if (start >= 0) circles.push([...above.slice(start), file].join(' -> '))
+    if (start >= 0 || done.has(file)) return
+    for (const { path } of imports.get(file) ?? []) visit(path, [...above, file])
+    done.add(file)
+  }
+  for (const file of imports.keys()) visit(file, [])
+  assert.deepEqual(circles, [])
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { CALL_LIMITS, defaultsOf } from '../src/errors/limits.ts'
 import type { Historian } from '../src/historian/contract.ts'
 import { HistorianRegistry } from '../src/historian/registry.ts'
 import { writeBatch } from '../src/historian/write-batch.ts'
@@ -13,13 +14,7 @@ import { MemoryHistorian } from './contract/memory-historian.ts'
 /** Noon of the day that the tests of multi play on. */
 export const NOON = timeOf('2026-01-15T12:00:00Z')
 
-export const LIMITS: CallLimits = {
-  requestedPoints: 100_000,
-  historianLoad: 500_000,
-  effectiveTags: 100,
-  aggregateWindows: 100_000,
-  deadlineSeconds: 30,
-}
+export const LIMITS: CallLimits = defaultsOf(CALL_LIMITS)
 
 /** `10:00` and `10:00:00.5` are times of that day, anything else is read as the interface reads it. */
 export function timeOf(text: string): Instant {
@@ -32,6 +27,18 @@ export function timeOf(text: string): Instant {
 /** A point as a test writes it: `['10:00', 5]` or `['10:20', 99, 'BAD']`. */
 export type TestPoint = readonly [time: string, value: number, status?: 'BAD']
 
+/**
+ * A point every so many minutes of the day of the tests, until that minute of it; with `bad`, one of so many is BAD.
+ */
+export function pointsEvery(minutes: number, { bad = 0, until = 780 } = {}): readonly TestPoint[] {
+  return Array.from({ length: Math.floor(until / minutes) }, (_, i): TestPoint => {
+    const at = i * minutes
+    const time = `${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}`
+    const value = Math.round(40 * Math.sin(i / 3)) / 8
+    return bad > 0 && i % bad === 3 ? [time, value, 'BAD'] : [time, value]
+  })
+}
+
 export interface TestTag {
   readonly stepped?: boolean
   readonly points: readonly TestPoint[]
@@ -43,6 +50,12 @@ export async function historianOf(
   tags: Readonly<Record<string, TestTag>>,
 ): Promise<MemoryHistorian> {
   const historian = new MemoryHistorian(name)
+  await fill(historian, tags)
+  return historian
+}
+
+/** Makes these tags in a historian. */
+export async function fill(historian: Historian, tags: Readonly<Record<string, TestTag>>): Promise<void> {
   const context = { signal: new AbortController().signal }
   for (const [tag, { stepped = false, points }] of Object.entries(tags)) {
     await historian.putTags(
@@ -58,7 +71,6 @@ export async function historianOf(
     })
     await historian.write(writeBatch([{ tag, points: columns }], false), context)
   }
-  return historian
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely; that is what the tests are for
@@ -91,7 +103,7 @@ export async function askBody(
     now: options.now ?? NOON,
     signal: options.signal ?? new AbortController().signal,
   })
-  const text = Buffer.concat([...answer.pieces()]).toString()
+  const text = Buffer.concat([...answer.chunks()]).toString()
   return { answer, text, json: JSON.parse(text) }
 }
 
@@ -108,7 +120,14 @@ export async function askOne(
     { ...options.call, requests: { a: { type, tag, details } } },
     options,
   )
-  return json.results.a ?? { error: json.errors.a }
+  return resultOf(json, 'a') ?? { error: json.errors.a }
+}
+
+/** The result of a label with its cursor, where there is more. */
+export function resultOf(body: Json, label: string): Json {
+  const result = body.results[label]
+  const next = body.next?.[label]
+  return next === undefined ? result : { ...result, next }
 }
 
 /** Points of an answer on the day of the tests: `10:00 5`, `10:20 99 BAD`, `09:00 null BAD`. */

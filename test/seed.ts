@@ -6,3 +6,13 @@ import fc from 'fast-check'
  */
 const wanted = process.env.PROPERTY_SEED ?? '20260115'
 if (wanted !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(wanted) })
+
+/** A rejection that nobody handles is a bug also where no test waits for it any more: the whole file fails. */
+let unhandled = 0
+process.on('unhandledRejection', (reason) => {
+  unhandled++
+  console.error('A rejection was not handled:', reason)
+})
+process.on('exit', () => {
+  if (unhandled > 0) process.exitCode = 1
+})

@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 const LONGEST_MS = 60_000
 
 /**
- * Waits for what must happen, however long a slow machine takes for it: asks until the answer is neither false, null nor
- * undefined, and gives it. A passing test waits no longer than it has to.
+ * Waits for what must happen, however long a slow machine takes for it: asks until the answer is neither false, null
+ * nor undefined, and gives it. A passing test waits no longer than it has to.
  * @param what     must happen, for the error after a minute without it; what rejects is told at once
  * @param pauseMs  between two questions
  */
@@ -24,7 +24,10 @@ export async function until<T>(
   }
 }
 
-/** Waits like `until`, for a call that fails at first to succeed. @param may tells the failures that are to be waited out */
+/**
+ * Waits like `until`, for a call that fails at first to succeed. @param may tells the failures that are to be waited
+ * out
+ */
 export async function untilDone<T>(call: () => Promise<T>, may: (error: unknown) => boolean): Promise<T> {
   const due = performance.now() + LONGEST_MS
   for (;;) {

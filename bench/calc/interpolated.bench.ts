@@ -1,7 +1,9 @@
 import { expect, type Measurement, measure } from '../measure.ts'
 import { secondsIn, startPlant } from './plant.ts'
 
-/** What a deep calculation costs over reading its inputs: see docs/performance.md. In process, with the default limits. */
+/**
+ * What a deep calculation costs over reading its inputs: see docs/performance.md. In process, with the default limits.
+ */
 const TAGS = 5
 const POINTS = 1000
 const CALCULATION =

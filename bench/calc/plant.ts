@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embedded } from '../../src/drivers/embedded/driver.ts'
+import { CALL_LIMITS, defaultsOf } from '../../src/errors/limits.ts'
 import { HistorianRegistry } from '../../src/historian/registry.ts'
 import { NO_METER } from '../../src/historian/remote/meter.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
@@ -25,6 +26,7 @@ export interface Plant {
 }
 
 const LIMITS: CallLimits = {
+  ...defaultsOf(CALL_LIMITS),
   requestedPoints: 100_000,
   historianLoad: 500_000,
   effectiveTags: 100,
@@ -39,10 +41,12 @@ const BATCH = 25_000
 export async function startPlant(now: Instant): Promise<Plant> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
   const log = { info() {}, warn() {}, error() {} }
-  const historian = await embedded.open(
-    { writable: true },
-    { name: 'plant', directory, log, meter: NO_METER },
-  )
+  const historian = await embedded.open(embedded.configSchema.parse({}), {
+    name: 'plant',
+    directory,
+    log,
+    meter: NO_METER,
+  })
   const historians = new HistorianRegistry([historian])
   const { signal } = new AbortController()
   return {
@@ -68,8 +72,8 @@ export async function startPlant(now: Instant): Promise<Plant> {
           signal,
         },
       )
-      expect(answer.outcome === 'executed' && answer.wrongLabels === 0, 'every label is answered')
-      return Buffer.concat([...answer.pieces()])
+      expect(answer.outcome === 'executed' && answer.invalidLabels === 0, 'every label is answered')
+      return Buffer.concat([...answer.chunks()])
     },
     stop: async () => {
       await historian.close()

@@ -2,8 +2,8 @@ import { expect, type Measurement, measure } from '../measure.ts'
 import { secondsIn, startPlant } from './plant.ts'
 
 /**
- * What windows and totals cost over reading the raw points that they are made of: see docs/performance.md. In process. Reads
- * of a million points raise the limits on requested points and historian load; totals run with the default ones.
+ * What windows and totals cost over reading the raw points that they are made of: see docs/performance.md. In process.
+ * Reads of a million points raise the limits on requested points and historian load; totals run with the default ones.
  */
 const POINTS = 1_000_000
 const HOUR = 3600
@@ -107,7 +107,7 @@ async function readMonth(): Promise<void> {
     const details: object = cursor === null ? range : { ...range, cursor }
     const answer = await plant.ask({ a: { type: 'RAW_POINTS', tag: 'plant/SAW', details } })
     const end = answer.subarray(-2000).toString()
-    cursor = /"next":"([^"]+)"/.exec(end)?.[1] ?? null
+    cursor = /"next":\{"[^"]*":"([^"]+)"/.exec(end)?.[1] ?? null
     read += PAGE
   } while (cursor !== null)
   expect(read >= MONTH && read < MONTH + PAGE, 'the whole month came')

@@ -2,27 +2,36 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { open } from 'lmdb'
+import { systemFiles } from '../../src/storage/files/system-files.ts'
 import { fillRecord } from './fill-record.ts'
 import { WRITTEN } from './workloads.ts'
 
 /**
- * What a service that takes points as JSON and answers when they are durable cannot be faster than by much: parses the body,
- * puts the points into columns, commits them as one lmdb record with the same settings as the embedded historian, answers.
- * No keys, no limits, no messages; nothing can be read. Prints its port; ends with its standard input.
+ * What a service that takes points as JSON and answers when they are durable cannot be faster than by much: parses the
+ * body, puts the points into columns, appends them to a file, syncs it, answers. Requests that come meanwhile share the
+ * next sync. No keys, no limits, no messages; nothing can be read. Prints its port; ends with its standard input.
  */
 const folder = mkdtempSync(join(tmpdir(), 'tidemark-ceiling-'))
-const records = open<Uint8Array, number>({
-  path: folder,
-  encoding: 'binary',
-  keyEncoding: 'uint32',
-  cache: false,
-  noSubdir: false,
-  overlappingSync: false,
-  eventTurnBatching: false,
-  pageSize: 4096,
-})
-let sequence = 0
+const file = systemFiles.create(join(folder, 'log'))
+let end = 0
+let waiting: { readonly record: Uint8Array; readonly done: () => void }[] = []
+let isCommitting = false
+
+/** Group commit: what waits goes to the file together. */
+async function commit(): Promise<void> {
+  isCommitting = true
+  while (waiting.length > 0) {
+    const group = waiting
+    waiting = []
+    for (const { record } of group) {
+      await file.write(record, end)
+      end += record.length
+    }
+    await file.sync()
+    for (const { done } of group) done()
+  }
+  isCommitting = false
+}
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
@@ -30,7 +39,10 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const filled = fillRecord(JSON.parse(Buffer.concat(chunks).toString()))
     if (filled === null) answer(response, 400, '')
-    else records.put(sequence++, filled.record).then(() => answer(response, 200, WRITTEN))
+    else {
+      waiting.push({ record: filled.record, done: () => answer(response, 200, WRITTEN) })
+      if (!isCommitting) void commit()
+    }
   })
 })
 server.listen(0, '127.0.0.1', () => {
@@ -41,7 +53,7 @@ server.listen(0, '127.0.0.1', () => {
 process.stdin.resume().on('end', async () => {
   server.close()
   server.closeAllConnections()
-  await records.close()
+  file.close()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -17,9 +17,9 @@ interface Columns {
 }
 
 /**
- * The least that a server has to do with the points of a write: sees that timestamps and values are numbers and statuses OK or
- * BAD, and puts them into columns, one after the other in the memory of one record: times, values, statuses, and where each
- * tag's points end. Names are not looked at.
+ * The least that a server has to do with the points of a write: sees that timestamps and values are numbers and
+ * statuses OK or BAD, and puts them into columns, one after the other in the memory of one record: times, values,
+ * statuses, and where each tag's points end. Names are not looked at.
  * @returns null when anything is of another type
  */
 export function fillRecord(body: unknown): Filled | null {

@@ -28,8 +28,8 @@ const START_MS = Date.UTC(2026, 0, 1)
 const VALUES = 4_096
 
 /**
- * The bodies of a round, as bytes. Each tag has a point a second; the rounds follow each other in time, so that every round
- * adds points and replaces none.
+ * The bodies of a round, as bytes. Each tag has a point a second; the rounds follow each other in time, so that every
+ * round adds points and replaces none.
  */
 export function makeBodies(workload: Workload, form: Form, round: number): Buffer[] {
   const random = seededRandom(round + 1)

@@ -7,8 +7,9 @@ import type { LoadOrder, LoadResult } from './load-process.ts'
 import { type Form, WORKLOADS, type Workload } from './workloads.ts'
 
 /**
- * Writes over HTTP, acknowledged and durable, on the service and on the bare server of ceiling-server.ts in turn: what keys,
- * checks, messages and a store that can be read cost. CEILING_ROUNDS sets the rounds, CEILING_ONLY a text that names hold.
+ * Writes over HTTP, acknowledged and durable, on the service and on the bare server of ceiling-server.ts in turn: what
+ * keys, checks, messages and a store that can be read cost. CEILING_ROUNDS sets the rounds, CEILING_ONLY a text that
+ * names hold.
  */
 const ROUNDS = Number(process.env.CEILING_ROUNDS ?? 5)
 const ONLY = process.env.CEILING_ONLY ?? ''

@@ -3,15 +3,18 @@ import { connect, type Socket } from 'node:net'
 /** Cuts what one connection receives into answers; requests follow each other on it, one at a time. */
 export interface Framing {
   /**
-   * Takes what came, which is only lent. The body once it is whole, lent until the next answer on the connection begins to
-   * come, or what the server says is wrong; null while more has to come.
+   * Takes what came, which is only lent. The body once it is whole, lent until the next answer on the connection begins
+   * to come, or what the server says is wrong; null while more has to come.
    */
   take(bytes: Buffer): Buffer | Error | null
   /** Whether the server closes the connection behind the answer. */
   readonly isLast: boolean
 }
 
-/** Collects an answer in memory that is used again for the next one: fresh pages cost more than what is copied into them. */
+/**
+ * Collects an answer in memory that is used again for the next one: fresh pages cost more than what is copied into
+ * them.
+ */
 export class Collector {
   #memory = Buffer.allocUnsafeSlow(64 * 1024)
   #length = 0
@@ -52,9 +55,9 @@ export interface WireOptions {
 }
 
 /**
- * Connections to a port of this machine that stay open: as many as there are requests under way. A request is bytes that
- * were made before, and goes out in one write; an answer is handed out as bytes. There is next to nothing
- * between a peer and what is measured, and it is the same for all of them.
+ * Connections to a port of this machine that stay open: as many as there are requests under way. A request is bytes
+ * that were made before, and goes out in one write; an answer is handed out as bytes. There is next to nothing between
+ * a peer and what is measured, and it is the same for all of them.
  */
 export class Wire {
   readonly #options: WireOptions

@@ -1,10 +1,14 @@
 import { clickhouseConfigSchema } from '../../src/drivers/clickhouse/config.ts'
 import { ClickhouseHistorian } from '../../src/drivers/clickhouse/driver.ts'
+import { CALL_LIMITS, defaultsOf } from '../../src/errors/limits.ts'
+import { HistorianRegistry } from '../../src/historian/registry.ts'
 import { QueryMeter } from '../../src/historian/remote/meter.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
+import { runMulti } from '../../src/multi/run.ts'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
 import { evenEdges, evenGrid } from '../../src/time/grid.ts'
 import { type Instant, instantFromUs } from '../../src/time/instant.ts'
+import { UTC } from '../../src/time/zone.ts'
 import { clickhouseServer, startClickhouse } from '../../test/servers/clickhouse.ts'
 import { endAll } from '../../test/servers/required.ts'
 import { expect, type Measurement, measure, seededRandom } from '../measure.ts'
@@ -30,6 +34,7 @@ if (clickhouseServer.skip === false) {
   try {
     await measureWrites(historian, meter)
     await measureReads(historian, meter)
+    await measureQuestions(historian, meter)
     const [rows, bytes] = (
       await server.sql(
         "SELECT sum(rows), sum(bytes) FROM system.parts WHERE active AND database = 'tidemark' AND table = 'points'",
@@ -186,6 +191,28 @@ async function measureReads(historian: ClickhouseHistorian, meter: QueryMeter): 
       const query = { tag: 'LONG', edges: long, aggregates, stepped: false, holdUntil: instantFromUs(end) }
       const [windows] = await historian.readAggregates([query], context)
       expect(Number.isFinite(windows!.avg![0]!), 'the window came')
+    })
+  }
+}
+
+/** Whole calls: what a historian does not work out by itself the engine reads points for. */
+async function measureQuestions(historian: ClickhouseHistorian, meter: QueryMeter): Promise<void> {
+  const call = {
+    historians: new HistorianRegistry([historian]),
+    limits: { ...defaultsOf(CALL_LIMITS), historianLoad: 10_000_000 },
+    ...{ defaultZone: UTC, defaultHistorian: null, now: NOW, signal: context.signal },
+  }
+  const details = { from: START / 1_000, to: NOW / 1_000 }
+  const durations = { ...details, count: 24, aggregates: ['DURATIONNONZERO', 'COVERAGE', 'NUMTRANSITIONS'] }
+  for (const [title, type, own] of [
+    ['run-hours', 'MULTIPLE_AGGREGATED_POINTS', durations],
+    ['run-hours-with-max-gap', 'MULTIPLE_AGGREGATED_POINTS', { ...durations, maxGap: '1min' }],
+    ['intervals', 'INTERVALS', { ...details, maxIntervals: 100 }],
+  ] as const) {
+    const requests = Object.fromEntries(TAGS.map((tag) => [tag, { type, tag: `bench/${tag}`, details: own }]))
+    await record(meter, `${title}/100-tags-x-20000-points`, TAGS.length * SECONDS, 10, async () => {
+      const answer = await runMulti({ now: NOW / 1_000, requests }, call)
+      expect(answer.outcome === 'executed' && answer.invalidLabels === 0, 'every label is answered')
     })
   }
 }

@@ -9,8 +9,8 @@ import { endAll } from '../../test/servers/required.ts'
 import { expect, type Measurement, measure, seededRandom } from '../measure.ts'
 
 /*
- * An InfluxDB 1.6 on this machine, asked through the driver contract; the note says how many requests a call is, and how many
- * statements stand in them. What is read is in files: InfluxDB writes them out of its memory before.
+ * An InfluxDB 1.6 on this machine, asked through the driver contract; the note says how many requests a call is, and
+ * how many statements stand in them. What is read is in files: InfluxDB writes them out of its memory before.
  */
 const TAGS = Array.from({ length: 100 }, (_, tag) => `T${tag}`)
 const SECONDS = 20_000
@@ -76,13 +76,18 @@ async function run(): Promise<void> {
     const [from, to] = [instantFromUs(START + 500_000), instantFromUs(START + (SECONDS - 1) * 1_000_000)]
     const times = evenGrid(from, to, 1_000)
     for (const tags of [1, 10]) {
-      await record(`neighbours/${tags}-tag${tags > 1 ? 's' : ''}-1000-times`, tags * 1_000, 4, async () => {
-        const found = await historian.readNeighbours(TAGS.slice(0, tags), times, context)
-        expect(
-          found.every(({ beforeTimes }) => !beforeTimes.some(Number.isNaN)),
-          'all neighbours came',
-        )
-      })
+      await record(
+        `boundingValues/${tags}-tag${tags > 1 ? 's' : ''}-1000-times`,
+        tags * 1_000,
+        4,
+        async () => {
+          const found = await historian.readBoundingValues(TAGS.slice(0, tags), times, context)
+          expect(
+            found.every(({ beforeTimes }) => !beforeTimes.some(Number.isNaN)),
+            'all boundingValues came',
+          )
+        },
+      )
     }
     const edges = evenEdges(instantFromUs(START), instantFromUs(START + SECONDS * 1_000_000), 34)
     for (const aggregates of [['avg'], ['avg', 'min', 'max'], ['count']] as const) {

@@ -9,7 +9,10 @@ import { found, startPostgres } from '../../test/servers/postgres.ts'
 import { endAll } from '../../test/servers/required.ts'
 import { expect, type Measurement, measure, seededRandom } from '../measure.ts'
 
-/** Tables of Tidemark's own in a PostgreSQL of this machine, asked through the driver contract; the note says how many queries a call is. */
+/**
+ * Tables of Tidemark's own in a PostgreSQL of this machine, asked through the driver contract; the note says how many
+ * queries a call is.
+ */
 const TAGS = Array.from({ length: 100 }, (_, tag) => `T${tag}`)
 const SECONDS = 20_000
 const LONG = 100_000
@@ -56,7 +59,7 @@ async function run(): Promise<void> {
   }
 
   /** Measures a task and notes how many queries one run of it sends. */
-  async function record(name: string, items: number, runs: number, task: (run: number) => Promise<void>) {
+  async function record(name: string, items: number, runs: number, task: (run: number) => Promise<unknown>) {
     await task(0)
     meter.reset()
     await task(1)
@@ -102,6 +105,9 @@ async function run(): Promise<void> {
       ['avg', 'min', 'max'],
       ['timeAvg'],
       ['avg', 'min', 'max', 'timeAvg'],
+      ['minTime', 'maxTime'],
+      ['durationNonZero'],
+      ['increase', 'numTransitions', 'durationBad'],
     ] as const) {
       await record(`${aggregates.join('-')}/20000-points-34-windows`, SECONDS, 20, async () => {
         const query = { tag: 'T1', edges, aggregates, stepped: false, holdUntil: NOW }
@@ -112,6 +118,28 @@ async function run(): Promise<void> {
         )
       })
     }
+    for (const maxGapUs of [undefined, 10_000_000]) {
+      const title = maxGapUs === undefined ? 'plot' : 'plot-maxgap'
+      await record(`${title}/20000-points-200-columns`, SECONDS, 20, async () => {
+        const columns = evenEdges(instantFromUs(START), instantFromUs(START + SECONDS * 1_000_000), 200)
+        const query = {
+          tag: 'T1',
+          edges: columns,
+          stepped: false,
+          ...(maxGapUs !== undefined && { maxGapUs }),
+        }
+        const [plot] = await historian.readPlots!([query], context)
+        expect(plot!.sampled && plot!.points.times.length >= 400, 'all columns came')
+      })
+    }
+    await record('gaps/20000-points', SECONDS, 20, async () => {
+      const range = { from: START, to: START + (SECONDS - 1) * 1_000_000 + 1 }
+      const [gaps] = await historian.readGaps!(
+        [{ tag: 'T1', ...range, longerThanUs: 2_000_000, limit: 1_000 }],
+        context,
+      )
+      expect(gaps!.from.length === 0 && !gaps!.more, 'there are none')
+    })
   }
 
   async function measureWrites(): Promise<void> {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 
 /**
- * What a service cannot be faster than by much: keeps the first JSON that is posted as an object, and answers each later
- * request with JSON.stringify of it. Prints its port.
+ * What a service cannot be faster than by much: keeps the first JSON that is posted as an object, and answers each
+ * later request with JSON.stringify of it. Prints its port.
  */
 let kept: unknown
 const server = createServer((request, response) => {

@@ -14,8 +14,8 @@ import type { Peer } from './peer.ts'
 import { REQUEST_SECONDS, serverFolder, startServer } from './server.ts'
 
 /**
- * ClickHouse over HTTP: one table sorted by tag and time, columns in its format Native both ways. Points that are written
- * again are replaced when parts are merged; reads do not wait for that (no FINAL).
+ * ClickHouse over HTTP: one table sorted by tag and time, columns in its format Native both ways. Points that are
+ * written again are replaced when parts are merged; reads do not wait for that (no FINAL).
  */
 export async function startClickhouse(): Promise<Peer> {
   const folder = serverFolder('clickhouse')

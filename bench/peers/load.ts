@@ -14,7 +14,10 @@ export interface Load {
   readonly has: number
   readonly clients: number
   readonly calls: number
-  /** Calls before those that are measured, in as much time at most: server programs that are compiled while they run need thousands of them. */
+  /**
+   * Calls before those that are measured, in as much time at most: server programs that are compiled while they run
+   * need thousands of them.
+   */
   readonly warmUps: number
   /** No call begins later than this after the first one; there are fewer then. */
   readonly seconds: number

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import type { FailedMeasurement, Measurement } from '../measure.ts'
 import { startClickhouse } from './clickhouse.ts'
 import { startInflux } from './influxdb.ts'
+import { isInstalled } from './installed.ts'
 import { figures, run } from './load.ts'
 import type { Peer } from './peer.ts'
 import { startPostgres } from './postgresql.ts'
@@ -11,10 +11,11 @@ import { startVictoriaMetrics } from './victoria-metrics.ts'
 import { type Case, READS, WRITES, WRITTEN_POINTS } from './workload.ts'
 
 /**
- * The same workload on this project and on databases that Debian packages, one after the other in one run, each in its own
- * protocol by the same client on the same machine; one that is not installed is left out. The ratio stands beside each
- * figure: how many times as fast this project is, in rows, in the same run. `PEERS=columns,initdb` runs only these beside
- * this project in rows, which is always measured first; `PEERS_SECONDS` is after how long no further case begins.
+ * The same workload on this project and on databases that Debian packages, one after the other in one run, each in its
+ * own protocol by the same client on the same machine; one that is not installed is left out. The ratio stands beside
+ * each figure: how many times as fast this project is, in rows, in the same run. `PEERS=columns,initdb` runs only these
+ * beside this project in rows, which is always measured first; `PEERS_SECONDS` is after how long no further case
+ * begins.
  */
 const CANDIDATES: readonly (readonly [program: string, start: () => Promise<Peer>])[] = [
   ['', () => startTidemark('rows')],
@@ -84,7 +85,10 @@ async function measureCase(peer: Peer, { name, items, load }: Case): Promise<voi
   }
 }
 
-/** Adds a figure under the peer's name, with this project's ratio to it: how many times as fast, or the share of memory or disk. */
+/**
+ * Adds a figure under the peer's name, with this project's ratio to it: how many times as fast, or the share of memory
+ * or disk.
+ */
 function add(peer: Peer, measurement: Measurement | FailedMeasurement): void {
   const { name, itemsPerSecond, medianMs, note } = measurement
   const notes = [note]
@@ -105,18 +109,4 @@ function add(peer: Peer, measurement: Measurement | FailedMeasurement): void {
 function note(peer: Peer, name: string, value: number, unit: string): void {
   const text = `${value.toFixed(value < 100 ? 2 : 0)} ${unit}`
   add(peer, { name, runs: 1, medianMs: value, p99Ms: value, items: null, note: text })
-}
-
-function isInstalled(program: string): boolean {
-  if (program === '' || program === 'columns') return true
-  try {
-    const found =
-      program === 'initdb'
-        ? 'ls /usr/lib/postgresql/*/bin/initdb'
-        : `PATH=$PATH:/usr/sbin command -v ${program}`
-    execFileSync('sh', ['-c', found], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }

@@ -5,8 +5,8 @@ import { Collector, type Framing, Wire } from '../client/wire.ts'
 export type ColumnKind = 'int' | 'float' | 'text'
 
 /**
- * PostgreSQL's protocol, version 3, with prepared statements and binary values both ways: what its own C library does, so
- * that the client costs no more than the one that speaks HTTP.
+ * PostgreSQL's protocol, version 3, with prepared statements and binary values both ways: what its own C library does,
+ * so that the client costs no more than the one that speaks HTTP.
  */
 export class PostgresClient {
   readonly #wire: Wire

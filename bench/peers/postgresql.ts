@@ -20,7 +20,9 @@ const STATEMENTS = {
     'SELECT (time - $2::bigint) / $4::bigint AS w, count(*), min(value), max(value), avg(value) FROM points WHERE tag = $1::text AND time >= $2 AND time < $3::bigint GROUP BY 1 ORDER BY 1',
 }
 
-/** PostgreSQL as it is installed: one table with a key of tag and time, arrays in, prepared statements, binary values. */
+/**
+ * PostgreSQL as it is installed: one table with a key of tag and time, arrays in, prepared statements, binary values.
+ */
 export async function startPostgres(): Promise<Peer> {
   const folder = serverFolder('postgresql')
   const port = await freePort()

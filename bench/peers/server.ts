@@ -10,11 +10,16 @@ export const REQUEST_SECONDS = 30
 /** A server's process and its folder, which goes when it is closed. */
 export interface ServerUnderTest {
   readonly folder: string
-  /** Most memory, anonymous and shared, that it and its children were seen to hold, in megabytes, since the last `forgetMemory`. */
+  /**
+   * Most memory, anonymous and shared, that it and its children were seen to hold, in megabytes, since the last
+   * `forgetMemory`.
+   */
   peakMemory(): number
   forgetMemory(): void
   /** Processor time of it and its children so far, user and system, all threads, in milliseconds; in steps of 10. */
   processorMs(): number
+  /** Bytes that it and its children had the system write to disk so far. */
+  writtenBytes(): number
   close(): Promise<void>
 }
 
@@ -79,6 +84,7 @@ export function watch(pid: number, folder: string, close: () => Promise<void>): 
       peak = 0
     },
     processorMs: () => processesOf(pid).reduce((sum, process) => sum + processorMs(process), 0),
+    writtenBytes: () => processesOf(pid).reduce((sum, process) => sum + writtenBytes(process), 0),
     close: async () => {
       clearInterval(timer)
       await close()
@@ -118,6 +124,10 @@ function processorMs(pid: number): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 10
 }
 
+function writtenBytes(pid: number): number {
+  return Number(/^write_bytes: (\d+)/m.exec(readOr(`/proc/${pid}/io`, ''))?.[1] ?? 0)
+}
+
 /** A process and all that it started and that live. */
 function processesOf(pid: number): readonly number[] {
   const found = [pid]
@@ -137,7 +147,7 @@ function readOr(path: string, otherwise: string): string {
   }
 }
 
-/** Blocks that the files of a folder take: lmdb's file may have holes. */
+/** Blocks that the files of a folder take: files may have holes. */
 export function folderBytes(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { open } from 'lmdb'
-import { DATABASES, HISTORIANS_FOLDER } from '../../src/storage/names.ts'
+import { HISTORIANS_FOLDER } from '../../src/storage/directory/layout.ts'
 import { HttpClient } from '../client/http-client.ts'
 import { startService } from '../service.ts'
+import { bytesIn } from '../storage/plant.ts'
 import type { Peer } from './peer.ts'
 import { REQUEST_SECONDS, watch } from './server.ts'
 
@@ -68,7 +67,7 @@ export async function startTidemark(form: 'rows' | 'columns'): Promise<Peer> {
         result!.aggregates!.reduce((sum, { count }) => sum + count, 0),
       )
     },
-    data: () => usedPages(service.dataDir),
+    data: async () => storedBytes(service.dataDir),
     interrupt: () => http.interrupt(),
     close: async () => http.interrupt(),
   }
@@ -78,26 +77,10 @@ function lengthOf({ dataPoints }: Result): number {
   return Array.isArray(dataPoints) ? dataPoints.length : (dataPoints as { values: unknown[] }).values.length
 }
 
-interface TreeStats {
-  readonly treeBranchPageCount: number
-  readonly treeLeafPageCount: number
-  readonly overflowPages: number
-}
-
-/** Pages of the historian's file that hold anything, journal included; read beside the service that has it open. */
-async function usedPages(dataDir: string) {
-  const historians = join(dataDir, HISTORIANS_FOLDER)
-  const root = open({ path: join(historians, readdirSync(historians)[0]!), readOnly: true, noSubdir: false })
-  let bytes = 0
-  let journal = 0
-  for (const name of Object.values(DATABASES)) {
-    const store = root.openDB<unknown, Buffer>(name, { keyEncoding: 'binary', encoding: 'binary' })
-    if (store === undefined) continue
-    const stats = store.getStats() as unknown as TreeStats
-    const used = 4_096 * (stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages)
-    bytes += used
-    if (name === DATABASES.journal) journal = used
-  }
-  await root.close()
-  return { bytes, what: `used pages, ${((100 * journal) / bytes).toFixed(0)} % of it the journal's` }
+/** Files of the historian, the log included and the reserve not, beside the service that has it open. */
+function storedBytes(dataDir: string) {
+  const folder = join(dataDir, HISTORIANS_FOLDER)
+  const bytes = bytesIn(folder, (path) => !path.endsWith('/reserve'))
+  const log = bytesIn(folder, (path) => path.endsWith('.wal'))
+  return { bytes, what: `files, ${((100 * log) / bytes).toFixed(0)} % of it the log's` }
 }

@@ -2,12 +2,13 @@ import { expect, type Measurement, quantile, seededRandom } from '../measure.ts'
 import { memoryOf, type Service, startService } from '../service.ts'
 
 /**
- * Writes at full speed into 10,000 tags and a reader of current values beside them, over HTTP. What is written first only
- * fills the journal; then folding goes on all the time. Nobody should see where it begins, and memory should stay where it is.
+ * Writes at full speed into 10,000 tags and a reader of current values beside them, over HTTP. What is written first
+ * only fills the journal; then folding goes on all the time. Nobody should see where it begins, and memory should stay
+ * where it is.
  */
 const TAGS = 10_000
 const WRITERS = 2
-/** Below FOLD_LIMITS.points: nothing is folded while these are written. */
+/** Below the points at which the memory is flushed: nothing is flushed while these are written. */
 const BEFORE_FOLDING = 80
 const WHILE_FOLDING = Number(process.env.FOLDING_REQUESTS ?? 600)
 const START = Date.UTC(2026, 0, 1)

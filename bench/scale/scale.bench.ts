@@ -1,13 +1,13 @@
 import { writeBatch } from '../../src/historian/write-batch.ts'
-import { historianDirectory } from '../../src/storage/data-directory.ts'
-import { openHistorianStore } from '../../src/storage/open-historian.ts'
+import { historianDirectory } from '../../src/storage/directory/data-directory.ts'
+import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 import { expect, type Measurement, measure } from '../measure.ts'
 import { memoryOf, startService } from '../service.ts'
 import { atOneHertz, randomWalk, START, signal } from '../storage/plant.ts'
 
 /**
- * The same reads on more and more stored points, over HTTP, and the memory of a service that does nothing else: neither should
- * grow with what is stored. SCALE_POINTS takes other sizes.
+ * The same reads on more and more stored points, over HTTP, and the memory of a service that does nothing else: neither
+ * should grow with what is stored. SCALE_POINTS takes other sizes.
  */
 const SIZES = (process.env.SCALE_POINTS ?? '1000000,10000000,100000000').split(',').map(Number)
 const TAGS = 10
@@ -69,7 +69,7 @@ for (const points of SIZES) {
           details: { from: START / 1000, to: end, aggregates },
         },
       },
-      (found) => found.a!.aggregates![0]!.count,
+      (found) => found.a!.aggregates!.count[0]!,
       each,
     )
     const after = memoryOf(service.pid)
@@ -88,7 +88,7 @@ for (const points of SIZES) {
 process.stdout.write(JSON.stringify(results))
 
 type Results = Readonly<
-  Record<string, { readonly dataPoints?: { values: number[] }; readonly aggregates?: { count: number }[] }>
+  Record<string, { readonly dataPoints?: { values: number[] }; readonly aggregates?: { count: number[] } }>
 >
 
 function names(): string[] {
@@ -97,7 +97,7 @@ function names(): string[] {
 
 async function fill(dataDir: string, points: number): Promise<void> {
   const folder = historianDirectory(dataDir, 'local')
-  const store = await openHistorianStore(folder, { historian: 'local', owner: true })
+  const store = await openFileStore(folder, { historian: 'local', owner: true })
   const each = points / TAGS
   for (const [seed, tag] of names().entries()) {
     const next = randomWalk(seed)

@@ -4,8 +4,9 @@ import { instantFromUs } from '../../src/time/instant.ts'
 import { expect, type Measurement, measure, seededRandom } from '../measure.ts'
 import { atOneHertz, openBenchStore, randomWalk, SECOND, START, signal } from './plant.ts'
 
-// 1,000 interpolated values a tag, in process: many tags of which every chunk is needed, and one long tag of which few are. The
-// values are those of `interpolate` between neighbours, which is measured beside it in the same run, together with processor time.
+// 1,000 interpolated values a tag, in process: many tags of which every chunk is needed, and one long tag of which few
+// are. The values are those of `interpolate` between bounding values, which is measured beside it in the same run,
+// together with processor time.
 
 const TAGS = 100
 const POINTS = 20_000
@@ -52,7 +53,7 @@ async function compare(name: string, tags: readonly string[], times: Float64Arra
   const queries = tags.map((tag) => ({ tag, times, ...shape }))
   const read = () => store.readInterpolated(queries, signal)
   const readBetween = async () =>
-    (await store.readNeighbours(tags, times, signal)).map((found) => interpolate(found, times, shape))
+    (await store.readBoundingValues(tags, times, signal)).map((found) => interpolate(found, times, shape))
   const expected = await readBetween()
   const found = await read()
   expect(

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
-import { openDatabase, openEnvironment } from '../../src/storage/environment.ts'
-import type { FoldLimits } from '../../src/storage/folder.ts'
-import type { HistorianStore } from '../../src/storage/historian-store.ts'
-import { DATABASES } from '../../src/storage/names.ts'
-import { openHistorianStore } from '../../src/storage/open-historian.ts'
+import { ENGINE_LIMITS, type FlushLimits } from '../../src/storage/engine/engine-limits.ts'
+import type { FileStore } from '../../src/storage/engine/file-store.ts'
+import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 import { seededRandom } from '../measure.ts'
 
 export const { signal } = new AbortController()
@@ -14,44 +12,41 @@ export const SECOND = 1_000_000
 export const START = Date.UTC(2025, 0, 1) * 1_000
 
 /** An empty historian in a folder of its own, and how large it is on disk. */
-export async function openBenchStore(fold: Partial<FoldLimits> = {}): Promise<{
-  readonly store: HistorianStore
+export async function openBenchStore(flush: Partial<FlushLimits> = {}): Promise<{
+  readonly store: FileStore
+  /** Bytes of all files but the reserve. */
   fileBytes(): number
-  /** Closes it and gives the bytes of all pages that hold anything. */
+  /** Closes it, removes it, and gives the bytes of its parts. */
   close(): Promise<number>
 }> {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
-  const store = await openHistorianStore(folder, { historian: 'bench', owner: true, fold })
+  const limits = { flush: { ...ENGINE_LIMITS.flush, ...flush }, unlinkAfterMs: 0 }
+  const store = await openFileStore(folder, { historian: 'bench', owner: true, limits })
   return {
     store,
-    fileBytes: () => statSync(join(folder, 'data.mdb')).size,
+    fileBytes: () => bytesIn(folder, (path) => !path.endsWith('/reserve')),
     async close() {
       await store.close()
-      const used = await usedBytes(folder)
+      const bytes = bytesIn(folder, (path) => path.endsWith('.part'))
       rmSync(folder, { recursive: true, force: true })
-      return used
+      return bytes
     },
   }
 }
 
-interface TreeStats {
-  readonly treeBranchPageCount: number
-  readonly treeLeafPageCount: number
-  readonly overflowPages: number
+/** Bytes of the files below a folder that are wanted. */
+export function bytesIn(folder: string, isWanted: (path: string) => boolean): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter(isWanted)
+    .reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
 }
 
-async function usedBytes(folder: string): Promise<number> {
-  const root = openEnvironment(folder)
-  let pages = 0
-  for (const name of Object.values(DATABASES)) {
-    const stats = openDatabase(root, name).getStats() as unknown as TreeStats
-    pages += stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages
-  }
-  await root.close()
-  return pages * 4_096
-}
-
-/** A seeded random walk of 0.02 per step with noise of sigma 0.01, to 3 decimals: values one after the other, in thousandths. */
+/**
+ * A seeded random walk of 0.02 per step with noise of sigma 0.01, to 3 decimals: values one after the other, in
+ * thousandths.
+ */
 export function randomWalk(seed: number): () => number {
   const random = seededRandom(seed)
   let level = 50

@@ -4,8 +4,8 @@ import { columnOf, missing, readRows } from '../../test/data/files.ts'
 import { expect, type Measurement } from '../measure.ts'
 import { atOneHertz, openBenchStore, randomWalk, signal } from './plant.ts'
 
-// Bytes a point on disk once all is folded into blocks: used pages and the whole file. A year's walk comes in requests of 50,000 points,
-// a column of a file in one request; everything is read back bit by bit.
+// Bytes a point on disk once all is flushed and merged: the parts, and all files but the reserve. A year's walk comes
+// in requests of 50,000 points, a column of a file in one request; everything is read back bit by bit.
 
 const BATCH = 50_000
 
@@ -44,7 +44,7 @@ async function size(name: string, tags: readonly PointColumns[]): Promise<void> 
     medianMs: elapsed,
     p99Ms: elapsed,
     items: count,
-    note: `${(used / count).toFixed(3)} bytes a point in used pages, ${(file / count).toFixed(3)} the file`,
+    note: `${(used / count).toFixed(3)} bytes a point in parts, ${(file / count).toFixed(3)} all files`,
   })
 }
 

@@ -38,7 +38,7 @@ for (const [tags, points, requests] of [
   measurements.push({ ...measured, note })
   await bench.close()
 }
-// Folding alone: rounds of a point for each of 10,000 tags are collected in memory and then moved into blocks at once.
+// Flush and merge alone: rounds of a point for each of 10,000 tags are collected in memory and then moved into parts.
 {
   const TAGS = 10_000
   const ROUNDS = 100
@@ -78,7 +78,7 @@ for (const [tags, points, requests] of [
     note:
       `${mean(processor).toFixed(0)} ms of processor on average (${processor.map((ms) => ms.toFixed(0)).join(', ')}), ` +
       `${(mean(written) / TAGS / ROUNDS).toFixed(0)} bytes written a point, ` +
-      `${(used / stored).toFixed(2)} bytes a point in used pages, ${(file / stored).toFixed(2)} the file`,
+      `${(used / stored).toFixed(2)} bytes a point in parts, ${(file / stored).toFixed(2)} all files`,
   })
 }
 console.log(JSON.stringify(measurements))

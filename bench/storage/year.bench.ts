@@ -1,10 +1,11 @@
 import { writeBatch } from '../../src/historian/write-batch.ts'
-import { STORED_AGGREGATES } from '../../src/storage/signal-reads.ts'
+import { STORED_AGGREGATES } from '../../src/storage/reads/signal-reads.ts'
 import { instantFromUs } from '../../src/time/instant.ts'
 import { expect, type Measurement, measure } from '../measure.ts'
 import { atOneHertz, openBenchStore, randomWalk, SECOND, START, signal } from './plant.ts'
 
-// Aggregates and totals over a year at 1 Hz of one tag, read in process; answers are checked against exact sums in whole numbers.
+// Aggregates and totals over a year at 1 Hz of one tag, read in process; answers are checked against exact sums in
+// whole numbers.
 
 const POINTS = Number(process.env.BENCH_POINTS ?? 365 * 86_400)
 const DAYS = Math.max(1, Math.floor(POINTS / 86_400))

@@ -36,7 +36,7 @@ function expand(
   return { tag, unresolved: Object.fromEntries(unresolved) }
 }
 
-describe('aliases are replaced by what they lead to', () => {
+describe('aliases are replaced by what they refer to', () => {
   const aliases = {
     flow: 'plant/FLOW',
     total: 'calc/TOTALISE(aliases/flow, DAY, BEGIN_DAY, 1h)',
@@ -87,7 +87,7 @@ describe('an alias that leads nowhere stays where it is, with the reason', () =>
     })
   })
 
-  test('what it leads to does not parse', () => {
+  test('what it refers to does not parse', () => {
     assert.deepEqual(expand('aliases/a', { a: 'calc/ADD(plant/FLOW' }).unresolved, {
       'aliases/a': 'Cannot parse calculation: expected , or ) at column 20 of calc/ADD(plant/FLOW',
     })
@@ -107,18 +107,18 @@ describe('an alias that leads nowhere stays where it is, with the reason', () =>
       const error = expander.lookUp(name)
       assert.ok(error instanceof TidemarkError)
       assert.equal(error.code, 'ALIAS_CYCLE')
-      assert.equal(error.message, `Alias ${name} would lead to itself: ${path}`)
+      assert.equal(error.message, `Alias ${name} would refer to itself: ${path}`)
     })
   }
 
   test('one that leads into a cycle names the cycle alone', () => {
     const error = expanderOf({ out: 'aliases/a', a: 'aliases/b', b: 'aliases/a' }).lookUp('out')
     assert.ok(error instanceof TidemarkError)
-    assert.equal(error.message, 'Alias a would lead to itself: aliases/a > aliases/b > aliases/a')
+    assert.equal(error.message, 'Alias a would refer to itself: aliases/a > aliases/b > aliases/a')
   })
 })
 
-describe('what aliases lead to is bounded', () => {
+describe('what aliases refer to is bounded', () => {
   const chain = (length: number) =>
     Object.fromEntries(
       Array.from({ length }, (_, i) => [`a${i}`, i + 1 === length ? 'plant/X' : `aliases/a${i + 1}`]),
@@ -208,7 +208,7 @@ describe('a caller who sees some historians', () => {
     'cycle',
     'none',
   ]) {
-    test(`is told that ${name} does not exist`, () => {
+    test(`is answered that ${name} does not exist`, () => {
       if (name === 'guarded' && !SIGNATURES.has('IFTAGEXISTS')) return
       const { tag, unresolved } = expand(`calc/NEG(aliases/${name})`, aliases, ['plant'])
       assert.equal(tag, `calc/NEG(aliases/${name})`)

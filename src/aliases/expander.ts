@@ -2,10 +2,11 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import { formatAddress, isReservedHistorian } from '../grammar/address.ts'
 import { MAX_CALL_DEPTH } from '../grammar/parser.ts'
 import type { Argument, CallNode, TagNode, TagTree } from '../grammar/tree.ts'
+import { withTags } from '../grammar/visit.ts'
 import { ALIASES, isAliases } from '../historian/visible-aliases.ts'
 import type { AliasReader } from './store.ts'
 
-/** Aliases that may lead to each other, one after the other. */
+/** Bound of a chain of aliases that refer to each other. */
 export const MAX_ALIAS_CHAIN = 50
 /** Tags and arguments of a tree after its aliases were replaced: more than fit into a calculation without aliases. */
 export const MAX_TREE_NODES = 10_000
@@ -31,8 +32,8 @@ interface Expanded {
 }
 
 /**
- * Puts what they lead to in the place of aliases, in trees of one call. An alias that leads nowhere stays where it is, with
- * its error in `unresolved`: whoever needs its values fails with it, and IFTAGEXISTS does not. Replaced subtrees are
+ * Replaces aliases in trees of one call by what they refer to. A dangling alias stays where it is, with its error in
+ * `unresolved`: an operator that needs its values fails with it, and IFTAGEXISTS does not. Replaced subtrees are
  * shared, so memory grows with the aliases, not with how often they occur.
  */
 export class AliasExpander {
@@ -56,9 +57,9 @@ export class AliasExpander {
   }
 
   /**
-   * What an alias of this name leads to.
-   * @returns why it leads nowhere: TAG_NOT_FOUND (also when the caller may not see it), ALIAS_CYCLE, ALIAS_LIMIT, or what is
-   *          wrong with its address
+   * What an alias of this name refers to.
+   * @returns why it leads nowhere: TAG_NOT_FOUND (also when the caller may not see it), ALIAS_CYCLE, ALIAS_LIMIT, or
+   *          the error of its address
    */
   lookUp(name: string): TagTree | TidemarkError {
     const found = this.#visible(name)
@@ -80,7 +81,7 @@ export class AliasExpander {
       try {
         found = this.#alias(name, [])
       } catch (error) {
-        if (!(error instanceof Astray)) throw error
+        if (!(error instanceof ExpansionError)) throw error
         found = error.reason
       }
       this.#done.set(name, found)
@@ -90,17 +91,17 @@ export class AliasExpander {
   }
 
   /**
-   * An alias that others lead to.
-   * @param path of aliases that led here
-   * @throws Astray for what is wrong with the whole path, not with this alias alone
+   * An alias that others refer to.
+   * @param path of aliases that refer to this one
+   * @throws ExpansionError for an error of the whole path, not of this alias alone
    */
   #alias(name: string, path: readonly string[]): Expanded | TidemarkError {
     const done = this.#done.get(name)
     if (done !== undefined) return done
-    if (path.includes(name)) throw new Astray(cycleError([...path.slice(path.indexOf(name)), name]))
+    if (path.includes(name)) throw new ExpansionError(cycleError([...path.slice(path.indexOf(name)), name]))
     if (path.length >= MAX_ALIAS_CHAIN) {
       const reason = `more than ${MAX_ALIAS_CHAIN} aliases one after the other`
-      throw new Astray(limitError(path[0]!, reason))
+      throw new ExpansionError(limitError(path[0]!, reason))
     }
     const made = this.#read(name, [...path, name])
     this.#done.set(name, made)
@@ -117,9 +118,10 @@ export class AliasExpander {
       if (error instanceof TidemarkError) return error
       throw error
     }
-    const expanded = this.#walk(tree, (inner) => this.#alias(inner.name, path))
+    const own = withTags(tree, (tag) => (isAliases(tag.historian) ? undefined : { alias: name }))
+    const expanded = this.#walk(own, (inner) => this.#alias(inner.name, path))
     const excess = excessOf(expanded)
-    if (excess !== null) throw new Astray(limitError(path[0]!, excess))
+    if (excess !== null) throw new ExpansionError(limitError(path[0]!, excess))
     return expanded
   }
 
@@ -136,7 +138,7 @@ export class AliasExpander {
     }
     const found = resolve(tag)
     if (!(found instanceof TidemarkError)) return found
-    // What is wrong with an alias that a caller may not see is not for that caller.
+    // The error of an alias that a caller may not see is not shown to that caller.
     const reason = sees === null || found.code === 'ALIAS_LIMIT' ? found : missing(tag.name)
     this.unresolved.set(formatAddress(tag.historian, tag.name), reason)
     return { tree: tag, nodes: 1, depth: 0, isVisible: false }
@@ -163,7 +165,7 @@ export class AliasExpander {
 }
 
 /** Ends the expansion of the alias that a path began with. */
-class Astray extends Error {
+class ExpansionError extends Error {
   readonly reason: TidemarkError
 
   constructor(reason: TidemarkError) {

@@ -5,7 +5,7 @@ import type { Alias, AliasCheck, AliasQuery, AliasReader, AliasStore } from './s
 export class MemoryAliasStore implements AliasStore, AliasReader {
   readonly #aliases = new Map<string, Alias>()
 
-  /** @param aliases what they lead to, by name; not checked */
+  /** @param aliases what they refer to, by name; not checked */
   constructor(aliases: Readonly<Record<string, string>> = {}) {
     for (const [name, tag] of Object.entries(aliases)) {
       this.#aliases.set(name, { name, tag, description: null, units: null })

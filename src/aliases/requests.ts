@@ -11,7 +11,7 @@ import type { Alias } from './store.ts'
 import { type AliasView, aliasNotFound } from './view.ts'
 
 /*
- * What the alias endpoints do. Every function throws a TidemarkError for what is wrong with a request; there is nothing that
+ * What the alias endpoints do. Every function throws a TidemarkError for an invalid request; there is nothing that
  * is done in part.
  */
 
@@ -70,7 +70,10 @@ export async function getAlias(name: string, aliases: AliasView): Promise<AliasB
   return alias
 }
 
-/** Makes an alias or gives it another meaning; what is left out of the body is null afterwards. Durable when it resolves. */
+/**
+ * Makes an alias or gives it another meaning; what is left out of the body is null afterwards. Durable when it
+ * resolves.
+ */
 export async function putAlias(
   name: string,
   body: unknown,
@@ -106,7 +109,10 @@ export async function deleteAlias(name: string, aliases: AliasView): Promise<voi
   await aliases.delete(name)
 }
 
-/** The alias is stored by now: that somebody cannot be asked whether a tag exists is no reason to call that a failure. */
+/**
+ * The alias is stored by now: that a historian cannot be queried whether a tag exists is no reason to call that a
+ * failure.
+ */
 async function missingOf(
   { tag }: Alias,
   aliases: AliasView,

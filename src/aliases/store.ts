@@ -2,7 +2,7 @@
 export interface Alias {
   /** 1 to 512 UTF-16 units, as the name of any tag. */
   readonly name: string
-  /** The address that it leads to, as it was written. */
+  /** The address that it refers to, as it was written. */
   readonly tag: string
   readonly description: string | null
   readonly units: string | null
@@ -29,9 +29,9 @@ export interface AliasQuery {
 export type AliasCheck = (aliases: AliasReader) => void
 
 /**
- * Where aliases are kept. Every change is durable when it resolves, and seen at once by every process that has the same data
- * directory or store: each call looks at the newest state. Changes exclude each other, so what a check saw still holds when its
- * change is made. Rejects with ALIASES_UNAVAILABLE when the store fails.
+ * Store of aliases. Every change is durable when it resolves, and seen at once by every process that has the same
+ * data directory or store: each call looks at the newest state. Changes exclude each other, so what a check saw still
+ * holds when its change is made. Rejects with ALIASES_UNAVAILABLE when the store fails.
  */
 export interface AliasStore {
   /** @param work must not wait for anything, and take no longer than a slice of the event loop should */

@@ -1,12 +1,21 @@
-import { setImmediate } from 'node:timers/promises'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { formatAddress, isReservedHistorian } from '../grammar/address.ts'
 import { parseTag } from '../grammar/parser.ts'
+import { replaceTags } from '../grammar/replace-tags.ts'
 import type { FunctionSignature, TagNode, TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
 import type { CallContext, TagEntry, TagMetadata, TagPage, TagQuery } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
-import { ALIASES, type Expansion, isAliases, type VisibleAliases } from '../historian/visible-aliases.ts'
+import { tagMetadata } from '../historian/tag-metadata.ts'
+import {
+  ALIASES,
+  type AliasUse,
+  type Expansion,
+  type Followed,
+  isAliases,
+  type VisibleAliases,
+} from '../historian/visible-aliases.ts'
+import { TurnBudget } from '../scheduling/turn-budget.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeContext } from '../time/parse.ts'
 import type { TimeZone } from '../time/zone.ts'
@@ -31,7 +40,7 @@ export function aliasViews(
   return (historians) => new AliasView(store, historians, language)
 }
 
-/** Aliases looked at in one go, before others have their turn. */
+/** Aliases checked in one batch, before the loop yields to the event loop. */
 const CHUNK = 500
 
 /** The aliases that one caller sees, and what the caller may do with them. */
@@ -40,7 +49,7 @@ export class AliasView implements VisibleAliases {
   readonly #historians: HistorianView
   readonly #language: AliasLanguage
 
-  /** @param historians those that the caller sees */
+  /** @param historians that the caller sees */
   constructor(store: AliasStore, historians: HistorianView, language: AliasLanguage) {
     this.#store = store
     this.#historians = historians
@@ -71,22 +80,22 @@ export class AliasView implements VisibleAliases {
       const expander = this.#expander(aliases)
       return names.map((name) => this.#visible(aliases, name, expander))
     })
-    const stepped = await this.#steppedOf(
+    const stored = await this.#storedOf(
       found.map((visible) => visible?.tree ?? null),
       context,
     )
-    return found.map((visible, i) => visible && metadataOf(visible.alias, stepped[i]!))
+    return found.map((visible, i) => visible && metadataOf(visible.alias, stored[i]!))
   }
 
   async searchTags({ pattern, after, limit }: TagQuery, context: CallContext): Promise<TagPage> {
     const matches = ({ name, description }: Alias) => pattern === null || pattern.matches(name, description)
     const { found, more } = await this.#collect('', matches, { after, limit }, context)
-    const stepped = await this.#steppedOf(
+    const stored = await this.#storedOf(
       found.map(({ tree }) => tree),
       context,
     )
     const tags = found.map(({ alias }, i): TagEntry => {
-      return { name: alias.name, metadata: metadataOf(alias, stepped[i]!) }
+      return { name: alias.name, metadata: metadataOf(alias, stored[i]!) }
     })
     return { tags, more }
   }
@@ -99,10 +108,105 @@ export class AliasView implements VisibleAliases {
     })
   }
 
+  async findUses(
+    tags: ReadonlySet<string>,
+    most: number,
+    context: CallContext,
+  ): Promise<readonly AliasUse[]> {
+    const uses: AliasUse[] = []
+    const counts = new Map<string, number>()
+    await this.#each(context, (alias, isVisible) => {
+      for (const tag of this.#tagsNamedBy(alias)) {
+        const count = tags.has(tag) ? (counts.get(tag) ?? 0) : most
+        if (count >= most) continue
+        counts.set(tag, count + 1)
+        uses.push({ alias: isVisible() ? alias.name : null, tag })
+      }
+    })
+    return uses
+  }
+
+  async follow(
+    renames: ReadonlyMap<string, string>,
+    dryRun: boolean,
+    context: CallContext,
+  ): Promise<readonly Followed[]> {
+    const users: { readonly name: string; readonly shown: string | null }[] = []
+    await this.#each(context, (alias, isVisible) => {
+      if (![...this.#tagsNamedBy(alias)].some((tag) => renames.has(tag))) return
+      users.push({ name: alias.name, shown: isVisible() ? alias.name : null })
+    })
+    const followed: Followed[] = []
+    for (const { name, shown } of users) {
+      const outcome = await this.#followOne(name, renames, dryRun)
+      if (outcome !== null) followed.push({ alias: shown, outcome })
+    }
+    return followed
+  }
+
+  /** `null` when the alias does not name such a tag any more. */
+  async #followOne(
+    name: string,
+    renames: ReadonlyMap<string, string>,
+    dryRun: boolean,
+  ): Promise<Followed['outcome'] | null> {
+    try {
+      const alias = await this.#store.read((aliases) => aliases.get(name))
+      const tree = alias === null ? null : this.#tryParse(alias.tag)
+      if (alias === null || tree === null) return null
+      const tag = replaceTags(alias.tag, tree, ({ historian, name }) =>
+        renames.get(formatAddress(historian, name)),
+      )
+      if (tag === alias.tag) return null
+      this.#parse(tag)
+      if (dryRun) return tag
+      await this.#store.put({ ...alias, tag }, (aliases) => {
+        if (aliases.get(name)?.tag !== alias.tag) throw new TidemarkError('ALIAS_CHANGED', { name })
+      })
+      return tag
+    } catch (error) {
+      if (error instanceof TidemarkError) return error
+      throw error
+    }
+  }
+
+  /** Looks at all aliases by name, some of them in one state of the store. */
+  async #each(context: CallContext, look: (alias: Alias, isVisible: () => boolean) => void): Promise<void> {
+    for (let last: string | null = null; ; ) {
+      const page: readonly Alias[] = await this.#store.read((aliases) => {
+        const chunk = aliases.list({ prefix: '', after: last, limit: CHUNK })
+        const expander = this.#expander(aliases)
+        for (const alias of chunk) look(alias, () => this.#visible(aliases, alias.name, expander) !== null)
+        return chunk
+      })
+      if (page.length < CHUNK) return
+      last = page.at(-1)!.name
+      await TurnBudget.shared.next()
+      context.signal.throwIfAborted()
+    }
+  }
+
+  /** Addresses of the tags that an alias names itself, each once; none when it no longer parses. */
+  #tagsNamedBy({ tag }: Alias): ReadonlySet<string> {
+    const tree = this.#tryParse(tag)
+    return new Set(
+      tree === null ? [] : tagsOf(tree).map(({ historian, name }) => formatAddress(historian, name)),
+    )
+  }
+
+  #tryParse(address: string): TagTree | null {
+    try {
+      return this.#parse(address)
+    } catch (error) {
+      if (error instanceof TidemarkError) return null
+      throw error
+    }
+  }
+
   /**
    * Stores an alias, durably.
-   * @throws INVALID_TAG_ADDRESS, CALCULATION_SYNTAX; ALIAS_CYCLE and ALIAS_LIMIT; ALIAS_TARGET when the caller would not see the
-   *         alias; ALIAS_NOT_CHANGEABLE when the name is that of an alias which the caller does not see
+   * @throws INVALID_TAG_ADDRESS, CALCULATION_SYNTAX; ALIAS_CYCLE and ALIAS_LIMIT; ALIAS_TARGET when the caller would
+   *         not see the alias; ALIAS_NOT_CHANGEABLE when the name is that of an alias which the caller does not see
    */
   async put(alias: Alias): Promise<'created' | 'replaced'> {
     const tree = this.#parse(alias.tag)
@@ -127,8 +231,8 @@ export class AliasView implements VisibleAliases {
   }
 
   /**
-   * What an address leads to that does not exist, as sentences. It may come into being later, so that is no error; but most
-   * often it is a slip of the pen.
+   * Dangling references of an address, as sentences. It may come into being later, so that is no error; but
+   * most often it is a slip of the pen.
    */
   async findMissing(address: string, context: CallContext): Promise<readonly string[]> {
     const tags = tagsOf(this.#parse(address)).filter(
@@ -165,8 +269,8 @@ export class AliasView implements VisibleAliases {
   }
 
   /**
-   * An alias with what it leads to, `null` when it does not exist for the caller. One that leads nowhere is there only for a
-   * caller who sees everything.
+   * An alias with what it refers to, `null` when it does not exist for the caller. A dangling one is there only
+   * for a caller who sees everything.
    */
   #visible(aliases: AliasReader, name: string, expander = this.#expander(aliases)): Visible | null {
     const alias = aliases.get(name)
@@ -198,14 +302,17 @@ export class AliasView implements VisibleAliases {
       if (found.length > limit) return { found: found.slice(0, limit), more: true }
       if (page.length < CHUNK) return { found, more: false }
       last = page.at(-1)!.name
-      await setImmediate()
+      await TurnBudget.shared.next()
       context.signal.throwIfAborted()
     }
   }
 
-  /** Whether each tree is a stored tag that is stepped; false for everything else. */
-  async #steppedOf(trees: readonly (TagTree | null)[], context: CallContext): Promise<readonly boolean[]> {
-    const stepped = trees.map(() => false)
+  /** Metadata of each tree that is a stored tag; `null` for everything else. */
+  async #storedOf(
+    trees: readonly (TagTree | null)[],
+    context: CallContext,
+  ): Promise<readonly (TagMetadata | null)[]> {
+    const stored: (TagMetadata | null)[] = trees.map(() => null)
     const tags: { readonly tag: TagNode; readonly index: number }[] = []
     trees.forEach((tree, index) => {
       if (tree?.kind === 'tag') tags.push({ tag: tree, index })
@@ -219,12 +326,12 @@ export class AliasView implements VisibleAliases {
             context,
           )
           group.forEach(({ index }, i) => {
-            stepped[index] = found?.[i]?.stepped ?? false
+            stored[index] = found?.[i] ?? null
           })
         },
       ),
     )
-    return stepped
+    return stored
   }
 
   #expander(aliases: Pick<AliasReader, 'get'>, time?: TimeContext): AliasExpander {
@@ -242,7 +349,7 @@ export class AliasView implements VisibleAliases {
   }
 }
 
-/** An alias that the caller sees, and what it leads to: `null` when that is nothing. */
+/** An alias that the caller sees, and what it refers to: `null` when it is dangling. */
 interface Visible {
   readonly alias: Alias
   readonly tree: TagTree | null
@@ -258,6 +365,6 @@ function hasAlias(tree: TagTree): boolean {
   return tagsOf(tree).some(({ historian }) => isAliases(historian))
 }
 
-function metadataOf({ description, units }: Alias, stepped: boolean): TagMetadata {
-  return { description, units, stepped }
+function metadataOf({ description, units }: Alias, stored: TagMetadata | null): TagMetadata {
+  return tagMetadata({ description, units, stepped: stored?.stepped ?? false }, stored ?? {})
 }

@@ -1,4 +1,6 @@
-/** An elementwise function, written the obvious way: what the engine's own is compared with. It shares no code with it. */
+/**
+ * An elementwise function, written the obvious way: what the engine's own is compared with. It shares no code with it.
+ */
 export interface SlowFunction {
   /** How many inputs it takes; `null` for any number from 1. */
   readonly inputs: number | null

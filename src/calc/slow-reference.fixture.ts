@@ -1,10 +1,10 @@
 import type { Side } from '../series/interpolate.ts'
-import type { Row } from './array-source.fixture.ts'
+import type { Row } from './graph/array-source.fixture.ts'
 import { type SlowName, slowValue } from './slow-functions.fixture.ts'
 
 /**
- * Calculations worked out the slow and obvious way, microsecond by microsecond over a few dozen of them: what the engine
- * is compared with. It shares no code with it.
+ * Calculations worked out the slow and obvious way, microsecond by microsecond over a few dozen of them: what the
+ * engine is compared with. It shares no code with it.
  */
 export type Model =
   | { readonly kind: 'tag'; readonly name: string; readonly stepped: boolean; readonly rows: readonly Row[] }

@@ -1,9 +1,8 @@
 import type { Side } from '../series/interpolate.ts'
-import type { SlidingOp } from './sliding-stretch.ts'
+import type { SlidingOp } from './operators/rolling/ops.ts'
 import type { Model, RawPoint, Reference } from './slow-reference.fixture.ts'
-import type { WindowOp } from './window-series.ts'
 
-/** SLIDINGAGG and WINDOWAGG worked out anew for each window, from the slow reference of their input. */
+/** SLIDINGAGG worked out anew for each window, from the slow reference of their input; TOTAL with a unit of 4 us. */
 export interface SlowWindows {
   valueAt(at: number, side: Side): number
   /** Ascending. */
@@ -42,6 +41,10 @@ export function slowSliding(
         return Math.sqrt(variance(good))
       case 'DIFF':
         return reference.valueAt(input, at, side) - reference.valueAt(input, at - us, side)
+      case 'TOTAL':
+        return reference.covered(input, at - us, at) === 0
+          ? 0 * reference.valueAt(input, at, side)
+          : reference.integral(input, at - us, at) / 4
       case 'AVG': {
         const covered = reference.covered(input, at - us, at)
         return covered === 0
@@ -69,41 +72,6 @@ export function slowSliding(
         return { time, value, bad: Number.isNaN(value) || reference.rawPoint(input, time).bad }
       }),
   }
-}
-
-/** The points of all windows that hold any instant of [first, last]. @param origin where one of them begins */
-export function slowWindows(
-  input: Model,
-  op: WindowOp,
-  us: number,
-  origin: number,
-  reach: { readonly first: number; readonly last: number },
-  reference: Reference,
-): readonly { readonly time: number; readonly value: number }[] {
-  const points: { time: number; value: number }[] = []
-  const all = reference.rawTimes(input).map((time) => reference.rawPoint(input, time))
-  const isMiddle = op === 'AVG' || op === 'STDDEV' || op === 'VAR'
-  for (let start = startOf(reach.first, us, origin); start <= reach.last; start += us) {
-    const good = all
-      .filter(({ time, bad }) => !bad && time >= start && time < start + us)
-      .map(({ value }) => value)
-    if (good.length === 0 && op !== 'COUNT') continue
-    const value = {
-      AVG: () => sum(good) / good.length,
-      MIN: () => Math.min(...good),
-      MAX: () => Math.max(...good),
-      COUNT: () => good.length,
-      STDDEV: () => Math.sqrt(variance(good)),
-      VAR: () => variance(good),
-      SUM: () => sum(good),
-    }[op]()
-    points.push({ time: start + (isMiddle ? Math.floor(us / 2) : 0), value })
-  }
-  return points
-}
-
-export function startOf(at: number, us: number, origin: number): number {
-  return at - ((((at - origin) % us) + us) % us)
 }
 
 function sum(values: readonly number[]): number {

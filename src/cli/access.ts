@@ -1,4 +1,4 @@
-import type { TagMetadata } from '../historian/contract.ts'
+import type { MetadataPut, TagMetadata } from '../historian/contract.ts'
 
 /**
  * How a command reaches historians: a running service over HTTP, or a data directory in place. Both speak the bodies of
@@ -10,10 +10,22 @@ export interface Access {
   searchTags(query: SearchQuery): Promise<SearchPage>
   /** Metadata of named tags; a tag that does not exist is absent. */
   findTags(addresses: readonly string[]): Promise<ReadonlyMap<string, TagMetadata>>
-  /** Creates tags or overwrites their metadata. */
-  putTags(entries: ReadonlyMap<string, TagMetadata>): Promise<void>
-  /** Writes points, creating missing tags; resolves when they are durable. */
-  writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<void>
+  /** Creates tags or overwrites their metadata; `maxGap` and `states` that are left out stay. */
+  putTags(entries: ReadonlyMap<string, MetadataPut>): Promise<void>
+  /**
+   * Writes points, creating missing tags; resolves when they are durable.
+   * @returns how many were left out, as their tags keep none that are as old
+   */
+  writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<number>
+  /** A change as the endpoint `/historian/<change>` makes it. Ends the command where anything is refused. */
+  change(change: Change, body: object): Promise<Readonly<Record<string, unknown>>>
+  listAliases(query: AliasQuery): Promise<AliasPage>
+  /** @returns whether it was made, and what is doubtful about it */
+  putAlias(
+    name: string,
+    alias: object,
+  ): Promise<{ readonly isNew: boolean; readonly warnings: readonly string[] }>
+  deleteAlias(name: string): Promise<void>
   /** A multi call; answers of a refused call come back too. */
   multi(body: object): Promise<MultiBody>
   close(): Promise<void>
@@ -27,7 +39,29 @@ export interface SearchQuery {
 }
 
 export interface SearchPage {
-  readonly tags: readonly { readonly qualifiedTagName: string }[]
+  readonly tags: readonly (TagMetadata & { readonly qualifiedTagName: string })[]
+  readonly next?: string
+}
+
+export type Change =
+  | 'metadata/create'
+  | 'metadata/update'
+  | 'metadata/rename'
+  | 'metadata/delete'
+  | 'delete/points'
+
+export interface AliasQuery {
+  readonly prefix?: string | undefined
+  readonly cursor?: string | undefined
+}
+
+export interface AliasPage {
+  readonly aliases: readonly {
+    readonly name: string
+    readonly tag: string
+    readonly description: string | null
+    readonly units: string | null
+  }[]
   readonly next?: string
 }
 
@@ -43,7 +77,14 @@ export interface ColumnsBody {
 export interface MultiBody {
   readonly message?: string
   readonly results: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** Cursors of the labels of which there is more. */
+  readonly next?: Readonly<Record<string, string>>
   readonly errors: Readonly<Record<string, string>>
-  readonly issues?: readonly { readonly code: string; readonly message: string }[]
+  readonly issues?: readonly {
+    readonly code: string
+    readonly message: string
+    readonly label?: string
+    readonly suggestions?: readonly string[]
+  }[]
   readonly warnings?: readonly string[]
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { checkCopy, reportDamage } from './check-copy.ts'
 import {
   addSettingsOptions,
   type CommandContext,
@@ -12,16 +13,29 @@ import { formatTable, printable } from './table.ts'
 import { note, say } from './terminal.ts'
 
 interface CheckOptions extends SettingsOptions {
+  readonly repair?: boolean
   readonly json?: boolean
 }
 
-/** The commands that look after a data directory; both work beside a running service. */
+interface BackupOptions extends SettingsOptions {
+  readonly link?: boolean
+  readonly since?: string
+  readonly unchecked?: boolean
+}
+
+/** The commands that look after a data directory; they work beside a running service, but for repairs. */
 export function addCareCommands(program: Command, context: CommandContext): void {
   addSettingsOptions(program.command('check'))
     .summary('read all that is stored and say what is damaged')
     .description(
       'Reads every tag and point of a data directory and says what is damaged, also while a service runs on it. ' +
-        'Changes nothing. Ends with exit code 4 when there is damage.',
+        'Changes nothing without --repair. Ends with exit code 4 when there is damage.',
+    )
+    .addOption(
+      option(
+        '--repair',
+        'first keep what is intact of damaged files and set those aside; no service may be running',
+      ),
     )
     .addOption(option('--json', 'print the report as JSON'))
     .addHelpText('after', '\nExample:\n  tidemark check --data-dir /var/lib/tidemark')
@@ -30,21 +44,39 @@ export function addCareCommands(program: Command, context: CommandContext): void
   addSettingsOptions(program.command('backup'))
     .summary('copy the data directory as of one moment')
     .description(
-      'Copies a data directory into a new folder, also while a service runs on it. The copy is a data directory: serve ' +
-        'it with --data-dir, or move it back in place of the original.',
+      'Copies a data directory into a new folder, also while a service runs on it, and checks the copy. It is a data ' +
+        'directory: serve it with --data-dir, or move it back in place of the original.',
     )
     .argument('<folder>', 'where to; it must not exist, or be empty')
-    .addHelpText('after', '\nExample:\n  tidemark backup /backups/tidemark-monday')
-    .action((folder: string, options: SettingsOptions) => runBackup(folder, options, context))
+    .addOption(
+      option(
+        '--since <folder>',
+        'an earlier backup: files that are the same there are linked from it, not copied again',
+      ),
+    )
+    .addOption(
+      option(
+        '--link',
+        'link files that never change with those of the data directory: quick, but no second copy of them',
+      ).conflicts('since'),
+    )
+    .addOption(option('--unchecked', 'do not read the copy through afterwards'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemark backup /backups/monday\n  tidemark backup /backups/tuesday --since /backups/monday',
+    )
+    .action((folder: string, options: BackupOptions) => runBackup(folder, options, context))
 }
 
 async function runCheck(options: CheckOptions, context: CommandContext): Promise<void> {
   const { settings } = await loadCommandSettings(options, context)
   const { terminal, tools, signal } = context
+  if (options.repair === true) {
+    for (const { name, sentences } of await tools.repairData(settings, signal)) {
+      for (const sentence of sentences) note(terminal, `${name}: ${printable(sentence)}`)
+    }
+  }
   const report = await tools.checkData(settings, signal)
-  const damage = report.historians.flatMap(({ name, problems }) =>
-    problems.map((problem) => ({ name, problem })),
-  )
   if (options.json === true) {
     say(terminal, JSON.stringify(report, null, 2))
   } else {
@@ -55,7 +87,7 @@ async function runCheck(options: CheckOptions, context: CommandContext): Promise
       problemCount === 0 ? 'good' : `${problemCount} damaged`,
     ])
     terminal.out.write(formatTable(['historian', 'tags', 'points', 'state'], rows, new Set([1, 2])))
-    for (const { name, problem } of damage) note(terminal, `${name}: ${printable(problem)}`)
+    reportDamage(report.historians, terminal)
   }
   if (report.historians.some(({ problemCount }) => problemCount > 0)) {
     throw new CommandError(
@@ -65,13 +97,31 @@ async function runCheck(options: CheckOptions, context: CommandContext): Promise
   }
 }
 
-async function runBackup(folder: string, options: SettingsOptions, context: CommandContext): Promise<void> {
+async function runBackup(folder: string, options: BackupOptions, context: CommandContext): Promise<void> {
   const { settings } = await loadCommandSettings(options, context)
   const { terminal, tools, signal, directory } = context
   const target = resolve(directory, folder)
-  const elsewhere = await tools.backupData(settings, target, signal)
-  say(terminal, `Copied ${settings.dataDir} to ${target}`)
+  const since = options.since === undefined ? null : resolve(directory, options.since)
+  const link = options.link === true
+  const { elsewhere, ...counts } = await tools.backupData(settings, target, { link, since }, signal)
+  say(terminal, `Copied ${printable(settings.dataDir)} to ${printable(target)}`)
   for (const { name, folder, copy } of elsewhere) {
     say(terminal, `Copied ${printable(folder)} of historian ${name} to ${printable(copy)}: restore it there`)
   }
+  say(terminal, `copied ${countOf(counts.copied)}`)
+  if (link) {
+    say(terminal, `linked ${countOf(counts.linked)}`)
+    note(terminal, 'What is linked is no second copy: damage of its file or disk is damage of both.')
+  }
+  if (since !== null) say(terminal, `reused ${countOf(counts.reused)} of ${printable(since)}`)
+  if (counts.differing.files > 0) {
+    note(
+      terminal,
+      `${printable(since ?? '')} is damaged: ${countOf(counts.differing)} differ and were copied again`,
+    )
+  }
+  if (options.unchecked !== true) await checkCopy(settings, target, context)
 }
+
+const countOf = ({ files, bytes }: { readonly files: number; readonly bytes: number }) =>
+  `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}, ${bytes.toLocaleString('en')} bytes`

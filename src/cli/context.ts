@@ -42,11 +42,16 @@ export function addAccessOptions(command: Command): Command {
     .addOption(option('--key <key>', 'API key for --url'))
 }
 
-/** The settings of a command; `flags` are further options over them. */
+/**
+ * The settings of a command.
+ * @param flags       further options over them
+ * @param isThorough  whether files that they name are looked at too
+ */
 export async function loadCommandSettings(
   options: SettingsOptions,
   { tools, env, directory }: CommandContext,
   flags: readonly { readonly path: string; readonly value: unknown; readonly flag: string }[] = [],
+  isThorough = false,
 ): Promise<LoadedSettings> {
   const { loadSettings } = await import('../config/load.ts')
   const dataDir =
@@ -60,6 +65,7 @@ export async function loadCommandSettings(
     directory,
     types: await tools.historianTypes(),
     stores: await tools.storeTypes(),
+    isThorough,
   })
 }
 

@@ -5,9 +5,9 @@ export const EXIT = {
   done: 0,
   /** It could not be done; the sentence on stderr says why. */
   failed: 1,
-  /** Arguments, options or configuration are wrong; nothing was tried. */
+  /** Arguments, options or configuration are invalid; nothing was tried. */
   usage: 2,
-  /** Done in part: some rows were skipped, some requests of a query ended in errors. */
+  /** Done in part: some rows were skipped, some requests of a query ended in errors, damage left points out. */
   partly: 3,
   /** `check` found damage. */
   damaged: 4,
@@ -15,18 +15,24 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
-/** An end of a command that a person is told in one sentence. */
+/** An end of a command that is reported to a person in one sentence. */
 export class CommandError extends Error {
   readonly exitCode: number
+  /**
+   * Whether it is reported also when the command was interrupted meanwhile; other errors then count as the end that was
+   * wished.
+   */
+  readonly isFinal: boolean
 
-  constructor(message: string, exitCode: number = EXIT.failed, cause?: unknown) {
+  constructor(message: string, exitCode: number = EXIT.failed, cause?: unknown, isFinal = false) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'CommandError'
     this.exitCode = exitCode
+    this.isFinal = isFinal
   }
 }
 
-/** A wrong argument or option. */
+/** An invalid argument or option. */
 export function usageError(message: string): CommandError {
   return new CommandError(message, EXIT.usage)
 }

@@ -1,7 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TagMetadata } from '../historian/contract.ts'
-import type { Access, ColumnsBody, MultiBody, SearchPage, SearchQuery } from './access.ts'
+import type { MetadataPut, TagMetadata } from '../historian/contract.ts'
+import type {
+  Access,
+  AliasPage,
+  AliasQuery,
+  Change,
+  ColumnsBody,
+  MultiBody,
+  SearchPage,
+  SearchQuery,
+} from './access.ts'
 import { CommandError, usageError } from './exit.ts'
+import { withHints } from './hints.ts'
 
 /** Waits before trying again what a service could not take now; writing twice is always safe. */
 const RETRY_SECONDS = [0.5, 1, 2, 5, 10]
@@ -64,7 +74,7 @@ export class HttpAccess implements Access {
     return found
   }
 
-  async putTags(entries: ReadonlyMap<string, TagMetadata>): Promise<void> {
+  async putTags(entries: ReadonlyMap<string, MetadataPut>): Promise<void> {
     const all = [...entries]
     for (let at = 0; at < all.length; at += CHUNK) {
       const chunk = Object.fromEntries(all.slice(at, at + CHUNK))
@@ -73,10 +83,13 @@ export class HttpAccess implements Access {
     }
   }
 
-  async writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<void> {
-    refuseErrors(
-      await this.#post('/historian/write/points', { points: Object.fromEntries(points), createTags: true }),
-    )
+  async writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<number> {
+    const body = { points: Object.fromEntries(points), createTags: true }
+    const answer = await this.#post('/historian/write/points', body)
+    const { tooOld } = answer.body
+    if (typeof tooOld === 'number' && tooOld > 0) return tooOld
+    refuseErrors(answer)
+    return 0
   }
 
   async multi(body: object): Promise<MultiBody> {
@@ -84,6 +97,31 @@ export class HttpAccess implements Access {
     const { results } = answer.body as { results?: unknown }
     if (typeof results !== 'object' || results === null) refuseErrors(answer)
     return answer.body as unknown as MultiBody
+  }
+
+  async change(change: Change, body: object): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await this.#post(`/historian/${change}`, body)
+    refuseErrors(answer)
+    return answer.body
+  }
+
+  async listAliases({ prefix, cursor }: AliasQuery): Promise<AliasPage> {
+    const query = new URLSearchParams({ limit: String(CHUNK) })
+    if (prefix !== undefined) query.set('prefix', prefix)
+    if (cursor !== undefined) query.set('cursor', cursor)
+    return await this.#get<AliasPage>(`/historian/aliases?${query}`)
+  }
+
+  async putAlias(name: string, alias: object) {
+    const answer = await this.#fetch(pathOfAlias(name), jsonRequest('PUT', alias))
+    if (answer.status !== 200 && answer.status !== 201) throw refusal(answer)
+    const { warnings = [] } = answer.body as { readonly warnings?: readonly string[] }
+    return { isNew: answer.status === 201, warnings }
+  }
+
+  async deleteAlias(name: string): Promise<void> {
+    const answer = await this.#fetch(pathOfAlias(name), { method: 'DELETE' })
+    if (answer.status !== 204) throw refusal(answer)
   }
 
   async close(): Promise<void> {}
@@ -95,11 +133,7 @@ export class HttpAccess implements Access {
   }
 
   #post(path: string, body: object): Promise<Answer> {
-    return this.#fetch(path, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+    return this.#fetch(path, jsonRequest('POST', body))
   }
 
   /** One request and its JSON answer; a service that is busy or away is tried again a few times. */
@@ -115,19 +149,20 @@ export class HttpAccess implements Access {
         })
         const text = await response.text()
         // A historian that is away answers 503 too, and may be back as soon.
-        if (response.status === 503 && wait !== undefined) {
+        const mayPass = response.status === 503 || response.status === 429
+        if (mayPass && wait !== undefined) {
           const asked = Number(response.headers.get('retry-after') ?? Number.NaN)
           await sleep(1000 * Math.min(Number.isFinite(asked) ? asked : wait, 60), undefined, {
             signal: this.#signal,
           })
           continue
         }
-        return { status: response.status, body: this.#parse(text, response) }
+        return { status: response.status, body: response.status === 204 ? {} : this.#parse(text, response) }
       } catch (error) {
         if (error instanceof CommandError) throw error
         this.#signal.throwIfAborted()
         const cause = (error as { cause?: NodeJS.ErrnoException }).cause ?? (error as NodeJS.ErrnoException)
-        // At the first try nothing was going on yet: a wrong address should be told at once.
+        // At the first try nothing was going on yet: a wrong address should be reported at once.
         const isAway = cause.code === 'ECONNRESET' || (attempt > 0 && cause.code === 'ECONNREFUSED')
         if (wait === undefined || !isAway) throw this.#unreachable(cause)
         await sleep(1000 * wait, undefined, { signal: this.#signal })
@@ -159,6 +194,14 @@ export class HttpAccess implements Access {
   }
 }
 
+function jsonRequest(method: string, body: object): RequestInit {
+  return { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+function pathOfAlias(name: string): string {
+  return `/historian/aliases/${encodeURIComponent(name)}`
+}
+
 interface Answer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
@@ -176,7 +219,8 @@ function errorsOf({ body }: Answer): readonly string[] {
 
 function refusal(answer: Answer): CommandError {
   const message = typeof answer.body.message === 'string' ? answer.body.message : null
-  const errors = errorsOf(answer).filter((error) => error !== message)
+  const { issues } = answer.body as Pick<MultiBody, 'issues'>
+  const errors = withHints(errorsOf(answer), issues).filter((error) => error !== message)
   return new CommandError(joinErrors(message ?? `The service answered ${answer.status}`, errors))
 }
 

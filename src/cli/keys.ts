@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { KeyRecord, KeyScope, KeyStore } from '../config/keys.ts'
+import { findKey, type KeyRecord, type KeyScope, type KeyStore } from '../config/keys.ts'
 import { formatInstant } from '../time/format.ts'
 import { instantFromUs } from '../time/instant.ts'
 import { systemTimeZone } from '../time/zone.ts'
@@ -23,6 +23,12 @@ interface CreateOptions extends SettingsOptions {
   readonly json?: boolean
 }
 
+interface RotateOptions extends SettingsOptions {
+  readonly grace?: string
+  readonly expires?: string
+  readonly json?: boolean
+}
+
 interface JsonOptions extends SettingsOptions {
   readonly json?: boolean
 }
@@ -32,7 +38,7 @@ const MAX_NAME = 100
 export function addKeysCommand(program: Command, context: CommandContext): void {
   const keys = program
     .command('keys')
-    .summary('create, list and revoke API keys')
+    .summary('create, list, rotate and revoke API keys')
     .description(
       'Manages the API keys of a data directory, or of the configured store. A running service sees every change within a second.',
     )
@@ -62,6 +68,26 @@ Examples:
     .addOption(option('--json', 'print the records as JSON'))
     .addHelpText('after', '\nExample:\n  tidemark keys list')
     .action((options: JsonOptions) => listKeys(options, context))
+
+  addSettingsOptions(keys.command('rotate'))
+    .summary('put a new key in the place of one')
+    .description(
+      'Makes a new key with the name, scope and historians of one, and shows it, once. The old one goes on for a while, named NAME~ID ' +
+        'in lists and in the log, so that its users can be found.',
+    )
+    .argument('<key>', 'id or name')
+    .addOption(
+      option('--grace <duration>', 'how long the old key still opens, 0s for not at all (default: 1d)'),
+    )
+    .addOption(
+      option(
+        '--expires <when>',
+        'end of the new key, as for create (default: it lasts as long as the old one was made for)',
+      ),
+    )
+    .addOption(option('--json', 'print the new key and both records as JSON'))
+    .addHelpText('after', '\nExample:\n  tidemark keys rotate dashboards --grace 7d')
+    .action((key: string, options: RotateOptions) => rotateKey(key, options, context))
 
   addSettingsOptions(keys.command('revoke'))
     .summary('make a key useless, for ever')
@@ -131,12 +157,53 @@ async function listKeys(options: JsonOptions, context: CommandContext): Promise<
       record.historians?.join(', ') ?? 'all',
       showTime(record.createdAt),
       record.expiresAt === null ? 'never' : showTime(record.expiresAt),
+      record.lastUsedAt === undefined ? 'never' : showTime(record.lastUsedAt),
       stateOf(record),
     ])
     context.terminal.out.write(
-      formatTable(['id', 'name', 'scope', 'historians', 'created', 'expires', 'state'], rows),
+      formatTable(['id', 'name', 'scope', 'historians', 'created', 'expires', 'last used', 'state'], rows),
     )
   })
+}
+
+async function rotateKey(key: string, options: RotateOptions, context: CommandContext): Promise<void> {
+  const { makeKey, makeKeyRecord } = await import('../config/keys.ts')
+  const { parseExpiry, parseGrace } = await import('./expiry.ts')
+  const oldExpiresAt = parseGrace(options.grace ?? '1d')
+  const wanted = options.expires === undefined ? null : parseExpiry(options.expires)
+  await withKeys(options, context, async (keys) => {
+    const found = findKey(
+      (await keys.list()).map((record) => ({ record })),
+      key,
+    )
+    const now = presentInstant()
+    const { secret, digest } = makeKey()
+    const old = found?.record
+    const lastsUs = old === undefined || old.expiresAt === null ? null : old.expiresAt - old.createdAt
+    const expiresAt = wanted ?? (lastsUs === null ? null : now + lastsUs)
+    // Name, scope and historians are those of the old key.
+    const record = makeKeyRecord({ name: '', scope: 'read', historians: null, expiresAt }, now)
+    const rotation = await keys.rotate(key, { record, digest }, oldExpiresAt)
+    if (rotation === null) throw noSuchKey(key)
+    const { terminal } = context
+    if (options.json === true) {
+      const [made, before] = [rotation.replacement, rotation.old].map(printableRecord)
+      say(terminal, JSON.stringify({ key: secret, ...made, old: before }, null, 2))
+      return
+    }
+    say(terminal, secret)
+    note(
+      terminal,
+      `Key ${rotation.replacement.name} (id ${rotation.replacement.id}) is created. It is shown this once: keep it now. ` +
+        `The old one opens until ${showTime(rotation.old.expiresAt!)}, as ${rotation.old.name}.`,
+    )
+  })
+}
+
+function noSuchKey(key: string): CommandError {
+  return new CommandError(
+    `There is no usable key with the id or name ${key}; tidemark keys list shows those there are`,
+  )
 }
 
 async function revokeKey(key: string, options: JsonOptions, context: CommandContext): Promise<void> {
@@ -174,7 +241,7 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord): string {
 
 function printableRecord(record: KeyRecord): object {
   const time = (at: number | null) => (at === null ? null : showTime(at))
-  const { id, name, scope, historians, createdAt, expiresAt, revokedAt } = record
+  const { id, name, scope, historians, createdAt, expiresAt, revokedAt, lastUsedAt = null } = record
   return {
     id,
     name,
@@ -183,6 +250,7 @@ function printableRecord(record: KeyRecord): object {
     createdAt: time(createdAt),
     expiresAt: time(expiresAt),
     revokedAt: time(revokedAt),
+    lastUsedAt: time(lastUsedAt),
   }
 }
 

@@ -1,22 +1,36 @@
+import { deleteAlias, listAliases, putAlias } from '../aliases/requests.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Outcome } from '../errors/outcome.ts'
+import type { ErrorBody } from '../errors/error-body.ts'
+import type { Outcome, Result } from '../errors/outcome.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { parseAddress } from '../grammar/address.ts'
-import type { Historian, TagMetadata } from '../historian/contract.ts'
-import { parseTagPattern } from '../historian/tag-pattern.ts'
-import { ALIASES, isAliases } from '../historian/visible-aliases.ts'
+import type { Historian, MetadataPut, TagMetadata } from '../historian/contract.ts'
+import { searchTags } from '../historian/search.ts'
 import { runMulti } from '../multi/run.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
 import type { WriteCall } from '../write/call.ts'
-import { createMetadata } from '../write/metadata.ts'
+import { deletePoints, deleteTags } from '../write/corrections.ts'
+import { type Members, objectOf } from '../write/members.ts'
+import { createMetadata, type MetadataBody, updateMetadata } from '../write/metadata.ts'
+import { renameTags } from '../write/rename.ts'
 import { writePoints } from '../write/write-points.ts'
-import type { Access, ColumnsBody, MultiBody, SearchPage, SearchQuery } from './access.ts'
+import type {
+  Access,
+  AliasPage,
+  AliasQuery,
+  Change,
+  ColumnsBody,
+  MultiBody,
+  SearchPage,
+  SearchQuery,
+} from './access.ts'
 import { presentInstant } from './clock.ts'
 import { CommandError } from './exit.ts'
+import { withHints } from './hints.ts'
 import { joinErrors } from './http-access.ts'
 import type { InPlace } from './tools.ts'
 
-/** Nobody waits behind a connection: a slow disk is no reason to give up. */
+/** No client waits behind a connection: a slow disk is no reason to give up. */
 const WRITE_DEADLINE_SECONDS = 3600
 
 /** Reaches a data directory in place, through the functions that the service's routes call. */
@@ -39,21 +53,11 @@ export class LocalAccess implements Access {
   }
 
   async searchTags({ historian, search, limit, cursor }: SearchQuery): Promise<SearchPage> {
-    const historians = historian === undefined ? this.#data.historians.list() : [this.#searched(historian)]
-    const pattern = search === undefined ? null : parseTagPattern(search)
-    const after = cursor === undefined ? null : parseAddress(cursor)
-    const context = { signal: this.#signal }
-    for (const candidate of historians) {
-      if (after !== null && candidate.name < after.historian) continue
-      const query = { pattern, limit, after: after?.historian === candidate.name ? after.tag : null }
-      const { tags, more } = await candidate.searchTags(query, context)
-      if (tags.length === 0) continue
-      const found = tags.map(({ name }) => ({ qualifiedTagName: `${candidate.name}/${name}` }))
-      // The last tag tells where to go on, also when what follows is in the next historian.
-      const isLast = !more && candidate === historians.at(-1)
-      return isLast ? { tags: found } : { tags: found, next: found.at(-1)!.qualifiedTagName }
-    }
-    return { tags: [] }
+    const query = { historian, search, limit: String(limit), cursor }
+    const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+    const result = await searchTags(given, this.#call())
+    if (result.outcome !== 'done') throw refusalOf(result)
+    return result.body as SearchPage
   }
 
   async findTags(addresses: readonly string[]): Promise<ReadonlyMap<string, TagMetadata>> {
@@ -66,19 +70,21 @@ export class LocalAccess implements Access {
     return found
   }
 
-  async putTags(entries: ReadonlyMap<string, TagMetadata>): Promise<void> {
+  async putTags(entries: ReadonlyMap<string, MetadataPut>): Promise<void> {
     const body = { entries: Object.fromEntries(entries), updateIfExists: true }
     const { outcome, body: answer, failures } = await createMetadata(body, this.#call())
-    const errors = Object.values(answer.errors)
+    const errors = sentencesIn(answer.errors)
     if (outcome !== 'done' || errors.length > 0) {
       throw failure(outcome, 'The metadata could not be stored', errors, failures)
     }
   }
 
-  async writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<void> {
+  async writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<number> {
     const body = { points: Object.fromEntries(points), createTags: true }
     const { outcome, body: answer, failures } = await writePoints(body, this.#call())
-    if (outcome !== 'done') throw failure(outcome, answer.message, answer.errors, failures)
+    const { tooOld = 0 } = answer
+    if (outcome !== 'done' && tooOld === 0) throw failure(outcome, answer.message, answer.errors, failures)
+    return tooOld
   }
 
   async multi(body: object): Promise<MultiBody> {
@@ -91,17 +97,34 @@ export class LocalAccess implements Access {
       now: presentInstant(),
       signal: this.#signal,
     })
-    return JSON.parse(Buffer.concat([...answer.pieces()]).toString()) as MultiBody
+    return JSON.parse(Buffer.concat([...answer.chunks()]).toString()) as MultiBody
+  }
+
+  async change(change: Change, body: object): Promise<Readonly<Record<string, unknown>>> {
+    const result: Result<ErrorBody | MetadataBody> = await CHANGES[change](body, this.#call())
+    const { outcome, body: answer } = result
+    if (outcome !== 'done' || sentencesIn(answer.errors).length > 0) throw refusalOf(result)
+    return Object.fromEntries(
+      Object.entries(answer).map(([name, value]) => [name, value instanceof Map ? objectOf(value) : value]),
+    )
+  }
+
+  listAliases({ prefix, cursor }: AliasQuery): Promise<AliasPage> {
+    const query = { ...(prefix !== undefined && { prefix }), ...(cursor !== undefined && { cursor }) }
+    return listAliases(query, this.#data.aliases, { signal: this.#signal })
+  }
+
+  async putAlias(name: string, alias: object) {
+    const { outcome, body } = await putAlias(name, alias, this.#data.aliases, { signal: this.#signal })
+    return { isNew: outcome === 'created', warnings: body.warnings ?? [] }
+  }
+
+  deleteAlias(name: string): Promise<void> {
+    return deleteAlias(name, this.#data.aliases)
   }
 
   async close(): Promise<void> {
     await this.#data.close()
-  }
-
-  #searched(name: string): Pick<Historian, 'name' | 'searchTags'> {
-    const { aliases } = this.#data.historians
-    if (aliases === null || !isAliases(name)) return this.#historian(name)
-    return { name: ALIASES, searchTags: (query, context) => aliases.searchTags(query, context) }
   }
 
   #historian(name: string): Historian {
@@ -119,6 +142,26 @@ export class LocalAccess implements Access {
       signal: this.#signal,
     }
   }
+}
+
+const CHANGES = {
+  'metadata/create': createMetadata,
+  'metadata/update': updateMetadata,
+  'metadata/rename': renameTags,
+  'metadata/delete': deleteTags,
+  'delete/points': deletePoints,
+} as const satisfies Readonly<Record<Change, unknown>>
+
+/** The end of a command whose request was refused, with the names that were probably meant. */
+function refusalOf({ outcome, body, failures }: Result<object>): CommandError {
+  const { message, errors = [], issues } = body as Partial<ErrorBody | MetadataBody>
+  const sentences = withHints(sentencesIn(errors), issues)
+  const first = message ?? 'Not everything could be done'
+  return failure(outcome, first, sentences, failures)
+}
+
+function sentencesIn(errors: readonly string[] | Members<string>): readonly string[] {
+  return Array.isArray(errors) ? errors : Object.values(objectOf(errors as Members<string>))
 }
 
 function failure(

@@ -1,14 +1,23 @@
 import { Command, CommanderError, type Option } from 'commander'
 import type { Environment } from '../config/environment.ts'
+import { addAliasCommand } from './alias.ts'
 import { addCareCommands } from './care.ts'
+import { addConfigCommand } from './config.ts'
 import type { CommandContext } from './context.ts'
-import { EXIT, exitCodeOf, sentenceOf } from './exit.ts'
+import { addDoctorCommand } from './doctor.ts'
+import { CommandError, EXIT, exitCodeOf, sentenceOf } from './exit.ts'
 import { addExportCommand } from './export/command.ts'
 import { addImportCommand } from './import/command.ts'
+import { addIntervalCommands } from './intervals.ts'
 import { addKeysCommand } from './keys.ts'
 import { tidyVariables } from './options.ts'
-import { addQueryCommand } from './query.ts'
+import { addPointsCommand } from './points.ts'
+import { addQueryCommand } from './query/command.ts'
+import { addRestoreCommand } from './restore.ts'
+import { addRetentionCommand } from './retention.ts'
 import { addServeCommand } from './serve.ts'
+import { listenForSignals, type SignalledProcess } from './signals.ts'
+import { addTagsCommand } from './tags.ts'
 import type { Terminal } from './terminal.ts'
 import type { Tools } from './tools.ts'
 
@@ -39,7 +48,15 @@ Examples:
   addImportCommand(program, context)
   addExportCommand(program, context)
   addQueryCommand(program, context)
+  addIntervalCommands(program, context)
+  addTagsCommand(program, context)
+  addAliasCommand(program, context)
+  addPointsCommand(program, context)
   addCareCommands(program, context)
+  addRestoreCommand(program, context)
+  addRetentionCommand(program, context)
+  addConfigCommand(program, context)
+  addDoctorCommand(program, context)
   const settle = (command: Command) => {
     command.exitOverride()
     command.configureOutput({
@@ -58,26 +75,43 @@ function describeOption({ description, defaultValue, defaultValueDescription }: 
   return preset === undefined ? description : `${description} (default: ${preset})`
 }
 
+/** How a command line ended. */
+export interface CommandEnd {
+  readonly code: number
+  /** It was asked to end by a signal. */
+  readonly interrupted: boolean
+}
+
 /**
  * Runs a command line to its end. Never throws.
  * @param args without the program's name
- * @returns the exit code
  */
 export async function runCommandLine(
   args: readonly string[],
   tools: Tools,
   process: RunningProcess,
-): Promise<number> {
+): Promise<CommandEnd> {
   const interruption = new AbortController()
+  const endOfSignals = listenForSignals(process, interruption)
+  const code = await exitCodeOfCommand(args, tools, process, interruption.signal)
+  endOfSignals()
+  return { code, interrupted: interruption.signal.aborted }
+}
+
+async function exitCodeOfCommand(
+  args: readonly string[],
+  tools: Tools,
+  process: RunningProcess,
+  signal: AbortSignal,
+): Promise<number> {
   const context: CommandContext = {
     tools,
     terminal: { out: process.stdout, err: process.stderr },
     env: { ...process.env } as Environment,
     directory: process.cwd(),
     input: process.stdin,
-    signal: interruption.signal,
+    signal,
   }
-  const stopListening = listenForSignals(process, interruption)
   const program = createProgram(context)
   const restoreVariables = tidyVariables(program, process.env)
   try {
@@ -85,7 +119,7 @@ export async function runCommandLine(
     return EXIT.done
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    if (interruption.signal.aborted) {
+    if (signal.aborted && !(error instanceof CommandError && error.isFinal)) {
       process.stderr.write('Interrupted.\n')
       return EXIT.interrupted
     }
@@ -94,33 +128,16 @@ export async function runCommandLine(
     return exitCodeOf(error)
   } finally {
     restoreVariables()
-    stopListening()
   }
 }
 
 /** The part of the process that a command line needs. */
-export interface RunningProcess {
+export interface RunningProcess extends SignalledProcess {
   readonly stdout: Terminal['out']
   readonly stderr: Terminal['err']
   readonly stdin: AsyncIterable<Uint8Array>
   readonly env: NodeJS.ProcessEnv
   cwd(): string
-  on(event: NodeJS.Signals, listener: () => void): unknown
-  off(event: NodeJS.Signals, listener: () => void): unknown
-  exit(code: number): never
-}
-
-/** The first signal asks a command to end, the second ends the process whatever it does. */
-function listenForSignals(process: RunningProcess, interruption: AbortController): () => void {
-  const listener = () => {
-    if (interruption.signal.aborted) process.exit(EXIT.interrupted)
-    interruption.abort()
-  }
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const name of signals) process.on(name, listener)
-  return () => {
-    for (const name of signals) process.off(name, listener)
-  }
 }
 
 function stackOf(error: unknown): string {

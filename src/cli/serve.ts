@@ -1,15 +1,17 @@
 import type { Command } from 'commander'
 import type { LoadedSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
+import { never } from '../errors/tidemark-error.ts'
 import {
   addSettingsOptions,
   type CommandContext,
   loadCommandSettings,
   type SettingsOptions,
 } from './context.ts'
+import { CommandError, exitCodeOf, sentenceOf } from './exit.ts'
 import { option, variableOf } from './options.ts'
 import { say, type Terminal } from './terminal.ts'
-import type { Service } from './tools.ts'
+import { type FirstKeys, type Service, StartInterrupted } from './tools.ts'
 
 interface Options extends SettingsOptions {
   readonly host?: string
@@ -18,14 +20,15 @@ interface Options extends SettingsOptions {
   readonly basePath?: string
   readonly demo?: boolean
   readonly logLevel?: string
+  readonly firstKeysFile?: string
 }
 
 export function addServeCommand(program: Command, context: CommandContext): void {
   addSettingsOptions(program.command('serve'))
     .summary('run the service')
     .description(
-      'Runs the HTTP service until it is told to stop (Ctrl-C or SIGTERM), which finishes what was accepted; a second ' +
-        'time ends it at once. What a person should know is printed on standard output, the log as JSON lines on ' +
+      'Runs the HTTP service until it is stopped (Ctrl-C or SIGTERM), which finishes what was accepted; a later ' +
+        'second time ends it at once. What a person should know is printed on standard output, the log as JSON lines on ' +
         'standard error.',
     )
     .addOption(option('--host <host>', 'address to listen at (default: 127.0.0.1)'))
@@ -37,6 +40,12 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .addOption(option('--demo', 'add a historian demo with a small plant, live'))
     .addOption(
       option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (default: info)'),
+    )
+    .addOption(
+      option(
+        '--first-keys-file <file>',
+        'where a first start that no terminal sees writes its keys (default: first-keys.txt in the data directory)',
+      ),
     )
     .addHelpText(
       'after',
@@ -65,10 +74,14 @@ async function runServe(options: Options, context: CommandContext): Promise<void
     return value === undefined || value === context.env[variableOf(flag)] ? [] : [{ path, value, flag }]
   })
   const demo = options.demo === true ? [{ path: 'demo', value: true, flag: '--demo' }] : []
-  const loaded = await loadCommandSettings(options, context, [...flags, ...demo])
+  const loaded = await loadCommandSettings(options, context, [...flags, ...demo], true)
   const { terminal, tools, signal } = context
   if (loaded.settings.demo) say(terminal, 'Bringing the demo plant up to the present ...')
-  const service = await startUnlessTold(() => tools.startService(loaded.settings), signal)
+  const { firstKeyFile, SHOWN } = await import('./first-keys.ts')
+  const dataDir = loaded.settings.store === null ? loaded.settings.dataDir : null
+  const place =
+    terminal.out.isTTY === true ? SHOWN : firstKeyFile(options.firstKeysFile, dataDir, context.directory)
+  const service = await startUnlessTold(() => tools.startService(loaded.settings, place), signal)
   if (service === null) {
     say(terminal, 'Stopped.')
     return
@@ -83,13 +96,17 @@ async function runServe(options: Options, context: CommandContext): Promise<void
   say(terminal, 'Stopped.')
 }
 
-/** `null` when it did not start because it was told to end meanwhile, which ends its workers, too. */
+/**
+ * `null` when it did not start because a signal ended its workers meanwhile. Any other error of the start is reported,
+ * with a signal or without.
+ */
 async function startUnlessTold(start: () => Promise<Service>, signal: AbortSignal): Promise<Service | null> {
   try {
     return await start()
   } catch (error) {
-    if (signal.aborted) return null
-    throw error
+    if (!signal.aborted) throw error
+    if (error instanceof StartInterrupted) return null
+    throw new CommandError(sentenceOf(error), exitCodeOf(error), error, true)
   }
 }
 
@@ -115,23 +132,47 @@ function sayStarted(
   if (service.usesDataDir) lines.push(`  data        ${settings.dataDir}`)
   if (settings.server.workers > 1) lines.push(`  workers     ${settings.server.workers}`)
   lines.push(`  historians  ${service.historians.map(describe).join(', ')}`)
-  lines.push(`  reference   ${service.url}/docs`)
-  if (service.firstKeys !== null) {
-    lines.push(
-      '',
-      'This is the first start, and two API keys were made. They are shown this once: keep them now.',
-      `  write  ${service.firstKeys.write}`,
-      `  read   ${service.firstKeys.read}`,
-      'More are made, listed and revoked with tidemark keys.',
-    )
-  }
+  lines.push(`  explorer    ${service.url}`, `  reference   ${service.url}/docs`)
+  lines.push(`  keys        tidemark keys create --name NAME --scope read${keyOptions(file, settings)}`)
+  if (service.firstKeys !== null) lines.push('', ...firstKeyLines(service.firstKeys))
   if (service.demo !== null) lines.push('', ...demoLines(service.demo, service.url, settings))
   say(terminal, lines.join('\n'))
+}
+
+/** Options that the commands for keys need to work on the data of this service. */
+function keyOptions(file: string | null, { store, dataDir }: Settings): string {
+  const config = file === null ? '' : ` --config ${file}`
+  return store === null ? `${config} --data-dir ${dataDir}` : config
+}
+
+function firstKeyLines(keys: FirstKeys): readonly string[] {
+  switch (keys.kind) {
+    case 'shown':
+      return [
+        'This is the first start, and two API keys were made. They are shown this once: keep them now.',
+        `  write  ${keys.write}`,
+        `  read   ${keys.read}`,
+        'More are made, listed, rotated and revoked with tidemark keys.',
+      ]
+    case 'file':
+      return [
+        'This is the first start, and two API keys were made. They are in a file that only its user may read:',
+        `  ${keys.path}`,
+        'Take them from there and remove it. More are made, listed, rotated and revoked with tidemark keys.',
+      ]
+    case 'not-made':
+      return [`No first keys were made (${keys.reason}). Make one with the command above.`]
+    default:
+      return never(keys)
+  }
 }
 
 function describe({ name, type, writable }: Service['historians'][number]): string {
   return `${name} (${type}, ${writable ? 'writable' : 'read-only'})`
 }
+
+/** What the link to the demo shows: a tank, what it fills, and the pump between them. */
+const DEMO_VIEW = 'from=*-8h&to=*&pen=c0;demo/T101.LEVEL&pen=c1;demo/R201.TEMP&pen=c2;demo/P101.CURRENT'
 
 function demoLines(demo: NonNullable<Service['demo']>, url: string, settings: Settings): readonly string[] {
   const loaded =
@@ -145,7 +186,9 @@ function demoLines(demo: NonNullable<Service['demo']>, url: string, settings: Se
     `  ${curl} ${url}/historian/multi ${key} -H 'Content-Type: application/json' -d '${body}'`
   return [
     `The demo plant ${loaded} and goes on, a point of each tag every 10 s.`,
-    'Try these; their key reads the demo alone, and ends with this process:',
+    'Open this link to look at it; its key reads the demo alone, and ends with this process:',
+    `  ${url}/#key=${demo.key}&${DEMO_VIEW}`,
+    'Or try these:',
     `  ${curl} '${url}/historian/search?historian=demo' ${key}`,
     post('{"requests":{"level":{"type":"CURRENT_POINT","tag":"demo/T101.LEVEL"}}}'),
     post(

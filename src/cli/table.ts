@@ -1,6 +1,7 @@
 /**
- * Rows as a text table: columns padded to their widest cell, two spaces between, nothing else, so that it reads well and
- * can be cut by other programs. Control characters of cells are shown as escapes: a tag name must not move the cursor.
+ * Rows as a text table: columns padded to their widest cell, two spaces between, nothing else, so that it reads well
+ * and can be cut by other programs. Control characters of cells are shown as escapes: a tag name must not move the
+ * cursor.
  * @param right indexes of the columns that stand to the right (numbers)
  */
 export function formatTable(

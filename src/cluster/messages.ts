@@ -12,6 +12,7 @@ export const CHANGES = [
   'renameTags',
   'checkHealth',
   'trouble',
+  'measure',
 ] as const
 export type ChangeName = (typeof CHANGES)[number]
 
@@ -31,6 +32,8 @@ export interface StartedWorker {
 }
 
 export type ToPrimary =
+  /** From now on its port may be open. */
+  | { readonly type: 'opens-port' }
   | ({ readonly type: 'started' } & StartedWorker)
   | {
       readonly type: 'failed'
@@ -45,6 +48,7 @@ export type ToPrimary =
       readonly change: ChangeName
       readonly args: readonly unknown[]
     }
+  | { readonly type: 'moved-on'; readonly historian: string; readonly version: number }
   | { readonly type: 'cancel'; readonly id: number; readonly error: WireError }
   | { readonly type: 'metrics-wanted'; readonly id: number }
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: ProcessMetrics }

@@ -86,3 +86,26 @@ test('the cause of a change that failed is logged where it is known', async (t) 
   )
   assert.match(readFileSync(join(folder, 'errors'), 'utf8'), /Error/)
 })
+
+test('an owner knows which version each worker reads, from before it starts to its end', async (t) => {
+  const { folder, start, pids } = setUp(t)
+  writeFileSync(join(folder, 'read'), '')
+  const seen: (readonly [reader: number, version: number | null])[] = []
+  const plant = {
+    readerAt: (reader: number, version: number | null) => void seen.push([reader, version]),
+  } as unknown as Historian
+  const workers = await start(new Map([['plant', plant]]))
+  await until(() => seen.length >= 2, 'the worker says what it reads')
+  process.kill(pids()[0]!, 'SIGKILL')
+  await until(() => seen.length >= 5, 'another one takes its place')
+  await workers.stop()
+  const [first, second] = [...new Set(seen.map(([reader]) => reader))]
+  assert.deepEqual(seen, [
+    [first, 0],
+    [first, 5],
+    [first, null],
+    [second, 0],
+    [second, 5],
+    [second, null],
+  ])
+})

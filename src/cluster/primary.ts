@@ -1,9 +1,12 @@
 import cluster, { type Worker } from 'node:cluster'
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Settings } from '../config/settings.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian } from '../historian/contract.ts'
 import type { DriverLog } from '../historian/driver.ts'
+import { closeHandedOver } from './handed-over.ts'
 import {
   CHANGES,
   type ProcessMetrics,
@@ -19,11 +22,15 @@ export interface Workers extends StartedWorker {
   stop(): Promise<void>
 }
 
-/** A worker that ends by itself is started anew after this time, so that one that cannot start does not take a processor. */
+/**
+ * A worker that ends by itself is started anew after this time, so that one that cannot start does not take a
+ * processor.
+ */
 const RESTART_MS = 1_000
+const ORPHAN = fileURLToPath(new URL('./orphan.ts', import.meta.url))
 /** What ends a service, and workers that do not listen to it yet. */
 const ENDING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
-/** All processes are told to end at about the same time: a worker may be gone before this process was told. */
+/** All processes are signalled at about the same time: a worker may be gone before this process was signalled. */
 const TOLD_MS = 500
 /** How long a scrape waits for the other workers. */
 const METRICS_MS = 2_000
@@ -31,7 +38,9 @@ const METRICS_MS = 2_000
 /**
  * Starts workers that share a port, and makes their changes of the historians that this process owns.
  * @param historians  those whose data only this process changes, by name
- * Rejects with what kept the first one from starting.
+ * @returns           resolves when the first one has answered, each of the others does or has failed once, and one of
+ *   them answers now; those that failed are tried again. Rejects with what kept the first one from starting, with a
+ *   WorkerEndedBySignal when a signal ended it
  */
 export async function startWorkers(
   count: number,
@@ -39,12 +48,14 @@ export async function startWorkers(
   historians: ReadonlyMap<string, Historian>,
   log: DriverLog,
 ): Promise<Workers> {
-  cluster.setupPrimary({ serialization: 'advanced' })
+  const execArgv = cluster.settings.execArgv ?? process.execArgv
+  cluster.setupPrimary({ serialization: 'advanced', execArgv: [...execArgv, '--require', ORPHAN] })
   const primary = new Primary(settings, historians, log)
   try {
-    const first = await primary.fork()
-    const others = await Promise.all(Array.from({ length: count - 1 }, () => primary.fork()))
-    void others
+    const first = await primary.forkFirst()
+    // The port answers: from now on no worker ends the service.
+    await Promise.all(Array.from({ length: count - 1 }, () => primary.forkOther()))
+    await primary.answering()
     return { ...first, stop: () => primary.stop() }
   } catch (error) {
     await primary.stop()
@@ -52,11 +63,24 @@ export async function startWorkers(
   }
 }
 
+/** A worker that was ended by one of the signals that end a service, before it answered. */
+export class WorkerEndedBySignal extends Error {
+  override readonly name = 'WorkerEndedBySignal'
+}
+
+/** A worker that ended while it opened its port or afterwards, and before it was known to answer. */
+class WorkerLost extends Error {
+  override readonly name = 'WorkerLost'
+}
+
 class Primary {
   readonly #settings: Settings
   readonly #historians: ReadonlyMap<string, Historian>
   readonly #log: DriverLog
   readonly #workers = new Set<Worker>()
+  /** Those of them that answer. */
+  readonly #answering = new Set<Worker>()
+  readonly #starts = new EventEmitter<{ started: [] }>()
   readonly #scrapes = new EventEmitter<{ metrics: [id: number, worker: Worker, metrics: ProcessMetrics] }>()
   readonly #restarts = new Set<NodeJS.Timeout>()
   #nextScrape = 0
@@ -73,14 +97,23 @@ class Primary {
   /** Starts a worker; one that ends later is replaced. */
   async fork(): Promise<StartedWorker> {
     const worker = cluster.fork()
+    closeHandedOver(worker)
     this.#workers.add(worker)
+    this.#readsAt(worker, 0)
     const started = Promise.withResolvers<StartedWorker>()
     const calls = new Map<number, AbortController>()
+    let opensPort = false
     let isStarted = false
     worker.on('message', (message: ToPrimary) => {
       switch (message.type) {
+        case 'opens-port':
+          opensPort = true
+          break
         case 'started':
           isStarted = true
+          // It may have ended by now.
+          if (this.#workers.has(worker)) this.#answering.add(worker)
+          this.#starts.emit('started')
           started.resolve(message)
           break
         case 'failed':
@@ -88,8 +121,12 @@ class Primary {
           send(worker, { type: 'stop' })
           break
         case 'change':
-          // What it sent before it ended can arrive afterwards, when nobody makes changes any more.
+          // What it sent before it ended can arrive afterwards, when no process makes changes any more.
           if (this.#workers.has(worker)) void this.#change(worker, message, calls)
+          break
+        case 'moved-on':
+          if (this.#workers.has(worker))
+            this.#historians.get(message.historian)?.readerAt?.(worker.id, message.version)
           break
         case 'cancel':
           calls.get(message.id)?.abort(TidemarkError.restore(message.error))
@@ -106,19 +143,59 @@ class Primary {
       if (worker.process.pid !== undefined) return
       // The system did not start it: it will not end either.
       this.#workers.delete(worker)
+      this.#readsAt(worker, null)
       started.reject(error)
     })
     worker.on('exit', (code, signal) => {
       this.#workers.delete(worker)
-      // What it asked for is made all the same: it may be made already.
-      const reason = new Error(`a worker ended before it answered (${signal ?? `exit code ${code}`})`)
-      if (signal !== null && ENDING.includes(signal as NodeJS.Signals))
-        setTimeout(() => started.reject(reason), TOLD_MS)
-      else started.reject(reason)
-      if (isStarted && !this.#isStopping) this.#replace(worker, signal ?? `exit code ${code}`)
+      this.#answering.delete(worker)
+      this.#readsAt(worker, null)
+      // The change that it requested is made all the same: it may be made already.
+      const sentence = `a worker ended before it answered (${signal ?? `exit code ${code}`})`
+      const ended = () => {
+        if (signal !== null && ENDING.includes(signal as NodeJS.Signals))
+          setTimeout(() => started.reject(new WorkerEndedBySignal(sentence)), TOLD_MS)
+        else started.reject(opensPort ? new WorkerLost(sentence) : new Error(sentence))
+        if (isStarted && !this.#isStopping) this.#replace(worker, signal ?? `exit code ${code}`)
+      }
+      // What it sent before it ended may still be on its way.
+      if (worker.isConnected()) worker.once('disconnect', ended)
+      else ended()
     })
     send(worker, { type: 'start', settings: this.#settings })
     return started.promise
+  }
+
+  /**
+   * Starts the first worker, again and again where it ends after its port may be open: clients may have met it already.
+   * Rejects with what kept it from opening the port, and with a WorkerEndedBySignal.
+   */
+  async forkFirst(): Promise<StartedWorker> {
+    let wasOpen = false
+    for (;;) {
+      try {
+        return await this.fork()
+      } catch (error) {
+        wasOpen ||= error instanceof WorkerLost
+        if (!wasOpen || error instanceof WorkerEndedBySignal) throw error
+        this.#log.error({ err: error }, 'a worker could not be started')
+        await wait(RESTART_MS)
+      }
+    }
+  }
+
+  /** Resolves when a worker answers; all that did may have ended meanwhile. */
+  async answering(): Promise<void> {
+    while (this.#answering.size === 0) await once(this.#starts, 'started')
+  }
+
+  /** Starts a worker beside one that answers. Never rejects: one that does not start is tried again with pauses. */
+  async forkOther(): Promise<void> {
+    try {
+      await this.fork()
+    } catch (error) {
+      this.#retry(error)
+    }
   }
 
   async stop(): Promise<void> {
@@ -137,15 +214,26 @@ class Primary {
     await Promise.all(ends)
   }
 
+  /** Files that a worker may need stay. */
+  #readsAt({ id }: Worker, version: 0 | null): void {
+    for (const historian of this.#historians.values()) historian.readerAt?.(id, version)
+  }
+
   #replace(worker: Worker, reason: string): void {
     this.#log.error({ pid: worker.process.pid, reason }, 'a worker ended and is started anew')
+    this.#forkLater()
+  }
+
+  #retry(error: unknown): void {
+    if (this.#isStopping) return
+    this.#log.error({ err: error }, 'a worker could not be started')
+    this.#forkLater()
+  }
+
+  #forkLater(): void {
     const timer = setTimeout(() => {
       this.#restarts.delete(timer)
-      this.fork().catch((error: unknown) => {
-        if (this.#isStopping) return
-        this.#log.error({ err: error }, 'a worker could not be started')
-        this.#replace(worker, 'it could not be started')
-      })
+      this.fork().catch((error: unknown) => this.#retry(error))
     }, RESTART_MS)
     this.#restarts.add(timer)
   }
@@ -173,7 +261,7 @@ class Primary {
     }
   }
 
-  /** Asks the other workers for their metrics, and gives them to the one that was asked. */
+  /** Collects the metrics of the other workers, for the one that was scraped. */
   async #collect(asking: Worker, id: number): Promise<void> {
     const scrape = this.#nextScrape++
     const others = [...this.#workers].filter((worker) => worker !== asking && worker.isConnected())

@@ -9,6 +9,7 @@ await runWorker(async (settings, primary) => {
   // As a connection to a server does, this keeps the process from ending by itself.
   const open = setInterval(() => {}, 1e6)
   if (existsSync(join(folder, 'refuse'))) throw new Error('this worker does not start')
+  if (existsSync(join(folder, 'read'))) primary.ownerOf('plant').movedOn!(5)
   if (existsSync(join(folder, 'write'))) {
     const { signal } = new AbortController()
     await primary

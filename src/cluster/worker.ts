@@ -14,6 +14,8 @@ export interface WorkerService extends StartedWorker {
 
 /** What the primary process does for a worker. */
 export interface PrimaryProcess {
+  /** To be called right before the port is opened: a worker that ends later does not end the service. */
+  opensPort(): void
   /** Makes the changes of a historian whose data the primary owns. */
   ownerOf(historian: string): HistorianOwner
   /** Metrics of the other workers; fewer when one does not answer soon. */
@@ -21,13 +23,14 @@ export interface PrimaryProcess {
 }
 
 /**
- * Runs a worker until the primary says stop, or is gone: then nobody makes changes any more, and the process ends at once.
+ * Runs a worker until the primary says stop, or is gone: then no process makes changes any more, and the process ends
+ * at once.
  * @param start  given the settings of the primary, and the primary
  */
 export async function runWorker(
   start: (settings: Settings, primary: PrimaryProcess) => Promise<WorkerService>,
 ): Promise<void> {
-  // The primary was told, too, and says when to end.
+  // The primary was notified, too, and says when to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   process.on('disconnect', () => process.exit(1))
   const channel = new Channel()
@@ -102,7 +105,12 @@ class Channel implements PrimaryProcess {
   ownerOf(historian: string): HistorianOwner {
     return {
       change: (change, args, signal) => this.#change(historian, change as ChangeName, args, signal),
+      movedOn: (version) => tell({ type: 'moved-on', historian, version }),
     }
+  }
+
+  opensPort(): void {
+    tell({ type: 'opens-port' })
   }
 
   otherMetrics(): Promise<readonly ProcessMetrics[]> {
@@ -125,7 +133,7 @@ class Channel implements PrimaryProcess {
     try {
       return await answer
     } catch (error) {
-      // The owner was told the reason; here it is still the object that the caller gave.
+      // The reason was sent to the owner; here it is still the object that the caller gave.
       const reason: unknown = signal.aborted ? signal.reason : null
       if (reason instanceof TidemarkError && (error as TidemarkError).code === reason.code) throw reason
       throw error
@@ -155,7 +163,7 @@ class Channel implements PrimaryProcess {
   }
 
   async #giveMetrics(id: number): Promise<void> {
-    // Whoever scrapes would wait for an answer that never comes: none are better.
+    // A scrape would wait for an answer that never comes: no metrics are better.
     const metrics = (await this.#service?.metrics().catch(() => [])) ?? []
     tell({ type: 'metrics', id, metrics })
   }

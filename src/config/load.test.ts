@@ -54,7 +54,8 @@ describe('settings', () => {
     const settings = load(null)
     assert.equal(settings.server.host, '127.0.0.1')
     assert.equal(settings.server.port, 8080)
-    assert.equal(settings.server.bodyLimitBytes, 67_108_864)
+    assert.equal(settings.server.bodyLimitBytes, 8_388_608)
+    assert.equal(settings.server.writeBodyLimitBytes, 67_108_864)
     assert.equal(settings.dataDir, join(folder, 'data'))
     assert.equal(settings.defaultHistorian, 'local')
     assert.deepEqual([...settings.historians], [['local', { type: 'embedded', options: { writable: true } }]])
@@ -63,6 +64,10 @@ describe('settings', () => {
       historianLoad: 500_000,
       effectiveTags: 100,
       aggregateWindows: 100_000,
+      labels: 100_000,
+      tagNames: 10_000,
+      tags: 200_000,
+      ranges: 200_000,
       deadlineSeconds: 30,
     })
   })
@@ -84,7 +89,7 @@ describe('settings', () => {
     assert.equal(settings.server.basePath, '/x')
   })
 
-  it('have paths relative to whoever gave them', () => {
+  it('have paths relative to the place that gave them', () => {
     const inner = { file: 'sub/test.yaml', directory: join(folder, '..') }
     writeFileSync(
       join(folder, 'test.yaml'),
@@ -134,6 +139,21 @@ describe('a wrong setting is named with what is allowed', () => {
       /server\.corsOrigins\[1\]: 5 is not allowed: an origin/,
     ],
     ['a zone', 'timeZone: Mars/Olympus', /timeZone: "Mars\/Olympus" is not allowed: an IANA zone id/],
+    [
+      'an address of a collector with a password',
+      'tracing: {endpoint: "http://me:word@collector"}',
+      /tracing\.endpoint: .* is not allowed: an http or https address such as http:\/\/localhost:4318, without a user/,
+    ],
+    [
+      'a header for a collector, which may hold a secret',
+      'tracing: {endpoint: "http://collector", headers: {Authorization: "Bearer abc\\n"}}',
+      /tracing\.headers\.Authorization: this value is not allowed: the text of an HTTP header is expected$/,
+    ],
+    [
+      'spans without a collector',
+      'tracing: {sampleRatio: 0.5}',
+      /tracing\.endpoint: a value is missing: an http or https address/,
+    ],
     ['a log level', 'log: {level: loud}', /log\.level: "loud" is not allowed: one of fatal, error, warn/],
     [
       'a base path',
@@ -194,7 +214,7 @@ describe('a wrong setting is named with what is allowed', () => {
     it(title, () => assert.match(refusal(yaml), expected))
   }
 
-  it('several problems are told at once', () => {
+  it('several problems are reported at once', () => {
     const message = refusal('server: {port: -1}\nlimits: {effectiveTags: 0.5}')
     assert.match(message, /not valid:\n {2}server\.port: -1 .*\n {2}limits\.effectiveTags: 0\.5 /)
   })

@@ -2,9 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { type ZodType, z } from 'zod'
+import { SERVER_LIMITS } from '../errors/limits.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { nearestName } from '../errors/warnings.ts'
 import { systemTimeZone } from '../time/zone.ts'
+import { problemsBeyondSchema } from './check.ts'
 import { ENVIRONMENT_SETTINGS, type Environment } from './environment.ts'
 import { DEMO_HISTORIAN } from './historian-names.ts'
 import { problemsOf, type SchemaIssue } from './problems.ts'
@@ -26,9 +28,14 @@ export type HistorianTypes = ReadonlyMap<string, { readonly configSchema: ZodTyp
 export type StoreTypes = HistorianTypes
 
 export interface LoadOptions {
-  /** As given with --config; without it TIDEMARK_CONFIG, else tidemark.yaml of `directory` if there is one, else no file. */
+  /**
+   * As given with --config; without it TIDEMARK_CONFIG, else tidemark.yaml of `directory` if there is one, else no
+   * file.
+   */
   readonly file?: string | undefined
-  /** Settings of the command line, by path (`server.port`), with the option's name for messages. Texts are converted. */
+  /**
+   * Settings of the command line, by path (`server.port`), with the option's name for messages. Texts are converted.
+   */
   readonly flags?: readonly { readonly path: string; readonly value: unknown; readonly flag: string }[]
   readonly env: Environment
   /** Working directory: paths of the command line, the environment and the defaults are relative to it. */
@@ -36,6 +43,8 @@ export interface LoadOptions {
   readonly types: HistorianTypes
   /** Left out where there is nothing but the data directory. */
   readonly stores?: StoreTypes
+  /** Whether files that settings name are looked at too, as a start does when it comes to them. */
+  readonly isThorough?: boolean
 }
 
 /** Settings, and where they came from. */
@@ -60,37 +69,72 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
   }
   for (const { path, value, flag } of options.flags ?? []) tree.override(path, value, flag)
 
-  const checked = check(fileSchema, tree, [], file) as FileSettings
-  const pathIn = (path: string, setting: string) =>
-    resolve(
-      file === null ||
-        tree.originOf(setting.split('.')) !== undefined ||
-        tree.writtenAt(setting.split('.')) === undefined
-        ? options.directory
-        : dirname(file),
-      path,
-    )
-  const historians = checkHistorians(checked, tree, options.types, file)
+  const problems = [...tree.problems]
+  const checked = check(fileSchema, tree, [], problems) as FileSettings | null
+  const isDemo = checked?.demo === true
+  const historians = checkHistorians(tree, options.types, isDemo, problems)
+  const store = checkStore(tree, options.stores ?? new Map(), problems)
+  const wanted = defaultHistorian(tree, isDemo, problems)
+  const pathIn = (path: string, setting: string) => resolve(folderOf(setting, tree, file, options), path)
+  if (options.isThorough === true) problems.push(...problemsBeyondSchema(serverFiles(tree, pathIn)))
+  if (checked === null || problems.length > 0) throw refused(problems, file)
   return {
     file,
     settings: {
       server: {
         ...checked.server,
+        writeBodyLimitBytes: writeBodyLimit(checked, tree),
         tls: checked.server.tls && {
           certFile: pathIn(checked.server.tls.certFile, 'server.tls.certFile'),
           keyFile: pathIn(checked.server.tls.keyFile, 'server.tls.keyFile'),
         },
       },
       dataDir: pathIn(checked.dataDir, 'dataDir'),
-      store: checkStore(checked, tree, options.stores ?? new Map(), file),
+      store,
       timeZone: checked.timeZone ?? systemTimeZone().id,
-      defaultHistorian: defaultHistorian(checked, file),
+      defaultHistorian: wanted,
       limits: checked.limits,
       historians,
       log: checked.log,
+      tracing: checked.tracing,
       demo: checked.demo,
     },
   }
+}
+
+/** What the path of a setting is relative to. */
+function folderOf(
+  setting: string,
+  tree: ConfigTree,
+  file: string | null,
+  { directory }: LoadOptions,
+): string {
+  const steps = setting.split('.')
+  const isOfFile = tree.originOf(steps) === undefined && tree.writtenAt(steps) !== undefined
+  return file !== null && isOfFile ? dirname(file) : directory
+}
+
+/** The settings of the server that files stand behind, as far as they are texts: what else is wrong its schema says. */
+function serverFiles(tree: ConfigTree, pathIn: (path: string, setting: string) => string) {
+  const at = (...path: readonly string[]) => valueAt(tree.values, ['server', ...path])
+  const isText = (value: unknown) => typeof value === 'string' && value !== ''
+  const proxies = at('trustedProxies')
+  const [certFile, keyFile] = ['certFile', 'keyFile'].map((name) => {
+    const path = at('tls', name)
+    const isKnown = isText(path) && !tree.isUnresolved(['server', 'tls', name])
+    return isKnown ? pathIn(path as string, `server.tls.${name}`) : null
+  })
+  return {
+    trustedProxies: Array.isArray(proxies) ? proxies.filter(isText) : [],
+    tls: certFile == null || keyFile == null ? null : { certFile, keyFile },
+  }
+}
+
+/** Who bounds all bodies by the one setting means those of writes, too. */
+function writeBodyLimit({ server }: FileSettings, tree: ConfigTree): number {
+  if (server.writeBodyLimitBytes !== null) return server.writeBodyLimitBytes
+  const isSet = valueAt(tree.values, ['server', 'bodyLimitBytes']) !== undefined
+  return isSet ? server.bodyLimitBytes : SERVER_LIMITS.writeBodyLimitBytes.default
 }
 
 function findFile({ file, env, directory }: LoadOptions): string | null {
@@ -112,15 +156,27 @@ function readYaml(file: string): Record<string, unknown> {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
     if (error instanceof TidemarkError) throw error
-    const reason = error instanceof TypeError ? 'it is not UTF-8 text' : (error as Error).message
+    const { code, message } = error as NodeJS.ErrnoException
+    const known = code === 'EISDIR' ? 'it is a folder' : message
+    const reason = error instanceof TypeError ? 'it is not UTF-8 text' : known
     throw invalid(`The configuration file ${file} cannot be read: ${reason}`)
   }
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    // Its warnings are for programmers.
+    logLevel: 'error',
+  })
   const error = document.errors[0]
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0])
-    throw invalid(`${file}, line ${line}, column ${col}: ${error.message}`)
+    const reason =
+      error.code === 'MULTIPLE_DOCS'
+        ? 'a file holds one document, and another one begins here'
+        : error.message
+    throw invalid(`${file}, line ${line}, column ${col}: ${reason}`)
   }
   let content: unknown
   try {
@@ -136,13 +192,13 @@ function readYaml(file: string): Record<string, unknown> {
   return content as Record<string, unknown>
 }
 
-/** The value at `path` of the tree as the schema makes it. A text of a variable is converted where the schema wants it so. */
-function check(
-  schema: ZodType,
-  tree: ConfigTree,
-  path: readonly PropertyKey[],
-  file: string | null,
-): unknown {
+/**
+ * The value at `path` of the tree as the schema makes it. A text of a variable is converted where the schema wants it
+ * so.
+ * @param problems takes what is wrong
+ * @returns        `null` when anything is
+ */
+function check(schema: ZodType, tree: ConfigTree, path: readonly PropertyKey[], problems: string[]): unknown {
   const parse = () => schema.safeParse(valueAt(tree.values, path))
   let outcome = parse()
   if (!outcome.success) {
@@ -154,33 +210,32 @@ function check(
     if (converted) outcome = parse()
   }
   if (outcome.success) return outcome.data
-  const issues = outcome.error.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }))
-  throw refused(
-    problemsOf(issues as readonly SchemaIssue[], tree, (place) => keysOf(schema, place.slice(path.length))),
-    file,
-  )
+  const issues = outcome.error.issues
+    .map((issue) => ({ ...issue, path: [...path, ...issue.path] }))
+    .filter((issue) => !tree.isUnresolved(issue.path))
+  const known = (place: readonly PropertyKey[]) => keysOf(schema, place.slice(path.length))
+  problems.push(...problemsOf(issues as readonly SchemaIssue[], tree, known))
+  return null
 }
 
+/** The historians whose own settings can be judged: what else is wrong with the section, its schema says. */
 function checkHistorians(
-  checked: FileSettings,
   tree: ConfigTree,
   types: HistorianTypes,
-  file: string | null,
+  isDemo: boolean,
+  problems: string[],
 ): ReadonlyMap<string, HistorianSettings> {
   const settings = new Map<string, HistorianSettings>()
-  for (const name of Object.keys(checked.historians)) {
-    const { type } = checked.historians[name]!
+  for (const [name, type] of typesOf(historianSection(tree))) {
     const kind = types.get(type)
     if (kind === undefined) {
       const problem = `${JSON.stringify(type)} is not a kind of historian: ${kindExpected(type, types)}`
-      throw refused([`historians.${name}.type: ${problem}`], file)
+      problems.push(`historians.${name}.type: ${problem}`)
+      continue
     }
-    if (checked.demo && name === DEMO_HISTORIAN) {
-      throw refused(
-        [
-          `historians.${name}: the demo plant takes this name: leave --demo out, or name the historian otherwise`,
-        ],
-        file,
+    if (isDemo && name === DEMO_HISTORIAN) {
+      problems.push(
+        `historians.${name}: the demo plant takes this name: leave --demo out, or name the historian otherwise`,
       )
     }
     const place = ['historians', name]
@@ -191,28 +246,40 @@ function checkHistorians(
       continue
     }
     delete (written as Record<string, unknown>).type
-    const options = check(strict(kind.configSchema), tree, place, file) as Record<string, unknown>
-    settings.set(name, { type, options })
+    const options = check(strict(kind.configSchema), tree, place, problems)
+    settings.set(name, { type, options: (options ?? {}) as Record<string, unknown> })
   }
   return settings
 }
 
-function checkStore(
-  { store }: FileSettings,
-  tree: ConfigTree,
-  types: StoreTypes,
-  file: string | null,
-): StoreSettings | null {
-  if (store === null) return null
-  const { type } = store
+const DEFAULT_HISTORIANS = { local: { type: 'embedded' } }
+
+function historianSection(tree: ConfigTree): unknown {
+  return valueAt(tree.values, ['historians']) ?? DEFAULT_HISTORIANS
+}
+
+/** Name and type of the members of a section that say theirs. */
+function typesOf(section: unknown): readonly (readonly [name: string, type: string])[] {
+  if (typeof section !== 'object' || section === null) return []
+  return Object.entries(section).flatMap(([name, settings]: [string, unknown]) => {
+    const type: unknown = (settings as { readonly type?: unknown } | null)?.type
+    return typeof type === 'string' && type !== '' ? [[name, type] as const] : []
+  })
+}
+
+function checkStore(tree: ConfigTree, types: StoreTypes, problems: string[]): StoreSettings | null {
+  const [named] = typesOf({ store: valueAt(tree.values, ['store']) ?? null })
+  if (named === undefined) return null
+  const [, type] = named
   const kind = types.get(type)
   if (kind === undefined) {
     const problem = `${JSON.stringify(type)} is not a kind of store: ${kindExpected(type, types)}`
-    throw refused([`store.type: ${problem}`], file)
+    problems.push(`store.type: ${problem}`)
+    return null
   }
   delete (valueAt(tree.values, ['store']) as Record<string, unknown>).type
-  const options = check(strict(kind.configSchema), tree, ['store'], file) as Record<string, unknown>
-  return { type, options }
+  const options = check(strict(kind.configSchema), tree, ['store'], problems)
+  return { type, options: (options ?? {}) as Record<string, unknown> }
 }
 
 function kindExpected(type: string, types: HistorianTypes): string {
@@ -221,15 +288,18 @@ function kindExpected(type: string, types: HistorianTypes): string {
   return near === null ? `one of ${known.join(', ')} is expected` : `${near} was meant?`
 }
 
-function defaultHistorian(checked: FileSettings, file: string | null): string | null {
-  const names = Object.keys(checked.historians)
-  const wanted = checked.defaultHistorian
+function defaultHistorian(tree: ConfigTree, isDemo: boolean, problems: string[]): string | null {
+  const section = historianSection(tree)
+  const names = typeof section === 'object' && section !== null ? Object.keys(section) : []
+  const wanted = valueAt(tree.values, ['defaultHistorian']) ?? null
   if (wanted === null) return names.length === 1 ? names[0]! : null
-  if (names.includes(wanted) || (checked.demo && wanted === DEMO_HISTORIAN)) return wanted
-  throw refused(
-    [`defaultHistorian: ${JSON.stringify(wanted)} is not configured: one of ${names.join(', ')} is expected`],
-    file,
+  // What is no text the schema of the file has reported already.
+  if (typeof wanted !== 'string' || names.includes(wanted)) return String(wanted)
+  if (isDemo && wanted === DEMO_HISTORIAN) return wanted
+  problems.push(
+    `defaultHistorian: ${JSON.stringify(wanted)} is not configured: one of ${names.join(', ')} is expected`,
   )
+  return null
 }
 
 /** A driver that takes an object ignores unknown names by zod's default; a misspelt setting must not go unseen. */
@@ -241,8 +311,9 @@ function strict(schema: ZodType): ZodType {
 function keysOf(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let place = unwrap(schema)
   for (const step of path) {
-    if (!(place instanceof z.ZodObject)) return []
-    place = unwrap(place.shape[String(step)])
+    if (place instanceof z.ZodArray) place = unwrap(place.element)
+    else if (place instanceof z.ZodObject) place = unwrap(place.shape[String(step)])
+    else return []
   }
   return place instanceof z.ZodObject ? Object.keys(place.shape) : []
 }
@@ -253,9 +324,10 @@ function unwrap(schema: unknown): unknown {
     inner instanceof z.ZodDefault ||
     inner instanceof z.ZodPrefault ||
     inner instanceof z.ZodNullable ||
-    inner instanceof z.ZodOptional
+    inner instanceof z.ZodOptional ||
+    inner instanceof z.ZodPipe
   ) {
-    inner = inner.unwrap()
+    inner = inner instanceof z.ZodPipe ? inner.in : inner.unwrap()
   }
   return inner
 }

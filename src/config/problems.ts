@@ -15,7 +15,7 @@ export interface SchemaIssue {
  * The sentences for what a schema found wrong, one for each place: `limits.deadlineSeconds: 0 is not allowed: a number
  * above 0 is expected`. Values are shown as they were written, so what a variable holds does not show, and a value
  * whose name sounds secret is not shown at all.
- * @param knownKeys names that are allowed at a path, for suggestions
+ * @param knownKeys names that are allowed at a path, for suggestions; none where they depend on other settings
  */
 export function problemsOf(
   issues: readonly SchemaIssue[],
@@ -34,22 +34,27 @@ export function problemsOf(
 }
 
 function unknownKey(path: readonly PropertyKey[], key: string, known: readonly string[]): string {
+  const sentence = `${showPath([...path, key])}: this name is not known`
+  if (known.length === 0) return sentence
   const near = nearestName(key, known)
-  const hint = near === null ? `one of ${known.join(', ')} is expected` : `${near} was meant?`
-  return `${showPath([...path, key])}: this name is not known: ${hint}`
+  return `${sentence}: ${near === null ? `one of ${known.join(', ')} is expected` : `${near} was meant?`}`
 }
 
 function wrongValue(issue: SchemaIssue, tree: ConfigTree): string {
   const where = tree.originOf(issue.path) ?? showPath(issue.path)
   if (issue.params?.isKey === true) return `${where}: this name is not allowed: ${issue.message}`
   const written = tree.writtenAt(issue.path)
-  // Texts of drivers' schemas that came with zod are whole sentences already.
-  const expected = /^(Invalid|Too|Unrecognized)\b/.test(issue.message)
-    ? issue.message
-    : `${issue.message} is expected`
+  const expected = expectation(issue.message)
   if (written === undefined) return `${where}: a value is missing: ${expected}`
   const shown = isSecret(issue.path) ? 'this value' : show(written)
   return `${where}: ${shown} is not allowed: ${expected}`
+}
+
+function expectation(message: string): string {
+  // What zod says of an object, by its own words.
+  if (message.startsWith('Invalid input: expected object')) return 'names with their values are expected'
+  // Texts of drivers' schemas that came with zod are whole sentences already.
+  return /^(Invalid|Too|Unrecognized)\b/.test(message) ? message : `${message} is expected`
 }
 
 function show(written: unknown): string {
@@ -59,7 +64,7 @@ function show(written: unknown): string {
 }
 
 function isSecret(path: readonly PropertyKey[]): boolean {
-  return path.some((step) => /pass|secret|token|credential|apikey|^key$/i.test(String(step)))
+  return path.some((step) => /pass|secret|token|credential|apikey|^headers$|^key$/i.test(String(step)))
 }
 
 /** `historians.plant.type`, `server.corsOrigins[1]`; the whole file is `the configuration`. */

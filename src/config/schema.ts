@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { CALL_LIMITS, type Limit, SERVER_LIMITS } from '../errors/limits.ts'
 import { parseTimeZone } from '../time/zone.ts'
 import { historianNameProblem } from './historian-names.ts'
-import { DEFAULT_LIMITS } from './settings.ts'
 
 /**
  * The configuration file as a schema, with all defaults. The message of each rule is what is expected there, in words:
@@ -20,8 +20,11 @@ const whole = (least: number, most: number) => {
 const positive = z.number('a number above 0').positive('a number above 0')
 const flag = z.boolean('true or false')
 
-/** Counts up to here are exact in a double. */
-const LARGEST = Number.MAX_SAFE_INTEGER
+/** A limit of the table in src/errors/limits.ts. */
+const limit = (entry: Limit) => {
+  const number = entry.isFraction === true ? positive : whole(entry.least, entry.most)
+  return number.default(entry.default)
+}
 
 const tls = z.strictObject({
   certFile: text('the path of a PEM file'),
@@ -40,9 +43,16 @@ const server = z.strictObject({
     .transform((path) => path.replace(/\/$/, ''))
     .refine((path) => path.length <= 200 && /^(\/[A-Za-z0-9._~-]+)*$/.test(path), BASE_PATH)
     .default(''),
-  bodyLimitBytes: whole(1024, 1024 ** 3).default(64 * 1024 ** 2),
-  maxConcurrentCalls: whole(1, 100_000).default(64),
-  maxBytesInWork: whole(1024, LARGEST).default(512 * 1024 ** 2),
+  bodyLimitBytes: limit(SERVER_LIMITS.bodyLimitBytes),
+  /** Left out it is `bodyLimitBytes` where that was set, so that one setting still bounds all bodies. */
+  writeBodyLimitBytes: limit(SERVER_LIMITS.writeBodyLimitBytes).nullable().default(null),
+  maxConcurrentCalls: limit(SERVER_LIMITS.maxConcurrentCalls),
+  maxBytesInWork: limit(SERVER_LIMITS.maxBytesInWork),
+  callerSharePercent: limit(SERVER_LIMITS.callerSharePercent),
+  silenceSeconds: limit(SERVER_LIMITS.silenceSeconds),
+  maxConnections: whole(1, 1_000_000).default(10_000),
+  maxConnectionsPerAddress: whole(1, 1_000_000).default(1_000),
+  callsPerSecond: positive.max(1_000_000, 'a number above 0 and up to 1000000').nullable().default(null),
   corsOrigins: z.array(text('an origin such as https://example.com, or *'), 'a list of origins').default([]),
   tls: tls.nullable().default(null),
   trustedProxies: z
@@ -52,13 +62,11 @@ const server = z.strictObject({
   shutdownSeconds: positive.max(3600, 'a number above 0 and up to 3600').default(30),
 })
 
-const limits = z.strictObject({
-  requestedPoints: whole(1, LARGEST).default(DEFAULT_LIMITS.requestedPoints),
-  historianLoad: whole(1, LARGEST).default(DEFAULT_LIMITS.historianLoad),
-  effectiveTags: whole(1, LARGEST).default(DEFAULT_LIMITS.effectiveTags),
-  aggregateWindows: whole(1, LARGEST).default(DEFAULT_LIMITS.aggregateWindows),
-  deadlineSeconds: positive.default(DEFAULT_LIMITS.deadlineSeconds),
-})
+type CallLimitName = keyof typeof CALL_LIMITS
+const callLimits = Object.entries(CALL_LIMITS).map(([name, entry]) => [name, limit(entry)])
+const limits = z.strictObject(
+  Object.fromEntries(callLimits) as Record<CallLimitName, ReturnType<typeof limit>>,
+)
 
 /** The fields beside `type` are the driver's; src/config/load.ts gives them to the driver's own schema. */
 const historian = z.looseObject({ type: text('the kind of historian') })
@@ -83,6 +91,29 @@ const store = z
   .nullable()
   .default(null)
 
+const ENDPOINT = 'an http or https address such as http://localhost:4318, without a user or a query'
+const HEADER = 'the text of an HTTP header'
+const RATIO = 'a number from 0 to 1'
+
+const tracing = z.strictObject({
+  endpoint: z.string(ENDPOINT).refine(isEndpoint, ENDPOINT),
+  headers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9-]+$/, 'the name of an HTTP header'),
+      z.string(HEADER).regex(/^[\x20-\x7e]*$/, HEADER),
+      'HTTP headers with their texts',
+    )
+    .default({}),
+  sampleRatio: z.number(RATIO).min(0, RATIO).max(1, RATIO).default(1),
+  serviceName: text('the name of the service in traces').default('tidemark'),
+})
+
+function isEndpoint(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { protocol, username, password, search, hash } = new URL(address)
+  return /^https?:$/.test(protocol) && username + password + search + hash === ''
+}
+
 export const fileSchema = z.strictObject({
   server: server.prefault({}),
   dataDir: text('the path of a folder').default('./data'),
@@ -97,6 +128,7 @@ export const fileSchema = z.strictObject({
   log: z
     .strictObject({ level: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info') })
     .prefault({}),
+  tracing: tracing.nullable().default(null),
   demo: flag.default(false),
   historians: historians.default({ local: { type: 'embedded' } }),
 })

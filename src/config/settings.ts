@@ -1,4 +1,9 @@
-/** Everything that can be configured, with all defaults filled in. src/config/load.ts makes it from file and environment. */
+import { CALL_LIMITS, defaultsOf, type LimitValues } from '../errors/limits.ts'
+
+/**
+ * Everything that can be configured, with all defaults filled in. src/config/load.ts makes it from file and
+ * environment.
+ */
 export interface Settings {
   readonly server: ServerSettings
   /** Folder of embedded historians, and of keys and aliases unless they are in a store. */
@@ -12,6 +17,8 @@ export interface Settings {
   readonly limits: LimitSettings
   readonly historians: ReadonlyMap<string, HistorianSettings>
   readonly log: { readonly level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent' }
+  /** Where spans go, with the fields of src/tracing/start.ts; `null` where calls are not traced. */
+  readonly tracing: TracingSettings | null
   /** Whether the demo plant is served beside the configured historians. */
   readonly demo: boolean
 }
@@ -24,10 +31,23 @@ export interface ServerSettings {
   readonly workers: number
   /** '' or a path that begins with '/' and does not end with it. */
   readonly basePath: string
+  /** Largest body of any request but write/points. */
   readonly bodyLimitBytes: number
+  /** Largest body of write/points. */
+  readonly writeBodyLimitBytes: number
   readonly maxConcurrentCalls: number
   /** Request bodies held at the same time, in bytes. */
   readonly maxBytesInWork: number
+  /** Percent of calls and bytes in work that one key, or one address, may have when no other wants any. */
+  readonly callerSharePercent: number
+  /** How long nothing may come of a body, or a head or a TLS handshake take. */
+  readonly silenceSeconds: number
+  /** Connections at a time, in each process; further ones are closed at once. */
+  readonly maxConnections: number
+  /** Of one address that is no trusted proxy. */
+  readonly maxConnectionsPerAddress: number
+  /** Calls of one key, and requests without a valid key of one address; `null` for any number. */
+  readonly callsPerSecond: number | null
   /** Origins that browsers may call from; '*' for any. */
   readonly corsOrigins: readonly string[]
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null
@@ -38,14 +58,18 @@ export interface ServerSettings {
   readonly shutdownSeconds: number
 }
 
-/** The limits of one call; each is checked before anything is fetched. */
-export interface LimitSettings {
-  readonly requestedPoints: number
-  readonly historianLoad: number
-  readonly effectiveTags: number
-  readonly aggregateWindows: number
-  readonly deadlineSeconds: number
+export interface TracingSettings {
+  readonly endpoint: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly sampleRatio: number
+  readonly serviceName: string
 }
+
+/**
+ * The limits of one call or request (src/errors/limits.ts); each is checked before anything is looked up, fetched or
+ * changed.
+ */
+export type LimitSettings = LimitValues<typeof CALL_LIMITS>
 
 /** A historian as configured; the rest of the fields belong to its driver, whose schema checks them. */
 export interface HistorianSettings {
@@ -59,10 +83,4 @@ export interface StoreSettings {
   readonly options: Readonly<Record<string, unknown>>
 }
 
-export const DEFAULT_LIMITS: LimitSettings = {
-  requestedPoints: 100_000,
-  historianLoad: 500_000,
-  effectiveTags: 100,
-  aggregateWindows: 100_000,
-  deadlineSeconds: 30,
-}
+export const DEFAULT_LIMITS: LimitSettings = defaultsOf(CALL_LIMITS)

@@ -1,3 +1,4 @@
+import { TidemarkError } from '../errors/tidemark-error.ts'
 import { type Environment, substitute } from './environment.ts'
 
 /**
@@ -11,10 +12,12 @@ export class ConfigTree {
   readonly #texts = new Set<string>()
   readonly #overrides = new Map<string, { readonly origin: string; readonly written: unknown }>()
 
-  /**
-   * @param written the parsed file
-   * @throws TidemarkError CONFIG_INVALID for a variable that is missing
-   */
+  /** Variables that are missing or written wrongly, one sentence each. */
+  readonly problems: string[] = []
+  /** Where they stand: nothing else is known to be wrong there. */
+  readonly #unresolved = new Set<string>()
+
+  /** @param written the parsed file */
   constructor(written: Readonly<Record<string, unknown>>, env: Environment) {
     this.#written = written
     this.values = this.#resolve(written, [], env) as Record<string, unknown>
@@ -43,6 +46,11 @@ export class ConfigTree {
   /** Whether the value is a text from a variable, which stands for a number or a yes or no where one is expected. */
   isText(path: readonly PropertyKey[]): boolean {
     return this.#texts.has(path.join('.'))
+  }
+
+  /** Whether the value is of a variable that is missing, so that the schema cannot judge it. */
+  isUnresolved(path: readonly PropertyKey[]): boolean {
+    return this.#unresolved.has(path.join('.'))
   }
 
   /** What gave the value, when it was not the file. */
@@ -79,7 +87,14 @@ export class ConfigTree {
     if (typeof value === 'string') {
       if (!value.includes('${')) return value
       this.#texts.add(path.join('.'))
-      return substitute(value, path.join('.'), env)
+      try {
+        return substitute(value, path.join('.'), env)
+      } catch (error) {
+        if (!(error instanceof TidemarkError)) throw error
+        this.problems.push(error.message)
+        this.#unresolved.add(path.join('.'))
+        return value
+      }
     }
     if (Array.isArray(value)) return value.map((item, index) => this.#resolve(item, [...path, index], env))
     if (typeof value !== 'object' || value === null) return value

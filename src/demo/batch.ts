@@ -1,8 +1,8 @@
 import { hashUniform } from './noise.ts'
 
 /**
- * The recipe of the demo plant: a batch every four hours, counted from 1970, in minutes of the batch. A feed pump fills the
- * reactor from the tank, the tank is refilled meanwhile, the reactor is heated, held, cooled and drained.
+ * The recipe of the demo plant: a batch every four hours, counted from 1970, in minutes of the batch. A feed pump fills
+ * the reactor from the tank, the tank is refilled meanwhile, the reactor is heated, held, cooled and drained.
  */
 export const BATCH_MINUTES = 240
 
@@ -34,7 +34,10 @@ export function isWithin(
   return minute >= span.start && minute < span.end
 }
 
-/** 0 idle, 1 fill, 2 heat, 3 hold, 4 cool, 5 drain. */
+/** Steps of the recipe by their number. */
+export const STEP_NAMES = { 0: 'Idle', 1: 'Fill', 2: 'Heat', 3: 'Hold', 4: 'Cool', 5: 'Drain' }
+
+/** The number of the step. */
 export function stepOf({ minute }: BatchTime): number {
   if (minute < FILL.start) return 0
   if (minute < HEAT_START) return 1
@@ -90,7 +93,8 @@ export interface Target {
 }
 
 /**
- * A first-order lag after targets that change from batch to batch. Starts two batches back, which is many time constants.
+ * A first-order lag after targets that change from batch to batch. Starts two batches back, which is many time
+ * constants.
  * @param targetsOf targets of a batch by minute, the first at 0
  * @param lag       time constant of each step towards its target, in minutes
  */

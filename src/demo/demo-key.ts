@@ -1,8 +1,9 @@
 import { type KeyRecord, type KeyStore, makeKey, makeKeyRecord } from '../config/keys.ts'
 
 /**
- * A key store with one key more, which reads one historian and is kept nowhere: it lives as long as this process. The demo
- * prints it at each start, so that a newcomer's first calls work without a look at what was printed the first time.
+ * A key store with one key more, which reads one historian and is kept nowhere: it lives as long as this process. The
+ * demo prints it at each start, so that a newcomer's first calls work without a look at what was printed the first
+ * time.
  */
 export function withDemoKey(
   store: KeyStore,
@@ -16,6 +17,8 @@ export function withDemoKey(
     list: () => store.list(),
     add: (added: KeyRecord, addedDigest: Uint8Array) => store.add(added, addedDigest),
     revoke: (idOrName) => store.revoke(idOrName),
+    rotate: (idOrName, replacement, oldExpiresAt) => store.rotate(idOrName, replacement, oldExpiresAt),
+    noteUses: (uses) => store.noteUses(uses),
     firstStartKeysMade: () => store.firstStartKeysMade(),
     addFirstStartKeys: (first) => store.addFirstStartKeys(first),
   }

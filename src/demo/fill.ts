@@ -11,8 +11,8 @@ export const DEMO_DAYS = 7
 const STEPS_PER_WRITE = 2160
 
 /**
- * Brings the plant up to the present: makes its tags where they are missing, and writes what is missing of each tag since
- * its last point, at most of the last seven days.
+ * Brings the plant up to the present: makes its tags where they are missing, and writes what is missing of each tag
+ * since its last point, at most of the last seven days.
  * @returns how many points were written
  */
 export async function fillPlant(historian: Historian, now: Instant, context: CallContext): Promise<number> {

@@ -15,15 +15,16 @@ import {
   pumpFlowOf,
   REFILL,
   refillFlowOf,
+  STEP_NAMES,
   stepOf,
   type Target,
 } from './batch.ts'
 import { hashNoise, hashUniform } from './noise.ts'
 
 /**
- * A small plant out of formulas: a feed tank, its pump, a batch reactor and utilities. Every value follows from the time
- * alone, so that the plant is the same on every machine and needs nothing remembered; and the values fit together: the
- * tank's level is the integral of its flows, the power follows from the current, the valve from the temperatures.
+ * A small plant out of formulas: a feed tank, its pump, a batch reactor and utilities. Every value follows from the
+ * time alone, so that the plant is the same on every machine and needs nothing remembered; and the values fit together:
+ * the tank's level is the integral of its flows, the power follows from the current, the valve from the temperatures.
  */
 export interface PlantTag {
   readonly name: string
@@ -67,8 +68,14 @@ function tag(
   return { name, metadata: { description, units, stepped: false }, digits, value, isBad }
 }
 
-function stepped(name: string, description: string, value: (time: PlantTime) => number): PlantTag {
-  return { name, metadata: { description, units: null, stepped: true }, digits: 0, value, isBad: () => false }
+function stepped(
+  name: string,
+  description: string,
+  value: (time: PlantTime) => number,
+  states?: TagMetadata['states'],
+): PlantTag {
+  const metadata = { description, units: null, stepped: true, ...(states !== undefined && { states }) }
+  return { name, metadata, digits: 0, value, isBad: () => false }
 }
 
 /** A point now and then, about three a week. */
@@ -194,7 +201,7 @@ export const PLANT: readonly PlantTag[] = [
     },
     forTwoMinutes(53),
   ),
-  stepped('R201.STEP', 'Reactor batch step: 0 idle, 1 fill, 2 heat, 3 hold, 4 cool, 5 drain', stepOf),
+  stepped('R201.STEP', 'Reactor batch step', stepOf, STEP_NAMES),
   tag(
     'R201.TEMP',
     'Reactor temperature',

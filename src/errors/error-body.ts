@@ -8,6 +8,8 @@ export interface ErrorBody {
   /** The machine-readable twins of `errors`, in the same order; left out where `errors` is empty. */
   readonly issues?: readonly Issue[]
   readonly warnings?: readonly string[]
+  /** Of a write of which everything was taken but so many points that are too old. */
+  readonly tooOld?: number
 }
 
 /** A body with one sentence in `errors` for each issue. */

@@ -2,8 +2,8 @@ import type { ErrorKind } from './codes.ts'
 import type { TidemarkError } from './tidemark-error.ts'
 
 /**
- * How an operation ended; http alone knows the status of each. `issues`: the request was checked and is wrong in parts, all
- * of which are listed. `refused`: it was not understood as a whole. Otherwise the kind of the error that ended it.
+ * How an operation ended; http alone knows the status of each. `issues`: the request was checked and is invalid in
+ * parts, all of which are listed. `refused`: it was invalid as a whole. Otherwise the kind of the error that ended it.
  */
 export type Outcome = 'done' | 'issues' | 'refused' | ErrorKind
 

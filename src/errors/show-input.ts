@@ -2,8 +2,8 @@
 const SHOWN_LENGTH = 100
 
 /**
- * How an input is shown in a sentence: a text as it is, anything else as JSON, cut after 100 characters; a field that is
- * missing as `null`. Takes as long as what it shows, however large or deep the input is.
+ * How an input is shown in a sentence: a text as it is, anything else as JSON, cut after 100 characters; a field that
+ * is missing as `null`. Takes as long as what it shows, however large or deep the input is.
  */
 export function showInput(input: unknown): string {
   const text = typeof input === 'string' ? input : beginningOfJson(input, SHOWN_LENGTH + 1)

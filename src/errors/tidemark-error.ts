@@ -14,6 +14,8 @@ export interface ErrorPlace {
   readonly input?: string
   /** Column of a calculation, from 1. */
   readonly column?: number
+  /** What was probably meant, the nearest first. */
+  readonly suggestions?: readonly string[]
 }
 
 /** The machine-readable twin of one sentence in `errors`. */
@@ -52,7 +54,12 @@ export class TidemarkError extends Error {
 
 /** The sentence of a code with its values filled in; a value that is not given stays visible as `{name}`. */
 export function sentence(code: ErrorCode, values: ErrorValues): string {
-  return ERRORS[code].text.replace(/\{(\w+)\}/g, (whole, name: string) =>
+  return fillIn(ERRORS[code].text, values)
+}
+
+/** A text of a table with its values in place of their names in braces. */
+export function fillIn(text: string, values: ErrorValues): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? String(values[name]) : whole,
   )
 }

@@ -1,17 +1,21 @@
 import { editDistance } from './edit-distance.ts'
+import { FIXED_LIMITS } from './limits.ts'
 import { showInput } from './show-input.ts'
 
 /** At most so many warnings are kept for one call; what comes later adds nothing but length. */
-const MAX_WARNINGS = 100
+const MAX_WARNINGS = FIXED_LIMITS.warnings.limit
 
-/** A longer name is not compared with the known ones: nobody mistypes that much. */
+/** A longer name is not compared with the known ones: no one mistypes that much. */
 const MAX_COMPARED_LENGTH = 40
 
 /**
- * The unknown fields of one call: ignored, but said. One sentence for each field and kind of place, however often it
- * occurs, and at most 100 in all.
+ * What an answer of one call does not heed or does not hold: fields that are unknown or mean nothing where they stand
+ * are ignored, but said, one sentence for each field and kind of place, however often it occurs; and what reads leave
+ * out because of damage. At most 100 in all.
  */
 export class Warnings {
+  /** What reads leave out; comes before fields that are ignored. */
+  readonly #damage = new Set<string>()
   /** By place and field, so that a field of many points costs one look-up each. */
   #sentences: Map<string, string> | null = null
 
@@ -35,9 +39,28 @@ export class Warnings {
     }
   }
 
-  /** The sentences in the order of their first occurrence; empty when there is nothing to say. */
+  /**
+   * Notes that a known field means nothing where it stands. @param place as in `checkFields` @param reason after
+   * "since"
+   */
+  addUseless(field: string, place: string, reason: string): void {
+    this.#sentences ??= new Map()
+    if (this.#sentences.size >= MAX_WARNINGS) return
+    this.#sentences.set(`${place}\0${field}`, `The field ${field} in ${place} was ignored, since ${reason}`)
+  }
+
+  /** Notes that a read leaves something out because stored data are damaged. */
+  addDamage(sentence: string): void {
+    if (this.#damage.size < MAX_WARNINGS) this.#damage.add(sentence)
+  }
+
+  /**
+   * The sentences: first what reads leave out, then fields, each in the order of their first occurrence; empty when
+   * there is nothing to say.
+   */
   list(): readonly string[] {
-    return this.#sentences === null ? NONE : [...this.#sentences.values()]
+    const fields = this.#sentences === null ? NONE : [...this.#sentences.values()]
+    return this.#damage.size === 0 ? fields : [...this.#damage, ...fields].slice(0, MAX_WARNINGS)
   }
 }
 

@@ -31,7 +31,9 @@ export class Lexer {
     return true
   }
 
-  /** Where `calc/` at the current place would end, white space behind it included; null when it does not stand there. */
+  /**
+   * Where `calc/` at the current place would end, white space behind it included; null when it does not stand there.
+   */
   prefixEnd(): number | null {
     const prefix = this.text.slice(this.at, this.at + 5)
     if (prefix.toLowerCase() !== 'calc/') return null

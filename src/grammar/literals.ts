@@ -2,6 +2,7 @@ import { parseAnchor, parseWindow } from '../time/anchor.ts'
 import { parseDuration } from '../time/duration.ts'
 import { parseOffset } from '../time/offset.ts'
 import { LONGEST_TIME, parseTime, type TimeContext } from '../time/parse.ts'
+import { isWindowAnchor } from '../time/window-anchor.ts'
 import { parseNumber } from './number.ts'
 import type { Argument, Parameter } from './tree.ts'
 
@@ -38,6 +39,8 @@ export function readLiteral(
       const window = parseWindow(text)
       return window === null ? null : { kind: 'window', window, text, column }
     }
+    case 'window-anchor':
+      return isWindowAnchor(text) ? { kind: 'window-anchor', text, column } : null
     case 'offset': {
       const offset = parseOffset(text)
       return offset === null ? null : { kind: 'offset', offset, text, column }

@@ -4,20 +4,24 @@ import { excerpt } from './failure.ts'
 import type { Lexer } from './lexer.ts'
 import { nearestName } from './nearest.ts'
 import { looksLikeNumber, parseNumber } from './number.ts'
-import type { FunctionSignature, Parameter } from './tree.ts'
+import { parametersWith } from './parameters.ts'
+import type { Argument, FunctionSignature, Parameter } from './tree.ts'
 
-/** Says that an argument is not what its parameter takes. @param what stands there, as found() or description() say it */
+/**
+ * Says that an argument is not what its parameter takes. @param what stands there, as found() or description() say it
+ */
 export function mismatch(signature: FunctionSignature, parameter: Parameter, what: string): string {
   return `expected ${expectation(parameter)} for ${parameter.name} of ${signature.name}, found ${what}`
 }
 
-/** Says that a call has too many or too few arguments. */
-export function wrongCount(signature: FunctionSignature, given: number): string {
-  const least = leastArguments(signature)
-  const most = signature.parameters.at(-1)?.repeat === true ? null : signature.parameters.length
+/** Says that a call has too many or too few arguments. @param args those that were read */
+export function wrongCount(signature: FunctionSignature, args: readonly Argument[], given: number): string {
+  const parameters = parametersWith(signature, args)
+  const least = leastArguments(parameters)
+  const most = parameters.at(-1)?.repeat === true ? null : parameters.length
   const count = most === null ? `at least ${least}` : upTo(least, most)
   const noun = (most ?? least) === 1 ? 'argument' : 'arguments'
-  return `expected ${count} ${noun} for ${usage(signature)}, found ${given}`
+  return `expected ${count} ${noun} for ${usageOf(signature.name, parameters)}, found ${given}`
 }
 
 function upTo(least: number, most: number): string {
@@ -25,13 +29,25 @@ function upTo(least: number, most: number): string {
   return most === least + 1 ? `${least} or ${most}` : `${least} to ${most}`
 }
 
-/** How many arguments a function needs. */
-export function leastArguments({ parameters }: FunctionSignature): number {
+/** How many arguments a call with these parameters needs. */
+export function leastArguments(parameters: readonly Parameter[]): number {
   return parameters.filter((parameter) => parameter.optional !== true).length
 }
 
-/** A function with its parameters: `IFEQUALS(a, b, t, f[, precision])`, `ADD(input, ...)`. */
+/**
+ * A function with its parameters: `IFEQUALS(a, b, t, f[, precision])`, `ADD(input, ...)`. Those that only some calls
+ * have stand in brackets too.
+ */
 export function usage({ name, parameters }: FunctionSignature): string {
+  return usageOf(
+    name,
+    parameters.map((parameter) =>
+      parameter.onlyWith === undefined ? parameter : { ...parameter, optional: true },
+    ),
+  )
+}
+
+function usageOf(name: string, parameters: readonly Parameter[]): string {
   const shown = parameters.map((parameter, i) => {
     const separator = i === 0 ? '' : ', '
     const text = `${separator}${parameter.name}${parameter.repeat === true ? ', ...' : ''}`
@@ -53,6 +69,8 @@ export function expectation(parameter: Parameter): string {
       return 'an anchor such as BEGIN_DAY, 06:00 or 2024-04-01T00:00:00Z'
     case 'window':
       return 'a window (HOUR, DAY, WEEK, MONTH, QUARTER, YEAR or a duration such as 8h)'
+    case 'window-anchor':
+      return 'a local time of day such as 06:00, sunday 06:00 or 15 06:00'
     case 'offset':
       return 'an offset such as -1h, -01:00 or yesterday'
     case 'time':

@@ -138,6 +138,12 @@ describe('arguments that are no series', () => {
     'calc/TIME_THRESHOLD(yesterday, constants/1, constants/2)',
   )
   reads('calc/SLIDINGAGG(a/b, avg, 1h)', 'calc/SLIDINGAGG(a/b, AVG, 1h)')
+  reads(
+    "calc/WINDOWAGG(a/b, total, 1w, 1h, 'sunday 06:00')",
+    'calc/WINDOWAGG(a/b, TOTAL, 1w, 1h, sunday 06:00)',
+  )
+  reads('calc/WINDOWAGG(a/b, sum, 1d, 06:00)', 'calc/WINDOWAGG(a/b, SUM, 1d, 06:00)')
+  reads('calc/WINDOWAGG(a/b, total, 1d, 1h)', 'calc/WINDOWAGG(a/b, TOTAL, 1d, 1h)')
 
   test('numbers keep whether they are percentages', () => {
     const last = (text: string) => (parseTag(text, OPTIONS) as CallNode).args.at(-1)

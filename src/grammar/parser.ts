@@ -7,6 +7,7 @@ import { isLiteral, type LiteralParameter, mayBeQuoted, readLiteral } from './li
 import { description, found, isDuration, leastArguments, mismatch, wordHint, wrongCount } from './messages.ts'
 import { nearestName } from './nearest.ts'
 import { looksLikeNumber, parseNumber } from './number.ts'
+import { parametersWith, parametersWithout } from './parameters.ts'
 import type {
   Argument,
   CallNode,
@@ -36,8 +37,8 @@ export function isCalculation(text: string): boolean {
 }
 
 /**
- * Reads a tag address: a calculation when it begins with `calc/` in any case, otherwise `<historian_name>/<tag_name>` as
- * it is. Takes time in proportion to its length; nothing is looked up, the tags need not exist.
+ * Reads a tag address: a calculation when it begins with `calc/` in any case, otherwise `<historian_name>/<tag_name>`
+ * as it is. Takes time in proportion to its length; nothing is looked up, the tags need not exist.
  * @throws CALCULATION_SYNTAX with its column, INVALID_TAG_ADDRESS
  * @source docs/calculation-grammar.md
  */
@@ -131,10 +132,10 @@ class Parser {
     if (lexer.peek() !== ')') {
       do {
         lexer.skipSpace()
-        const parameter = parameterAt(signature, args.length)
-        if (parameter === null) throw this.#tooMany(signature, args.length)
+        const parameter = nextParameter(signature, args)
+        if (parameter === null) throw this.#tooMany(signature, args)
         starts.push(lexer.at)
-        args.push(this.#argument(signature, parameter, depth))
+        args.push(this.#argument({ signature, parameter, before: args }, depth))
         lexer.skipSpace()
       } while (lexer.take(','))
       if (lexer.peek() !== ')') throw new Failure(lexer.at, 'expected , or )')
@@ -147,26 +148,27 @@ class Parser {
   }
 
   #checkEnough(signature: FunctionSignature, args: readonly Argument[]): void {
-    if (args.length >= leastArguments(signature)) return
+    if (args.length >= leastArguments(parametersWith(signature, args))) return
     const semicolon = args.some(
       (arg) => arg.kind === 'series' && arg.tree.kind === 'tag' && arg.tree.name.includes(';'),
     )
     const hint = semicolon ? ' (arguments are parted by , and not by ;)' : ''
-    throw new Failure(this.#lexer.at, `${wrongCount(signature, args.length)}${hint}`)
+    throw new Failure(this.#lexer.at, `${wrongCount(signature, args, args.length)}${hint}`)
   }
 
   /** The lexer stands at the first argument too many. */
-  #tooMany(signature: FunctionSignature, before: number): Failure {
+  #tooMany(signature: FunctionSignature, before: readonly Argument[]): Failure {
     const lexer = this.#lexer
     const start = lexer.at
-    let given = before + 1
+    let given = before.length + 1
     while (lexer.skipArgument() && lexer.take(',')) given++
     const takesTime = signature.parameters.some(({ kind }) => TIMES.has(kind))
     const hint = takesTime ? ' (a time that holds a comma needs quotes)' : ''
-    return new Failure(start, `${wrongCount(signature, given)}${hint}`)
+    return new Failure(start, `${wrongCount(signature, before, given)}${hint}`)
   }
 
-  #argument(signature: FunctionSignature, parameter: Parameter, depth: number): Argument {
+  #argument(place: Place, depth: number): Argument {
+    const { signature, parameter } = place
     const lexer = this.#lexer
     const start = lexer.at
     if (lexer.atEnd() || lexer.peek() === ',' || lexer.peek() === ')') {
@@ -174,7 +176,7 @@ class Parser {
     }
     try {
       return isLiteral(parameter)
-        ? this.#literal(signature, parameter)
+        ? this.#literal(place, parameter)
         : this.#series(signature, parameter, depth)
     } catch (error) {
       if (parameter.mayFail !== true || !(error instanceof Failure) || error.limit) throw error
@@ -184,7 +186,7 @@ class Parser {
     }
   }
 
-  #literal(signature: FunctionSignature, parameter: LiteralParameter): Argument {
+  #literal({ signature, before }: Place, parameter: LiteralParameter): Argument {
     const lexer = this.#lexer
     const start = lexer.at
     const callee = this.#calleeHere()
@@ -195,8 +197,20 @@ class Parser {
     const text = (quoted ? lexer.quoted() : lexer.unquoted()).trim()
     const argument = readLiteral(parameter, text, start + 1, this.#options)
     if (argument !== null && (!quoted || mayBeQuoted(parameter.kind))) return argument
-    const hint = argument === null ? wordHint(parameter, text) : ' (leave the quotes out)'
+    const hint =
+      argument === null
+        ? wordHint(parameter, text) || this.#missingWordHint(signature, before, text)
+        : ' (leave the quotes out)'
     throw new Failure(start, mismatch(signature, parameter, description(text, quoted) + hint))
+  }
+
+  /** For what another word before it would have made an argument of its own; '' when there is none. */
+  #missingWordHint(signature: FunctionSignature, before: readonly Argument[], text: string): string {
+    if (!before.some(({ kind }) => kind === 'word')) return ''
+    const missing = parametersWithout(signature, before).find(
+      (parameter) => isLiteral(parameter) && readLiteral(parameter, text, 1, this.#options) !== null,
+    )
+    return missing === undefined ? '' : ` (${missing.name} stands only with ${missing.onlyWith})`
   }
 
   #series(signature: FunctionSignature, parameter: Parameter, depth: number): Argument {
@@ -247,8 +261,9 @@ class Parser {
   }
 
   /**
-   * The name of the function that is called here, '' when no call begins here: a name right before a `(` is a call; with
-   * white space between only if there is such a function, so that `TEMP (deg)` can be a tag of the default historian.
+   * The name of the function that is called here, '' when no call begins here: a name right before a `(` is a call;
+   * with white space between only if there is such a function, so that `TEMP (deg)` can be a tag of the default
+   * historian.
    */
   #calleeHere(): string {
     const lexer = this.#lexer
@@ -265,10 +280,18 @@ class Parser {
   }
 }
 
+/** Where an argument stands. */
+interface Place {
+  readonly signature: FunctionSignature
+  readonly parameter: Parameter
+  readonly before: readonly Argument[]
+}
+
 const TIMES: ReadonlySet<ParameterKind> = new Set(['time', 'anchor', 'offset'])
 
-/** The parameter that takes an argument, null when the function takes no more. @param index from 0 */
-function parameterAt({ parameters }: FunctionSignature, index: number): Parameter | null {
+/** The parameter that takes the next argument, null when the call takes no more. */
+function nextParameter(signature: FunctionSignature, args: readonly Argument[]): Parameter | null {
+  const parameters = parametersWith(signature, args)
   const last = parameters.at(-1)
-  return parameters[index] ?? (last?.repeat === true ? last : null)
+  return parameters[args.length] ?? (last?.repeat === true ? last : null)
 }

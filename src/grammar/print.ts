@@ -4,9 +4,9 @@ import { needsQuotes, quote } from './lexer.ts'
 import type { Argument, TagTree } from './tree.ts'
 
 /**
- * The canonical address of a tree: canonical function names, every tag with its historian, quotes where they are needed.
- * Parsed again with the same options it gives the same tree but for the columns, so equal texts are equal calculations.
- * It can be longer than what was sent, and so longer than the parser accepts.
+ * The canonical address of a tree: canonical function names, every tag with its historian, quotes where they are
+ * needed. Parsed again with the same options it gives the same tree but for the columns, so equal texts are equal
+ * calculations. It can be longer than what was sent, and so longer than the parser accepts.
  */
 export function printTag(tree: TagTree): string {
   return tree.kind === 'tag' ? formatAddress(tree.historian, tree.name) : `calc/${printSeries(tree)}`
@@ -24,6 +24,7 @@ function printArgument(argument: Argument): string {
     case 'duration':
     case 'anchor':
     case 'window':
+    case 'window-anchor':
     case 'offset':
     case 'time':
       return printText(argument.text)
@@ -37,6 +38,7 @@ function printArgument(argument: Argument): string {
   }
 }
 
-function printText(text: string): string {
+/** A text as it stands in a calculation, in quotes where it needs them. */
+export function printText(text: string): string {
   return needsQuotes(text) ? quote(text) : text
 }

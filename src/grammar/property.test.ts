@@ -21,6 +21,7 @@ const LITERALS: Record<Exclude<Parameter['kind'], 'series' | 'word'>, readonly s
   duration: ['1s', '1.5h', '1d', 'P1DT6H', "'PT1,5H'", '250'],
   anchor: ['BEGIN_DAY', 'begin_year', '06:00', '-01:30:00 local', '0', '-1h', "'2024-04-01T00:00:00,5Z'"],
   window: ['DAY', 'quarter', '8h', 'P1M'],
+  'window-anchor': ['06:00', 'Sunday 06:00', '15 6:30:15', "'10-01 06:00'"],
   offset: ['-1h', '-01:30', '06:00', 'last moment of yesterday', "'2 hours, 5 minutes ago'"],
   time: ['2024-01-31T12:00:00Z', 'yesterday', 'now-1d/d', "'2 hours, 5 minutes ago'", '1700000000'],
 }
@@ -46,7 +47,11 @@ const { series } = fc.letrec<{ series: Expected; call: Expected }>((tie) => ({
         ),
       )
       .chain((lists) => {
-        const args = lists.flat()
+        const words = lists.flat().map(({ shape }) => (shape as { word?: string }).word)
+        const args = lists.flatMap((list, i) => {
+          const { onlyWith } = parameters[i]!
+          return onlyWith === undefined || words.includes(onlyWith) ? list : []
+        })
         const rate = args.at(-1)?.text
         fc.pre(name !== 'TOTALISE' || rate !== '1mo')
         return spaced([

@@ -88,6 +88,17 @@ export const SIGNATURES: ReadonlyMap<string, FunctionSignature> = byName([
       { name: 'window', kind: 'duration' },
     ],
   },
+  {
+    name: 'WINDOWAGG',
+    aliases: [],
+    parameters: [
+      { name: 'a', kind: 'series' },
+      { name: 'op', kind: 'word', words: ['SUM', 'TOTAL'] },
+      { name: 'window', kind: 'duration' },
+      { name: 'unit', kind: 'duration', onlyWith: 'TOTAL' },
+      { name: 'anchor', kind: 'window-anchor', optional: true },
+    ],
+  },
   { name: 'NOW_MS', aliases: [], parameters: [] },
 ])
 

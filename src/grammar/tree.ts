@@ -3,7 +3,8 @@ import type { Duration } from '../time/duration.ts'
 import type { Offset } from '../time/offset.ts'
 
 /**
- * A tag address as a tree. Immutable; columns count from 1 in the whole address as the client sent it, `calc/` included.
+ * A tag address as a tree. Immutable; columns count from 1 in the whole address as the client sent it, `calc/`
+ * included.
  */
 export type TagTree = TagNode | CallNode
 
@@ -13,6 +14,8 @@ export interface TagNode {
   readonly historian: string
   readonly name: string
   readonly column: number
+  /** Name of the alias that refers to it, where it stands for one. */
+  readonly alias?: string
 }
 
 /** A calculation. */
@@ -31,6 +34,7 @@ export type ParameterKind =
   | 'duration'
   | 'anchor'
   | 'window'
+  | 'window-anchor'
   | 'offset'
   | 'time'
   | 'word'
@@ -48,6 +52,8 @@ export type Argument =
   | { readonly kind: 'duration'; readonly duration: Duration; readonly text: string; readonly column: number }
   | { readonly kind: 'anchor'; readonly anchor: Anchor; readonly text: string; readonly column: number }
   | { readonly kind: 'window'; readonly window: TotalWindow; readonly text: string; readonly column: number }
+  /** Read against the length of the windows by the function, so kept as text that fits some. */
+  | { readonly kind: 'window-anchor'; readonly text: string; readonly column: number }
   | { readonly kind: 'offset'; readonly offset: Offset; readonly text: string; readonly column: number }
   /** Resolved by the function against its own "now", so kept as text that is known to parse. */
   | { readonly kind: 'time'; readonly text: string; readonly column: number }
@@ -66,6 +72,8 @@ export interface Parameter {
   readonly optional?: true
   /** Takes one or more arguments; only for the last parameter. */
   readonly repeat?: true
+  /** Stands there only where this word is among the arguments before it; elsewhere the parameter is not there. */
+  readonly onlyWith?: string
   /** For kind 'number': `20%` may stand there too. */
   readonly percent?: true
   /** An argument that does not parse is one of kind 'broken' and no error: the first one of IFTAGEXISTS. */

@@ -1,6 +1,8 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 
-/** What tells that a caller has gone: an AbortSignal, or what can be asked and listened to as one is. */
+/**
+ * Cancellation of a call whose caller has gone: an AbortSignal, or an object that can be read and listened to as one.
+ */
 export interface Abortable {
   readonly aborted: boolean
   /** Why, once it is aborted. */
@@ -18,8 +20,8 @@ export type DeadlineCode = 'DEADLINE_EXCEEDED' | 'WRITE_DEADLINE_EXCEEDED'
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * A signal that ends a call, and the means to let go of it. Nothing but the clock tells that the time is up until `arm` is called:
- * work that lets nobody in needs no timer, which would take longer than most small calls.
+ * A signal that ends a call, and the means to let go of it. Nothing but the clock tells that the time is up until `arm`
+ * is called: work that never yields needs no timer, which would take longer than most small calls.
  */
 export class Deadline {
   /** The same clock as `performance.now`. */
@@ -30,7 +32,10 @@ export class Deadline {
   readonly #controller = new AbortController()
   readonly #racing: ((reason: unknown) => void)[] = []
   #timer: NodeJS.Timeout | undefined
-  /** Made with the rest: one that is made when it is needed had columns of answers outlive every quick garbage collection, as measured. */
+  /**
+   * Made in the constructor: one that is made when it is needed had columns of answers outlive every quick garbage
+   * collection, as measured.
+   */
   readonly #cancel = () => {
     clearTimeout(this.#timer)
     this.#abort(cancellation(this.#client.reason))
@@ -54,7 +59,10 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** To be called before others are let in: from now on the signal is aborted as soon as the time is up or the client has gone. Repeatable. */
+  /**
+   * To be called before others are let in: from now on the signal is aborted as soon as the time is up or the client
+   * has gone. Repeatable.
+   */
   arm(): void {
     if (this.#isArmed) return
     this.#isArmed = true
@@ -66,15 +74,18 @@ export class Deadline {
   }
 
   /**
-   * Throws the signal's reason when the time is up by the clock: work that kept the event loop to itself to its end keeps
-   * the timer from saying so.
+   * Throws the signal's reason when the time is up by the clock: work that kept the event loop to itself to its end
+   * keeps the timer from saying so.
    */
   check(): void {
     if (performance.now() >= this.began + this.#seconds * 1000) this.#timeUp()
     this.signal.throwIfAborted()
   }
 
-  /** What the work gives, or a rejection with the signal's reason as soon as it is aborted: the work may go on by itself. */
+  /**
+   * What the work gives, or a rejection with the signal's reason as soon as it is aborted: the work may go on by
+   * itself.
+   */
   race<Value>(work: Promise<Value>): Promise<Value> {
     this.arm()
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
@@ -84,11 +95,18 @@ export class Deadline {
     return promise
   }
 
-  /** Stops the timer and leaves the caller's signal; to be called when the call has ended, however it did. Repeatable. */
+  /**
+   * Stops the timer and leaves the caller's signal; to be called when the call has ended, however it did. Repeatable.
+   */
   done(): void {
     if (!this.#isArmed) return
     clearTimeout(this.#timer)
     this.#client.removeEventListener('abort', this.#cancel)
+  }
+
+  /** Ends the call for another reason, which `race` and `signal` give. The first one counts. */
+  abort(reason: TidemarkError): void {
+    if (!this.signal.aborted) this.#abort(reason)
   }
 
   #timeUp(): void {

@@ -8,8 +8,8 @@ export interface HistorianList {
 }
 
 /**
- * All historians that the caller may see, sorted by name, with `aliases` among them once there is one; none of the other
- * virtual ones.
+ * All historians that the caller may see, sorted by name, with `aliases` among them once there is one; none of the
+ * other virtual ones.
  */
 export async function listHistorians(
   historians: HistorianView,

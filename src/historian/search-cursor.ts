@@ -16,7 +16,10 @@ export interface SearchScope {
 }
 
 const CHECK_BYTES = 9
-/** A tag name of 512 UTF-16 units takes at most 1,536 bytes, of which base64 makes 2,048 characters; the rest is small. */
+/**
+ * A tag name of 512 UTF-16 units takes at most 1,536 bytes, of which base64 makes 2,048 characters; the other fields
+ * are small.
+ */
 const LONGEST = 3_000
 
 /**

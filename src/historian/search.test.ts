@@ -68,12 +68,12 @@ test('an unknown historian is not found; a virtual one is there and lists nothin
   assert.deepEqual(await addresses({ historian: 'calc' }), [])
 })
 
-for (const limit of ['0', '10001', '-1', '1.5', 'ten', '', ' 5', '1e3', '99999999999']) {
+for (const limit of ['0', '100001', '-1', '1.5', 'ten', '', ' 5', '1e3', '99999999999']) {
   test(`limit ${JSON.stringify(limit)} is refused`, async () => {
     assert.deepEqual(await failed({ limit }), [
       'refused',
       'INVALID_REQUEST',
-      `Invalid limit ${limit}: a whole number from 1 to 10000 is expected`,
+      `Invalid limit ${limit}: a whole number from 1 to 100000 is expected`,
     ])
   })
 }

@@ -1,11 +1,13 @@
-import { type ErrorBody, errorBodyOf, warningsField } from '../errors/error-body.ts'
-import { outcomeOf, type Result } from '../errors/outcome.ts'
+import type { ErrorBody } from '../errors/error-body.ts'
+import { FIXED_LIMITS } from '../errors/limits.ts'
+import type { Result } from '../errors/outcome.ts'
 import { showInput, TidemarkError } from '../errors/tidemark-error.ts'
-import { Warnings } from '../errors/warnings.ts'
 import { isReservedHistorian } from '../grammar/address.ts'
+import { optionalMetadata, type TagStates } from '../series/optional-metadata.ts'
 import { compareNames } from '../series/tag-names.ts'
 import type { CallContext, Historian, TagEntry, TagPattern } from './contract.ts'
-import { type Abortable, withDeadline } from './deadline.ts'
+import { answerQuery, type QueryCall } from './query-call.ts'
+import { invalidParameter, type QueryParameters, readLimit, readText } from './query-parameters.ts'
 import type { HistorianView } from './registry.ts'
 import {
   formatSearchCursor,
@@ -15,15 +17,6 @@ import {
 } from './search-cursor.ts'
 import { parseTagPattern } from './tag-pattern.ts'
 import { ALIASES, isAliases } from './visible-aliases.ts'
-
-/** What a search is made in. */
-export interface SearchCall {
-  /** The historians that the caller's key may see. */
-  readonly historians: HistorianView
-  readonly deadlineSeconds: number
-  /** Aborted when the client goes away. */
-  readonly signal: Abortable
-}
 
 /** The answer to GET /historian/search. */
 export interface SearchBody {
@@ -42,39 +35,29 @@ export interface FoundTag {
   readonly description: string | null
   readonly units: string | null
   readonly stepped: boolean
+  readonly maxGap?: string
+  readonly states?: TagStates
   /** Always empty: clients of the interface look for it. */
   readonly metadata: Readonly<Record<string, never>>
 }
 
 const FIELDS = ['historian', 'search', 'limit', 'cursor'] as const
 const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 10_000
+const MAX_LIMIT = FIXED_LIMITS.searchResults.limit
 /** Longer than any tag name; each tag is matched against the whole pattern. */
 const MAX_PATTERN = 1_000
 
 /**
  * GET /historian/search: the tags that match, of one historian or of all that the caller may see.
  * @param query the query parameters by name, texts or (of repeated ones) arrays of texts; `apikey` is passed over
- * @returns `done`; `refused` for a wrong parameter; `not-found` for an unknown historian; `unavailable` and the like when
- *          one of the historians cannot be asked, since a list with a hole would pass for the whole
+ * @returns `done`; `refused` for an invalid parameter; `not-found` for an unknown historian; `unavailable` and the like
+ *          when one of the historians cannot be queried, since a list with a hole would pass for the whole
  */
 export async function searchTags(
-  query: Readonly<Record<string, unknown>>,
-  call: SearchCall,
+  query: QueryParameters,
+  call: QueryCall,
 ): Promise<Result<SearchBody | ErrorBody>> {
-  const deadline = withDeadline(call.signal, call.deadlineSeconds)
-  try {
-    const warnings = new Warnings()
-    warnings.checkFields(query, FIELDS, 'the query', ['apikey'])
-    const search = readSearch(query)
-    const body = await readPage(search, call.historians, { signal: deadline.signal })
-    return { outcome: 'done', body: { ...body, ...warningsField(warnings) } }
-  } catch (error) {
-    if (!(error instanceof TidemarkError)) throw error
-    return { outcome: outcomeOf(error), body: errorBodyOf(error), failures: [error] }
-  } finally {
-    deadline.done()
-  }
+  return answerQuery(query, FIELDS, call, (context) => readPage(readSearch(query), call.historians, context))
 }
 
 interface Search extends SearchScope {
@@ -83,34 +66,20 @@ interface Search extends SearchScope {
   readonly after: SearchPosition | null
 }
 
-function readSearch(query: Readonly<Record<string, unknown>>): Search {
+function readSearch(query: QueryParameters): Search {
   const scope = {
     historian: readText(query, 'historian')?.replace(/\/$/, '') || null,
     pattern: readText(query, 'search') || null,
   }
   if (scope.pattern !== null && scope.pattern.length > MAX_PATTERN) {
-    throw invalid('search', scope.pattern, `a text of at most ${MAX_PATTERN} characters`)
+    throw invalidParameter('search', scope.pattern, `a text of at most ${MAX_PATTERN} characters`)
   }
   const cursor = readText(query, 'cursor')
   return {
     ...scope,
-    limit: readLimit(readText(query, 'limit')),
+    limit: readLimit(query, DEFAULT_LIMIT, MAX_LIMIT),
     after: cursor === null ? null : parseSearchCursor(cursor, scope),
   }
-}
-
-/** A parameter that may be left out, but not repeated. */
-function readText(query: Readonly<Record<string, unknown>>, name: string): string | null {
-  const value = Object.hasOwn(query, name) ? (query[name] ?? null) : null
-  if (value === null || typeof value === 'string') return value
-  throw invalid(name, value, 'one value')
-}
-
-function readLimit(text: string | null): number {
-  if (text === null) return DEFAULT_LIMIT
-  const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw invalid('limit', text, `a whole number from 1 to ${MAX_LIMIT}`)
 }
 
 async function readPage(
@@ -124,7 +93,7 @@ async function readPage(
   for (const historian of historiansOf(search, historians)) {
     const order = after === null ? 1 : compareHistorians(historian.name, after.historian)
     if (order < 0) continue
-    // One more than asked for shows whether there is a next page, in this historian or a later one.
+    // One more than requested shows whether there is a next page, in this historian or a later one.
     const wanted = limit + 1 - found.length
     const entries = await searchHistorian(
       historian,
@@ -143,18 +112,28 @@ async function readPage(
 }
 
 /** What is searched, and under which name: a historian or the aliases. */
-type Searched = Pick<Historian, 'name' | 'searchTags'>
+export type Searched = Pick<Historian, 'name' | 'searchTags'>
 
 /** In the order of their tags' addresses. Other virtual historians exist and list nothing. */
 function historiansOf({ historian: name }: Search, historians: HistorianView): readonly Searched[] {
-  const aliases = searchedAliases(historians)
   if (name === null) {
-    return [...historians.list(), ...aliases].sort((a, b) => compareHistorians(a.name, b.name))
+    return [...historians.list(), ...searchedAliases(historians)].sort((a, b) =>
+      compareHistorians(a.name, b.name),
+    )
   }
-  if (isAliases(name)) return aliases
+  const searched = searchedByName(name, historians)
+  return searched === null ? [] : [searched]
+}
+
+/**
+ * @returns null for a virtual historian, which lists nothing
+ * @throws  TidemarkError for a name that no historian has which the caller may see
+ */
+export function searchedByName(name: string, historians: HistorianView): Searched | null {
+  if (isAliases(name)) return searchedAliases(historians)[0] ?? null
   const historian = historians.find(name)
-  if (historian !== null) return [historian]
-  if (isReservedHistorian(name)) return []
+  if (historian !== null) return historian
+  if (isReservedHistorian(name)) return null
   throw new TidemarkError(
     'HISTORIAN_UNKNOWN',
     { historian: showInput(name) },
@@ -172,7 +151,7 @@ function compareHistorians(a: string, b: string): number {
   return compareNames(`${a}/`, `${b}/`)
 }
 
-/** The first `wanted` tags after a name; a driver may give fewer at a time than it was asked for. */
+/** The first `wanted` tags after a name; a driver may give fewer at a time than requested. */
 async function searchHistorian(
   historian: Searched,
   pattern: TagPattern | null,
@@ -192,10 +171,8 @@ async function searchHistorian(
   return found
 }
 
-function foundTag(
-  historian: string,
-  { name, metadata: { description, units, stepped } }: TagEntry,
-): FoundTag {
+export function foundTag(historian: string, { name, metadata: fields }: TagEntry): FoundTag {
+  const { description, units, stepped } = fields
   const qualifiedTagName = `${historian}/${name}`
   return {
     tagName: name,
@@ -204,12 +181,7 @@ function foundTag(
     description,
     units,
     stepped,
+    ...optionalMetadata(fields),
     metadata: {},
   }
-}
-
-function invalid(field: string, input: unknown, expected: string): TidemarkError {
-  const shown = showInput(input)
-  const message = `Invalid ${field} ${shown}: ${expected} is expected`
-  return new TidemarkError('INVALID_REQUEST', { message }, { place: { input: shown } })
 }

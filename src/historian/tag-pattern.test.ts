@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { foldCase } from '../series/tag-names.ts'
-import { literalPrefix, parseTagPattern } from './tag-pattern.ts'
+import { literalPrefix, narrowest, parseTagPattern } from './tag-pattern.ts'
 
 /** The plainest matcher that is right, for comparison: exponential, so only for short texts. */
 function plainMatch(pattern: readonly string[], text: readonly string[]): boolean {
@@ -36,6 +36,70 @@ test('a pattern matches the name or the description', () => {
   assert.ok(matches('P-101', 'FEED water pump'))
   assert.ok(!matches('P-101', 'the feed'))
   assert.ok(!matches('P-101', null))
+})
+
+test('several words are all found, in the name or the description', () => {
+  const tag = (pattern: string) => parseTagPattern(pattern).matches('P-101.FLOW', 'Feed pump, 12" line')
+  for (const pattern of [
+    'feed pump',
+    'pump feed',
+    'PUMP  flow',
+    ' p-101 line ',
+    'pump pump',
+    '12" feed',
+    '" "',
+  ]) {
+    assert.ok(tag(pattern), pattern)
+  }
+  for (const pattern of [
+    'feed motor',
+    'pump, feed 13',
+    'feedpump',
+    '"pump feed"',
+    '"feed pump"x',
+    'P-101 "flow "',
+  ]) {
+    assert.ok(!tag(pattern), pattern)
+  }
+  assert.ok(tag('"Feed pump" flow'))
+  assert.ok(!tag('flow "feed  pump"'))
+  assert.ok(tag(''))
+  assert.ok(tag('   '))
+  assert.ok(tag('""'))
+  // With a wildcard the text is one pattern, spaces and quotes included.
+  assert.ok(tag('feed*line'))
+  assert.ok(!tag('feed* flow'))
+  assert.ok(!tag('"feed pump"*'))
+  assert.ok(tag('*12" line'))
+})
+
+test('in quotes a wildcard is a character', () => {
+  const { matches, narrow } = parseTagPattern('"a*b" "c?"')
+  assert.ok(matches('c? a*b', null))
+  assert.ok(!matches('cd a*b', null))
+  assert.ok(!matches('c? axb', null))
+  assert.deepEqual(narrow, ['*a?b*', '*c?*'])
+})
+
+test('a text matches itself, and all that it is narrowed by matches what it matches', () => {
+  const unit = fc.constantFrom(...'aAbB "ø*?ſsK\u212a')
+  const text = fc.string({ unit, maxLength: 10 })
+  fc.assert(
+    fc.property(text, text, text, (written, name, description) => {
+      const pattern = parseTagPattern(written)
+      assert.ok(pattern.matches(written, null), 'itself')
+      if (!pattern.matches(name, description)) return
+      for (const glob of [...pattern.narrow, narrowest(pattern)]) {
+        const whole = parseTagPattern(glob)
+        assert.ok(whole.matches(name, description), glob)
+        assert.ok(
+          [name, description].some((each) => foldCase(each).startsWith(literalPrefix(glob))),
+          glob,
+        )
+      }
+    }),
+    { numRuns: 5_000 },
+  )
 })
 
 test('the literal prefix is what every match begins with', () => {

@@ -2,34 +2,82 @@ import { foldCase } from '../series/tag-names.ts'
 import type { TagPattern } from './contract.ts'
 
 /**
- * A search pattern: `*` stands for any text and `?` for one character, over the whole text; a pattern without them
- * matches anywhere in it. Upper and lower case are the same, in every script. There is no escape.
+ * The text of a search, the same for every historian. With `*` (any text) or `?` (one character) it is one pattern over
+ * the whole name or description, spaces included. Without them it is words, each of which must stand somewhere in the
+ * name or the description; a text in double quotes is one word as it stands, with its spaces, `*` and `?`. A quote that
+ * does not open or close a word is a character like others. Upper and lower case are the same, in every script.
  *
  * Matching a text of n units against a pattern of m takes at most n times m steps, whatever the pattern: between two
  * stars the leftmost place is always as good as any later one, so nothing is ever tried twice.
  */
 export function parseTagPattern(text: string): TagPattern {
+  const words = wordsOf(text)
+  return words === null ? globPattern(text) : wordsPattern(text, words)
+}
+
+/**
+ * Whether a whole name, case-folded, matches a text with `*` and `?`, whose case does not count; one without either is
+ * the name itself.
+ */
+export function foldedNameMatcher(glob: string): (folded: string) => boolean {
+  return matcher(foldCase(glob))
+}
+
+function globPattern(text: string): TagPattern {
   const test = matcher(foldCase(text))
   return {
     text,
+    narrow: [text],
     matches: (name, description) =>
       test(foldCase(name)) || (description !== null && test(foldCase(description))),
   }
 }
 
+function wordsPattern(text: string, words: readonly string[]): TagPattern {
+  const folded = [...new Set(words.map(foldCase))]
+  return {
+    text,
+    // What stands in quotes may hold wildcards, which are characters there.
+    narrow: words.map((word) => `*${word.replaceAll('*', '?')}*`),
+    matches: (name, description) => {
+      const inName = foldCase(name)
+      const inDescription = description === null ? '' : foldCase(description)
+      return folded.every((word) => inName.includes(word) || inDescription.includes(word))
+    },
+  }
+}
+
+/** A text in quotes, from blank to blank, or a word. */
+const WORD = /"([^"]*)"(?=\s|$)|(\S+)/g
+
+/** The words of a search text, null when it has wildcards outside of quotes. */
+function wordsOf(text: string): readonly string[] | null {
+  const words: string[] = []
+  for (const [, quoted, word] of text.matchAll(WORD)) {
+    if (word !== undefined && WILDCARD.test(word)) return null
+    words.push(quoted ?? word!)
+  }
+  return words.filter((word) => word !== '')
+}
+
+const WILDCARD = /[*?]/
+
 /**
- * The text that a name or a description must begin with to match, case-folded; empty where any beginning can match:
- * for patterns that begin with a wildcard, and for those without any, which match in the middle too.
+ * The text that a name or a description must begin with to match a text with wildcards, case-folded; '' where any can.
  */
-export function literalPrefix(text: string): string {
-  const wildcard = text.search(/[*?]/)
-  return wildcard <= 0 ? '' : foldCase(text.slice(0, wildcard))
+export function literalPrefix(glob: string): string {
+  const wildcard = glob.search(WILDCARD)
+  return wildcard <= 0 ? '' : foldCase(glob.slice(0, wildcard))
+}
+
+/** The one of `narrow` with the most characters, which are the fewest matches; `*` when there is none. */
+export function narrowest({ narrow }: TagPattern): string {
+  return narrow.reduce((longest, glob) => (glob.length > longest.length ? glob : longest), '*')
 }
 
 type Test = (folded: string) => boolean
 
 function matcher(pattern: string): Test {
-  if (!/[*?]/.test(pattern)) return (text) => text.includes(pattern)
   const parts = pattern.split('*')
   if (parts.length === 1) return (text) => matchAt(text, 0, pattern) === text.length
 

@@ -35,3 +35,25 @@ test('the memory of what was copied is free at once', () => {
   assert.equal(part.length, 40_000)
   assert.ok(body.bytes.equals(Buffer.concat([Buffer.alloc(60_000, 1), Buffer.alloc(40_000, 2)])))
 })
+
+test('a long body that is announced takes memory as it comes, and comes back as it was', () => {
+  const chunkBytes = 300_000
+  const chunks = Array.from({ length: 20 }, (_, i) => Buffer.allocUnsafeSlow(chunkBytes).fill(i))
+  const all = Buffer.concat(chunks)
+  for (const announced of [all.length, all.length + 1, 64 * 1_048_576, all.length - 1]) {
+    const memory = new BodyMemory()
+    const taken: number[] = []
+    const take = memory.take.bind(memory)
+    memory.take = (bytes) => {
+      taken.push(bytes)
+      return take(bytes)
+    }
+    const body = new BodyBytes(announced, memory)
+    for (const [i, chunk] of chunks.entries()) {
+      body.add(Buffer.from(chunk))
+      assert.ok(taken.at(-1)! <= Math.max(1_048_576, 5 * (i + 1) * chunkBytes))
+    }
+    assert.ok(Buffer.from(body.bytes).equals(all))
+    body.release()
+  }
+})

@@ -1,16 +1,25 @@
 import { type BodyMemory, giveUp } from './body-memory.ts'
 
+/**
+ * The first place of a long body; it grows fourfold as the body comes. Memory that nothing is written to takes no room,
+ * but the garbage collector counts it.
+ */
+const FIRST_PLACE_BYTES = 1_048_576
+const GROWTH = 4
+
 /** A body that has come. */
 export interface Body {
-  /** In one piece; not to be looked at after `release`. */
+  /** All of them; not to be read after `release`. */
   readonly bytes: Buffer
-  /** To be called when nobody needs the bytes any more, so that another body can have their memory. Repeatable; may be left out. */
+  /**
+   * Gives the bytes back to the pool when they are not needed any more. Repeatable; may be left out.
+   */
   release(): void
 }
 
 /**
- * The bytes of a body as they come. Where the length was announced they are copied into their place at once, while the processor
- * still has them at hand, and not all together at the end.
+ * The bytes of a body as they come. Where the length was announced they are copied into their place at once, while the
+ * processor still has them at hand, and not all together at the end.
  */
 export class BodyBytes implements Body {
   readonly #announced: number
@@ -32,10 +41,10 @@ export class BodyBytes implements Body {
   /** @param chunk not to be looked at by anybody else any more */
   add(chunk: Buffer): void {
     if (this.#chunks.length === 0 && chunk.length < this.#announced) {
-      // Memory that is not written to costs nothing: who announces much and sends little takes little.
-      this.#place ??= this.#memory.take(this.#announced)
+      this.#place ??= this.#memory.take(Math.min(this.#announced, FIRST_PLACE_BYTES))
     }
     const { length } = chunk
+    this.#grow(length)
     if (this.#place !== null && this.#length + length <= this.#place.length) {
       chunk.copy(this.#place, this.#length)
       giveUp(chunk)
@@ -45,6 +54,18 @@ export class BodyBytes implements Body {
       this.#chunks.push(chunk)
     }
     this.#length += length
+  }
+
+  /** Makes the place larger where so many more bytes do not fit, as far as was announced. */
+  #grow(more: number): void {
+    const place = this.#place
+    if (place === null || this.#length + more <= place.length || place.length >= this.#announced) return
+    const larger = this.#memory.take(
+      Math.min(this.#announced, Math.max(GROWTH * place.length, this.#length + more)),
+    )
+    place.copy(larger, 0, 0, this.#length)
+    this.#memory.giveBack(place)
+    this.#place = larger
   }
 
   /** All that came, when nothing comes any more. */

@@ -4,8 +4,8 @@ const STEP_BYTES = 65_536
 const MAX_KEPT_BYTES = 4 * 2 ** 20
 
 /**
- * Memory for long bodies, used again: left to the garbage collector, that of a hundred requests a second would add up to a multiple
- * of what is needed at a time.
+ * Buffer pool for long bodies: left to the garbage collector, that of a hundred requests a second would add up
+ * to a multiple of what is needed at a time.
  */
 export class BodyMemory {
   #kept: Buffer[] = []
@@ -21,7 +21,7 @@ export class BodyMemory {
     return buffer!
   }
 
-  /** Takes memory back that nobody looks at any more; what was kept longest makes room for it. */
+  /** Takes memory back that is not read any more; the buffer that was kept longest is dropped for it. */
   giveBack(buffer: Buffer): void {
     if (buffer.length > MAX_KEPT_BYTES) return
     this.#kept.push(buffer)
@@ -31,8 +31,9 @@ export class BodyMemory {
 }
 
 /**
- * Gives memory back to the system that nobody looks at any more, if it is all of its buffer. Node takes memory from the system for each piece
- * of a body that comes; left to the garbage collector, it would have that go through the whole heap for every 20 MB or so.
+ * Frees memory that is not read any more, if it is all of its buffer. Node takes memory from the
+ * system for each chunk of a body that arrives; left to the garbage collector, it would have that go through the whole
+ * heap for every 20 MB or so.
  */
 export function giveUp(bytes: Buffer): void {
   const { buffer } = bytes

@@ -4,29 +4,36 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { Abortable } from '../historian/deadline.ts'
 
 /**
- * A request between its arrival and the end of its answer. Aborted with CANCELLED when the client goes away, or SHUTTING_DOWN when
- * a shutdown waits no longer.
+ * A request between its arrival and the end of its answer. Aborted with CANCELLED when the client goes away, or
+ * SHUTTING_DOWN when a shutdown waits no longer.
  */
 export interface OpenCall extends Abortable {
-  /** The same as a signal, made when it is asked for: hardly any call needs one beside that of its deadline. */
+  /** The same as a signal, made lazily: hardly any call needs one beside that of its deadline. */
   readonly signal: AbortSignal
 }
 
-/** A new connection on which nothing has come yet is given so long when a shutdown begins: its request may be on the way. */
+/**
+ * A new connection on which nothing has come yet is given so long when a shutdown begins: its request may be on the
+ * way.
+ */
 const FRESH_GRACE_MS = 500
 
 /** How long answers to aborted calls may take before a shutdown cuts their connections. */
 const ABORT_GRACE_MS = 1_000
 
-/** How long the rest of a refused body is read and thrown away: a client that sends it all before it reads gets its answer. */
+/**
+ * How long the rest of a refused body is read and thrown away: a client that sends it all before it reads gets its
+ * answer.
+ */
 const DISCARD_MS = 5_000
 
-/** A client that takes nothing of its answer for so long is taken for gone: it holds a call's place and memory. */
+/** A client that takes nothing of its answer for so long counts as gone: it holds a call's place and memory. */
 const STALL_MS = 60_000
 
 /**
- * The connections of the server and the calls open on each. With pipelining a connection has several, and Node tells only
- * the first of them that the client has gone; here all learn it. Knows when a connection may be closed in a shutdown.
+ * The connections of the server and the calls open on each. With pipelining a connection has several, and Node tells
+ * only the first of them that the client has gone; here all learn it. Knows when a connection may be closed in a
+ * shutdown.
  */
 export class Connections {
   readonly #calls = new Map<Socket, Call[]>()
@@ -87,7 +94,10 @@ export class Connections {
     return last === undefined || last.request === request
   }
 
-  /** Begins a shutdown: from now on connections close with their last answer, and all of them in `seconds` at the latest. */
+  /**
+   * Begins a shutdown: from now on connections close with their last answer, and all of them in `seconds` at the
+   * latest.
+   */
   close(seconds: number): void {
     this.#closing = true
     setTimeout(() => {

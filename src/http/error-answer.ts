@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { errorBodyOf } from '../errors/error-body.ts'
-import { TidemarkError } from '../errors/tidemark-error.ts'
+import { never, TidemarkError } from '../errors/tidemark-error.ts'
+import { TooManyCalls } from './call-rates.ts'
 import { statusOfKind } from './error-status.ts'
 import { RETRY_AFTER_SECONDS } from './work.ts'
 
@@ -12,28 +13,45 @@ export interface ErrorAnswer {
 }
 
 /**
- * The general error body of INTERFACE.md section 1: an error's sentence as `message`, and with its code in `issues`.
- * @param shape of `errors`; where it is an object the sentence has no entry or label to stand under, and it stays empty
+ * What `errors` is on an endpoint: sentences; an object by label, empty where no label is to blame; or one by address,
+ * which has the sentence under `*` where no entry is to blame, as clients of metadata take an empty object for success,
+ * whatever the status.
  */
-export function answerToError(thrown: unknown, shape: 'array' | 'object'): ErrorAnswer {
+export type ErrorsShape = 'array' | 'labels' | 'entries'
+
+/** The address that stands for a request as a whole; it is none itself. */
+export const WHOLE_REQUEST = '*'
+
+/**
+ * The general error body of INTERFACE.md section 1: an error's sentence as `message`, and with its code in `issues`.
+ */
+export function answerToError(thrown: unknown, shape: ErrorsShape): ErrorAnswer {
   const error = asTidemarkError(thrown)
   return { status: statusOfKind(error.kind), headers: headersOf(error), body: bodyOf(error, shape) }
 }
 
-function bodyOf(error: TidemarkError, shape: 'array' | 'object'): object {
-  // Without a key nothing is said about the endpoint, not even the type of its `errors`.
-  if (error.kind === 'unauthorized') return { message: error.message, errors: [] }
+function bodyOf(error: TidemarkError, shape: ErrorsShape): object {
   const body = errorBodyOf(error)
-  return shape === 'array' ? body : { ...body, errors: {} }
+  switch (shape) {
+    case 'array':
+      return body
+    case 'labels':
+      return { ...body, errors: {} }
+    case 'entries':
+      return { ...body, errors: { [WHOLE_REQUEST]: error.message } }
+    default:
+      return never(shape)
+  }
 }
 
 function headersOf(error: TidemarkError): Record<string, string> {
   if (error.kind === 'unauthorized') return { 'www-authenticate': 'ApiKey realm="tidemark"' }
+  if (error instanceof TooManyCalls) return { 'retry-after': String(error.retryAfterSeconds) }
   if (error.kind === 'overloaded') return { 'retry-after': String(RETRY_AFTER_SECONDS) }
   return {}
 }
 
-export function sendError(reply: FastifyReply, thrown: unknown, shape: 'array' | 'object'): FastifyReply {
+export function sendError(reply: FastifyReply, thrown: unknown, shape: ErrorsShape): FastifyReply {
   const { status, headers, body } = answerToError(thrown, shape)
   return reply.code(status).headers(headers).type(JSON_TYPE).send(JSON.stringify(body))
 }

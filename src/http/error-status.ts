@@ -3,8 +3,8 @@ import type { Outcome } from '../errors/outcome.ts'
 import type { MultiOutcome } from '../multi/run.ts'
 
 /**
- * The HTTP status of each kind of error: the only place that knows. A client never sees 499, which is there for the log:
- * it went away before its answer.
+ * The HTTP status of each kind of error: the only place that knows. A client never sees 499, which is there for the
+ * log: it went away before its answer.
  */
 const STATUS_OF_KIND = {
   invalid: 400,
@@ -13,12 +13,15 @@ const STATUS_OF_KIND = {
   'not-found': 404,
   method: 405,
   'too-large': 413,
+  silent: 408,
   'media-type': 415,
+  'not-implemented': 501,
   limit: 400,
   cancelled: 499,
   corrupt: 500,
   bug: 500,
   overloaded: 503,
+  rate: 429,
   unavailable: 503,
   deadline: 504,
 } as const satisfies Record<ErrorKind, number>

@@ -4,9 +4,9 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 /**
  * The program's logger: one JSON object per line, ISO 8601 times, levels by name.
  *
- * Nothing that is logged should hold a secret, since the key is taken out of a request before anything else sees it. The
- * two nets here are for the day when something does: fields named like a key are blanked, and `apikey=...` is cut out of
- * any line.
+ * Nothing that is logged should hold a secret, since the key is taken out of a request before anything else sees it.
+ * The two nets here are for the day when something does: fields named like a key are blanked, and `apikey=...` is cut
+ * out of any line.
  * @param destination standard output when left out
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {

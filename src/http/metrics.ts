@@ -1,5 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { AggregatorRegistry, Counter, Gauge, type Metric, Registry } from 'prom-client'
+import type { CallRates } from './call-rates.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
+import type { KeyGauges } from './key-gauges.ts'
 import { Tally, TallyOfTimes, type Times } from './tally.ts'
 import type { WorkInHand } from './work.ts'
 
@@ -7,11 +10,37 @@ import type { WorkInHand } from './work.ts'
 const LAG_SAMPLE_MS = 20
 
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** A gauge that has a label is not printed before it is set; one without is, as 0. This one is never given. */
+const NO_LABELS = ['none'] as const
 const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
 
+/** Of the folders with data. */
+export interface DataMeasures {
+  readonly freeBytes: number
+  readonly usedBytes: number
+  /** Seconds since 1970; `null` when none is known. */
+  readonly lastBackup: number | null
+}
+
+/** What the metrics are read from when they are printed. */
+export interface Measured {
+  readonly version: string
+  readonly work: WorkInHand
+  readonly connections: ConnectionLimits
+  /** `null` where rates are not limited. */
+  readonly rates: CallRates | null
+  /** Spans since the start. */
+  readonly spans: () => { readonly exported: number; readonly dropped: number }
+  readonly keys: KeyGauges
+  /** `null` where nothing is kept on this machine, or it cannot be read now. */
+  readonly measureData: () => Promise<DataMeasures | null>
+  /** Unhandled rejections so far. */
+  readonly unhandledRejections: () => number
+}
+
 /**
- * What Prometheus is told. Every label has few values, all chosen here: routes as they are registered, kinds of historian
- * and never their names, no keys, no tags. docs/http.md lists the names.
+ * Metrics for Prometheus. Every label has few values, all chosen here: routes as they are registered, kinds of
+ * historian and never their names, no keys, no tags. docs/http.md lists the names.
  */
 export class Metrics {
   readonly #registry = new Registry()
@@ -39,7 +68,7 @@ export class Metrics {
   )
   readonly #historianPoints = new Tally(
     'tidemark_points_total',
-    'Points that historians gave (read) and took (written).',
+    'Points that historians gave (read), took (written), and left out (too_old).',
     ['type', 'direction'] as const,
   )
   readonly #multiLabels = new Tally(
@@ -58,7 +87,16 @@ export class Metrics {
     readonly times: Times
   } | null = null
 
-  constructor(version: string, work: WorkInHand) {
+  constructor({
+    version,
+    work,
+    connections,
+    rates,
+    spans,
+    keys,
+    measureData,
+    unhandledRejections,
+  }: Measured) {
     const registers = [this.#registry]
     this.#lag = monitorEventLoopDelay({ resolution: LAG_SAMPLE_MS })
     this.#lag.enable()
@@ -84,6 +122,8 @@ export class Metrics {
         },
       })
     gauge('tidemark_calls_in_work', 'Calls that are being worked on.', () => work.calls)
+    gauge('tidemark_calls_arriving', 'Calls whose body is still coming.', () => work.arriving)
+    gauge('tidemark_connections', 'Open connections.', () => connections.open)
     gauge('tidemark_request_bytes_in_work', 'Bytes of request bodies held.', () => work.bytes)
     gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss())
     gauge(
@@ -105,6 +145,94 @@ export class Metrics {
         const { user, system } = process.cpuUsage()
         this.reset()
         this.inc((user + system) / 1e6)
+      },
+    })
+    new Counter({
+      name: 'tidemark_connections_refused_total',
+      help: 'Connections closed at once, beyond the limit of all or of their address.',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(connections.refused)
+      },
+    })
+    new Counter({
+      name: 'tidemark_calls_rate_limited_total',
+      help: 'Calls refused beyond server.callsPerSecond, by what was counted.',
+      labelNames: ['by'],
+      registers,
+      collect() {
+        this.reset()
+        const { key, address } = rates?.refused ?? { key: 0, address: 0 }
+        this.inc({ by: 'key' }, key)
+        this.inc({ by: 'address' }, address)
+      },
+    })
+    new Counter({
+      name: 'tidemark_spans_total',
+      help: 'Spans that were exported, and dropped since they could not be.',
+      labelNames: ['outcome'],
+      registers,
+      collect() {
+        this.reset()
+        const { exported, dropped } = spans()
+        this.inc({ outcome: 'exported' }, exported)
+        this.inc({ outcome: 'dropped' }, dropped)
+      },
+    })
+    new Counter({
+      name: 'tidemark_unhandled_rejections_total',
+      help: 'Errors of asynchronous work that nobody handled, each a bug and logged.',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(unhandledRejections())
+      },
+    })
+    const dataGauge = (name: string, help: string, of: (data: DataMeasures) => number | null) =>
+      new Gauge({
+        name,
+        help,
+        labelNames: NO_LABELS,
+        aggregator: 'max',
+        registers,
+        async collect() {
+          const data = await measureData()
+          const value = data === null ? null : of(data)
+          this.reset()
+          if (value !== null) this.set(value)
+        },
+      })
+    dataGauge('tidemark_data_free_bytes', 'Room on the disk of the data directory.', (data) => data.freeBytes)
+    dataGauge('tidemark_data_used_bytes', 'Size of the data on disk.', (data) => data.usedBytes)
+    dataGauge(
+      'tidemark_last_backup_timestamp_seconds',
+      'When the last backup was done; absent when none is known.',
+      (data) => data.lastBackup,
+    )
+    const states = ['usable', 'expired', 'revoked'] as const
+    new Gauge({
+      name: 'tidemark_keys',
+      help: 'API keys, by state.',
+      labelNames: ['state'],
+      aggregator: 'max',
+      registers,
+      async collect() {
+        const counts = await keys.counts()
+        this.reset()
+        if (counts !== null) for (const state of states) this.set({ state }, counts[state])
+      },
+    })
+    new Gauge({
+      name: 'tidemark_keys_next_expiry_timestamp_seconds',
+      help: 'When the next usable API key expires; absent when none does.',
+      labelNames: NO_LABELS,
+      aggregator: 'min',
+      registers,
+      async collect() {
+        const next = (await keys.counts())?.nextExpiry ?? null
+        this.reset()
+        if (next !== null) this.set(next)
       },
     })
     const lag = this.#lag
@@ -164,17 +292,17 @@ export class Metrics {
     }
   }
 
-  pointsPassed(type: string, direction: 'read' | 'written', points: number): void {
+  pointsPassed(type: string, direction: 'read' | 'written' | 'too_old', points: number): void {
     if (points > 0) this.#historianPoints.add(points, type, direction)
   }
 
-  multiAnswered(labels: number, wrongLabels: number): void {
+  multiAnswered(labels: number, invalidLabels: number): void {
     this.#labelsEnded ??= {
       answered: this.#multiLabels.row('answered'),
       wrong: this.#multiLabels.row('wrong'),
     }
-    this.#labelsEnded.answered.value += labels - wrongLabels
-    this.#labelsEnded.wrong.value += wrongLabels
+    this.#labelsEnded.answered.value += labels - invalidLabels
+    this.#labelsEnded.wrong.value += invalidLabels
   }
 
   /** What prom-client joins with the metrics of other processes. */

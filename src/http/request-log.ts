@@ -4,8 +4,8 @@ type Bindings = Parameters<FastifyBaseLogger['child']>[0]
 type Options = Parameters<FastifyBaseLogger['child']>[1]
 
 /**
- * The log of one request, made when its first line is written: most requests write none of their own, and a logger of pino
- * costs more than all that is done with the rest of a small request's head. For Fastify's `childLoggerFactory`.
+ * The log of one request, made when its first line is written: most requests write none of their own, and a logger of
+ * pino costs more than all that is done with the rest of a small request's head. For Fastify's `childLoggerFactory`.
  */
 export class RequestLog implements FastifyBaseLogger {
   readonly #parent: FastifyBaseLogger

@@ -1,4 +1,4 @@
-/** What a metric of prom-client is told by its `get` when it is printed. */
+/** What a metric of prom-client returns from `get` when it is printed. */
 interface Printed {
   readonly name: string
   readonly help: string
@@ -34,7 +34,7 @@ export class Tally<Values extends readonly string[]> {
     this.#rows.of(values).value += amount
   }
 
-  /** What `add` with these values adds to, for those who add to it again and again; it is printed from now on. */
+  /** What `add` with these values adds to, for callers that add to it often; it is printed from now on. */
   row(...values: { readonly [Index in keyof Values]: string }): { value: number } {
     return this.#rows.of(values)
   }
@@ -111,7 +111,9 @@ interface Count {
   value: number
 }
 
-/** Rows by the values of their labels: a map for each label, since a name joined from several is hashed anew each time. */
+/**
+ * Rows by the values of their labels: a map for each label, since a name joined from several is hashed anew each time.
+ */
 class Rows<Row> {
   readonly #make: (values: readonly string[]) => Row
   readonly #root: Level<Row> = { row: null, next: new Map() }

@@ -1,20 +1,25 @@
-import type { SinglePoint } from '../calc/series.ts'
+import type { SinglePoint } from '../calc/graph/point-source.ts'
 import { type Issue, never } from '../errors/tidemark-error.ts'
+import type { PointColumns } from '../series/columns.ts'
 import type { TimeZone } from '../time/zone.ts'
-import { aggregatePieces, columnPieces, pointText, rowPieces } from './answer-points.ts'
-import { AnswerSheet } from './answer-sheet.ts'
+import { aggregateColumns, aggregateRows } from './answer-aggregates.ts'
+import { AnswerBuffer } from './answer-buffer.ts'
+import { gapColumns, gapRows, intervalColumns, intervalRows } from './answer-intervals.ts'
+import { type Chunk, columnChunks, pointText, rowChunks } from './answer-points.ts'
+import { StateTexts } from './answer-states.ts'
+import { BufferPool } from './buffer-pool.ts'
 import { formatCursor } from './cursor.ts'
-import type { Result } from './execute.ts'
-import type { ExecutedLabel } from './execute-labels.ts'
-import { Sheets } from './sheets.ts'
+import type { ExecutedLabel } from './execute.ts'
+import { missingParts } from './left-out.ts'
+import type { Result } from './requests/request.ts'
 
 /**
- * Writes answers as JSON, piece by piece, straight from columns: an object per point, or one string of the whole answer,
- * would cost more than all other work of a large call. Keys from outside (labels) are written by JSON.stringify and never
- * become keys of an object of ours.
+ * Streaming JSON writer for answers, chunk by chunk, straight from columns: an object per point, or one string of the
+ * whole answer, would cost more than all other work of a large call. Keys from outside (labels) are written by
+ * JSON.stringify and never become keys of an object of ours.
  */
 
-/** Texts of several labels are passed on when they are about so long. */
+/** Texts of several labels are passed on at about this length. */
 const TEXT_CHARACTERS = 4_096
 
 export interface AnswerParts {
@@ -26,9 +31,6 @@ export interface AnswerParts {
   readonly format: 'points' | 'columns'
 }
 
-/** A part of an answer: text that is still to be joined with its neighbours, or bytes that go out as they are. */
-export type Piece = string | Uint8Array
-
 /** Labels that have one point each, by their places among the results. */
 interface PointRun {
   readonly first: number
@@ -36,19 +38,19 @@ interface PointRun {
 }
 
 /**
- * The answer of an executed or refused call, in pieces worth sending.
- * @param sheets what large pieces are written on; left out it is new memory
+ * The answer of an executed or refused call, in chunks worth sending.
+ * @param pool buffers of large chunks; left out they are new memory
  */
-export function answerPieces(parts: AnswerParts, sheets = new Sheets()): Generator<Uint8Array> {
-  return joined(partsOf(parts, sheets), parts.results)
+export function answerChunks(parts: AnswerParts, pool = new BufferPool()): Generator<Uint8Array> {
+  return joined(partsOf(parts, pool), parts.results)
 }
 
-/** Answers with more labels are written in pieces. */
+/** Answers with more labels are written in chunks. */
 const MOST_AT_ONCE = 256
-const ONE_PIECE = new AnswerSheet()
+const WHOLE_ANSWER = new AnswerBuffer()
 
 /**
- * The same answer in one piece, written without the turns of generators, where it is a small one of nothing but points; `null` for
+ * The same answer as one chunk, written without generators, where it is a small one of single points alone; `null` for
  * any other. A short one is a text of ASCII.
  */
 export function pointsAnswer({
@@ -60,57 +62,60 @@ export function pointsAnswer({
 }: AnswerParts): string | Uint8Array | null {
   if (results.length === 0 || results.length > MOST_AT_ONCE) return null
   if (issues.length > 0 || warnings.length > 0 || message !== null) return null
-  const sheet = ONE_PIECE
-  sheet.open()
+  const buffer = WHOLE_ANSWER
+  buffer.open()
   for (let i = 0; i < results.length; i++) {
-    const { understood, result } = results[i]!
-    if (result.kind !== 'point' || sheet.isFull) {
-      sheet.clear()
+    const { parsed, states, result } = results[i]!
+    if (result.kind !== 'point' || states !== undefined || buffer.isFull) {
+      buffer.clear()
       return null
     }
-    const { label, zone } = understood
-    if (i === 0) sheet.near(result.point.time, zone)
-    if (!sheet.point(i > 0, label, result.point, zone)) {
-      sheet.clear()
+    const { label, zone } = parsed
+    if (i === 0) buffer.near(result.point.time, zone)
+    if (!buffer.point(i > 0, label, result.point, zone)) {
+      buffer.clear()
       return null
     }
   }
-  sheet.close(now)
-  return sheet.takeShort()
+  buffer.close(now)
+  return buffer.takeShort()
 }
 
 function* partsOf(
   { results, issues, now, warnings, message, format }: AnswerParts,
-  sheets: Sheets,
-): Generator<Piece | PointRun> {
+  pool: BufferPool,
+): Generator<Chunk | PointRun> {
   let text = message === null ? '{"results":{' : `{"message":${JSON.stringify(message)},"results":{`
   for (let i = 0; i < results.length; ) {
     const executed = results[i]!
-    const { understood, result } = executed
+    const { parsed, result } = executed
     if (i > 0) text += ','
     if (result.kind === 'point') {
       yield text
       text = ''
-      // Many labels have a single point: they are written together, without a turn of a generator for each.
+      // Many labels have a single point: they are written together, without a step of a generator for each.
       const first = i
       while (i < results.length && results[i]!.result.kind === 'point') i++
       yield { first, end: i }
       continue
     }
     i++
-    text += `${JSON.stringify(understood.label)}:`
+    text += `${JSON.stringify(parsed.label)}:`
     if (result.kind === 'adjacent') {
-      text += adjacentText(result, understood.zone)
+      text += adjacentText(result, pointTextOf(executed))
       if (text.length < TEXT_CHARACTERS) continue
       yield text
       text = ''
     } else {
       yield text
       text = ''
-      yield* resultParts(executed, result, format, sheets)
+      yield* resultParts(executed, result, format, pool)
     }
   }
-  yield `${text}},"errors":{`
+  yield `${text}}`
+  yield* nextParts(results)
+  yield* missingParts(results)
+  yield ',"errors":{'
   let separator = ''
   for (const issue of issues) {
     yield `${separator}${JSON.stringify(issue.label)}:${JSON.stringify(issue.message)}`
@@ -123,30 +128,55 @@ function* partsOf(
 }
 
 function* resultParts(
-  { understood }: ExecutedLabel,
+  { parsed, states }: ExecutedLabel,
   result: Exclude<Result, { readonly kind: 'point' | 'adjacent' }>,
   format: 'points' | 'columns',
-  sheets: Sheets,
-): Generator<Piece> {
-  const { address, now, zone } = understood
+  pool: BufferPool,
+): Generator<Chunk> {
+  const { zone } = parsed
   switch (result.kind) {
-    case 'points':
     case 'raw':
-      yield '{"dataPoints":'
-      yield* format === 'columns'
-        ? columnPieces(result.points, sheets)
-        : rowPieces(result.points, zone, sheets)
-      if (result.kind === 'raw') {
-        yield `,"truncated":${result.rest !== null}`
-        if (result.rest !== null) {
-          yield `,"next":"${formatCursor({ now, zone, request: result.rest }, address)}"`
-        }
+      if (states !== undefined) {
+        yield* rawStateParts(result.points, new StateTexts(states), zone, format, pool)
+        break
       }
+      yield '{"dataPoints":'
+      yield* format === 'columns' ? columnChunks(result.points, pool) : rowChunks(result.points, zone, pool)
       yield '}'
+      break
+    case 'points':
+      yield '{"dataPoints":'
+      yield* format === 'columns' ? columnChunks(result.points, pool) : rowChunks(result.points, zone, pool)
+      yield '}'
+      break
+    case 'intervals':
+      yield '{"intervals":'
+      yield* format === 'columns'
+        ? intervalColumns(result.intervals, result.aggregates, pool)
+        : intervalRows(result.intervals, result.aggregates, zone)
+      yield '}'
+      break
+    case 'gaps':
+      yield '{"intervals":'
+      yield* format === 'columns' ? gapColumns(result.gaps, pool) : gapRows(result.gaps, zone)
+      yield '}'
+      break
+    case 'plot':
+      yield '{"dataPoints":'
+      yield* format === 'columns' ? columnChunks(result.points, pool) : rowChunks(result.points, zone, pool)
+      yield `,"sampled":${JSON.stringify(result.sampled)}}`
       break
     case 'aggregates':
       yield '{"aggregates":'
-      yield* aggregatePieces(result.edges, result.columns, zone)
+      yield* format === 'columns'
+        ? aggregateColumns(
+            result.edges.subarray(0, -1),
+            result.edges.subarray(1),
+            result.aggregates,
+            result.cut,
+            pool,
+          )
+        : aggregateRows(result.edges, result.aggregates, result.cut, zone)
       yield '}'
       break
     default:
@@ -154,15 +184,47 @@ function* resultParts(
   }
 }
 
-function adjacentText(
-  { before, at, after }: Extract<Result, { readonly kind: 'adjacent' }>,
+/** Raw points of a tag with names of its values. */
+function* rawStateParts(
+  points: PointColumns,
+  states: StateTexts,
   zone: TimeZone,
-): string {
-  return `{"before":${orNull(before, zone)},"at":${orNull(at, zone)},"after":${orNull(after, zone)}}`
+  format: 'points' | 'columns',
+  pool: BufferPool,
+): Generator<Chunk> {
+  yield '{"dataPoints":'
+  yield* format === 'columns'
+    ? columnChunks(points, pool, states.column(points.values))
+    : states.rows(points, zone)
+  yield `,"enumDictionary":${states.dictionary}}`
 }
 
-function orNull(point: SinglePoint | null, zone: TimeZone): string {
-  return point === null ? 'null' : pointText(point, zone)
+/** Where labels go on, beside `results`: a widely used client fails on a label with other fields than its points. */
+function* nextParts(results: readonly ExecutedLabel[]): Generator<string> {
+  let separator = ',"next":{'
+  for (const { parsed, result } of results) {
+    if (!('rest' in result) || result.rest === null) continue
+    const { label, address, now, zone } = parsed
+    const cursor = formatCursor(result.rest, { now, zone }, address)
+    yield `${separator}${JSON.stringify(label)}:"${cursor}"`
+    separator = ','
+  }
+  if (separator === ',') yield '}'
+}
+
+function adjacentText(
+  { before, at, after }: Extract<Result, { readonly kind: 'adjacent' }>,
+  textOf: (point: SinglePoint) => string,
+): string {
+  const orNull = (point: SinglePoint | null) => (point === null ? 'null' : textOf(point))
+  return `{"before":${orNull(before)},"at":${orNull(at)},"after":${orNull(after)}}`
+}
+
+/** Writes single points of a label. */
+function pointTextOf({ parsed: { zone }, states }: ExecutedLabel): (point: SinglePoint) => string {
+  if (states === undefined) return (point) => pointText(point, zone)
+  const texts = new StateTexts(states)
+  return (point) => texts.point(point, zone)
 }
 
 function* issueParts(issues: readonly Issue[]): Generator<string> {
@@ -175,48 +237,50 @@ function* issueParts(issues: readonly Issue[]): Generator<string> {
   yield ']'
 }
 
-/** Writes labels with one point each, and answers the pieces that become full on the way. */
+/** Writes labels with one point each, and yields the chunks that become full on the way. */
 function* writeRun(
-  sheet: AnswerSheet,
+  buffer: AnswerBuffer,
   { first, end }: PointRun,
   results: readonly ExecutedLabel[],
 ): Generator<Uint8Array> {
   for (let i = first; i < end; i++) {
-    const { understood, result } = results[i]!
+    const executed = results[i]!
+    const { parsed, states, result } = executed
     if (result.kind !== 'point') continue
-    const { label, zone } = understood
-    if (i === first) sheet.near(result.point.time, zone)
-    if (!sheet.point(i > first, label, result.point, zone)) {
+    const { label, zone } = parsed
+    if (i === first) buffer.near(result.point.time, zone)
+    if (states !== undefined || !buffer.point(i > first, label, result.point, zone)) {
       const comma = i > first ? ',' : ''
-      const text = `${comma}${JSON.stringify(label)}:{"dataPoint":${pointText(result.point, zone)}}`
-      if (!sheet.text(text)) yield* besideSheet(sheet, text)
+      const point = pointTextOf(executed)(result.point)
+      const text = `${comma}${JSON.stringify(label)}:{"dataPoint":${point}}`
+      if (!buffer.text(text)) yield* besideBuffer(buffer, text)
     }
-    if (sheet.isFull) yield sheet.take()
+    if (buffer.isFull) yield buffer.take()
   }
 }
 
-/** A text that does not fit on a sheet is a piece of its own, behind what was written before. */
-function* besideSheet(sheet: AnswerSheet, text: string): Generator<Uint8Array> {
-  if (!sheet.isEmpty) yield sheet.take()
+/** A text that does not fit into the buffer is a chunk of its own, behind what was written before. */
+function* besideBuffer(buffer: AnswerBuffer, text: string): Generator<Uint8Array> {
+  if (!buffer.isEmpty) yield buffer.take()
   yield Buffer.from(text)
 }
 
-/** Joins what is small to pieces worth sending; bytes are passed on as they are, in their place. */
+/** Joins small parts to chunks worth sending; bytes are passed on as they are, in their place. */
 function* joined(
-  parts: Iterable<Piece | PointRun>,
+  parts: Iterable<Chunk | PointRun>,
   results: readonly ExecutedLabel[],
 ): Generator<Uint8Array> {
-  const sheet = new AnswerSheet()
+  const buffer = new AnswerBuffer()
   for (const part of parts) {
     if (typeof part === 'string') {
-      if (!sheet.text(part)) yield* besideSheet(sheet, part)
+      if (!buffer.text(part)) yield* besideBuffer(buffer, part)
     } else if (part instanceof Uint8Array) {
-      if (!sheet.isEmpty) yield sheet.take()
+      if (!buffer.isEmpty) yield buffer.take()
       yield part
     } else {
-      yield* writeRun(sheet, part, results)
+      yield* writeRun(buffer, part, results)
     }
-    if (sheet.isFull) yield sheet.take()
+    if (buffer.isFull) yield buffer.take()
   }
-  if (!sheet.isEmpty) yield sheet.take()
+  if (!buffer.isEmpty) yield buffer.take()
 }

@@ -6,9 +6,9 @@ import type { HistorianView } from '../historian/registry.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
 import type { CallLimits } from './limit.ts'
-import type { Request } from './requests.ts'
+import type { Request } from './requests/request.ts'
 
-/** What a multi call is made in, given by whoever received it. */
+/** Context of a multi call, given by the caller (the route or the command). */
 export interface MultiCall {
   /** The historians that the caller's key may see. */
   readonly historians: HistorianView
@@ -23,38 +23,40 @@ export interface MultiCall {
   readonly signal: Abortable
 }
 
-/** A call whose body is understood as far as it concerns the call as a whole. */
+/** A call whose body is parsed as far as it concerns the call as a whole. */
 export interface CallHead {
   readonly now: Instant
   readonly zone: TimeZone
   readonly format: 'points' | 'columns'
   readonly explain: boolean
-  /** Labels with their requests, not looked into yet. */
+  /** Labels with their requests, not parsed yet. */
   readonly requests: readonly (readonly [label: string, request: unknown])[]
   readonly warnings: Warnings
 }
 
-/** A call whose labels are read; those that are wrong carry their issue. */
+/** A call whose labels are parsed; invalid ones carry their issue. */
 export interface ParsedCall extends CallHead {
-  readonly labels: readonly ParsedLabel[]
+  readonly labels: readonly CallLabel[]
 }
 
-export type ParsedLabel = WrongLabel | UnderstoodLabel
+export type CallLabel = InvalidLabel | ParsedLabel
 
-export interface WrongLabel {
-  readonly kind: 'wrong'
+export interface InvalidLabel {
+  readonly kind: 'invalid'
   readonly label: string
   readonly issue: Issue
   /** The error behind the issue, for the log; never for the client. */
   readonly cause: unknown
 }
 
-export interface UnderstoodLabel {
-  readonly kind: 'understood'
+export interface ParsedLabel {
+  readonly kind: 'parsed'
   readonly label: string
   /** As the client sent it. */
   readonly address: string
   readonly tree: TagTree
+  /** The tag of `request.otherTag`; `null` without one. */
+  readonly otherTree: TagTree | null
   readonly request: Request
   /**
    * `now` and zone of this label: the call's, or those of the cursor that it goes on from. Relative parts of the tag
@@ -62,4 +64,11 @@ export interface UnderstoodLabel {
    */
   readonly now: Instant
   readonly zone: TimeZone
+  /** From the details: how long good points of the label's stored tags are good for. */
+  readonly maxGapUs?: number
+}
+
+/** The tags that a label is about. */
+export function treesOf({ tree, otherTree }: Pick<ParsedLabel, 'tree' | 'otherTree'>): readonly TagTree[] {
+  return otherTree === null ? [tree] : [tree, otherTree]
 }

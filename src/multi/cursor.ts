@@ -1,73 +1,83 @@
 import { createHash } from 'node:crypto'
 import { TidemarkError } from '../errors/tidemark-error.ts'
-import { type Instant, isAccepted } from '../time/instant.ts'
+import { END_INSTANT, type Instant, isAccepted } from '../time/instant.ts'
 import { parseTimeZone, type TimeZone } from '../time/zone.ts'
-import { BOUNDARIES, type Boundary, type RawPointsRequest } from './requests.ts'
 
 /**
- * Where a RAW_POINTS request goes on: everything that its first page resolved, and the time of the last point given.
- * Going on by time and not by offset is what joins pages without gap or repeat while others write.
+ * Where a request goes on: everything that its first page resolved, and the time of what was given last. Going on by
+ * time and not by offset is what joins pages without gap or repeat while others write.
  */
 export interface Cursor {
-  readonly request: RawPointsRequest
+  /** As the request type writes them; anything when they come from a client. */
+  readonly fields: readonly unknown[]
   readonly now: Instant
   readonly zone: TimeZone
+}
+
+/** What a page leaves for the next one. */
+export interface Rest {
+  /** The request type that alone goes on from it. */
+  readonly type: string
+  readonly fields: readonly (string | number | null)[]
 }
 
 const CHECK_BYTES = 9
 
 /**
- * The opaque text of a cursor. It ends in a digest over its content and the tag, so that a made-up one, or one of
- * another tag, is noticed. It carries no right: what the key may see is checked on every call, and whoever goes to the
- * length of computing the digest gets nothing that the same details without a cursor would not give.
+ * The opaque text of a cursor. It ends in a digest over its content, the request type and the tag, so that a made-up
+ * one, or one of another tag, is noticed. It carries no right: what the key may see is checked on every call, and a
+ * client that computes the digest itself gets nothing that the same details without a cursor would not give.
  */
-export function formatCursor(cursor: Cursor, address: string): string {
-  const { from, to, left, right, order, resumeAfter } = cursor.request
-  const fields = [
-    from,
-    to,
-    BOUNDARIES.indexOf(left),
-    BOUNDARIES.indexOf(right),
-    order,
-    resumeAfter,
-    cursor.now,
-    cursor.zone.id,
-  ]
-  const content = Buffer.from(JSON.stringify(fields))
-  return Buffer.concat([digest(content, address), content]).toString('base64url')
+export function formatCursor(
+  { type, fields }: Rest,
+  { now, zone }: Omit<Cursor, 'fields'>,
+  address: string,
+): string {
+  const content = Buffer.from(JSON.stringify([now, zone.id, ...fields]))
+  return Buffer.concat([digest(content, type, address), content]).toString('base64url')
 }
 
-/** @param maxPoints of the request that carries the cursor; all else comes from the cursor. Throws INVALID_CURSOR. */
-export function parseCursor(text: string, address: string, maxPoints: number): Cursor {
+/** The cursor of a request of this type; its own fields are not checked. Throws INVALID_CURSOR. */
+export function parseCursor(text: string, type: string, address: string): Cursor {
   const bytes = Buffer.from(text, 'base64url')
   const content = bytes.subarray(CHECK_BYTES)
   if (
     text.length > 1000 ||
     bytes.toString('base64url') !== text ||
-    !digest(content, address).equals(bytes.subarray(0, CHECK_BYTES))
+    !digest(content, type, address).equals(bytes.subarray(0, CHECK_BYTES))
   ) {
-    throw invalid(text)
+    throw invalidCursor(text)
   }
-  let fields: unknown
+  let parsed: unknown
   try {
-    fields = JSON.parse(content.toString())
+    parsed = JSON.parse(content.toString())
   } catch {
-    throw invalid(text)
+    throw invalidCursor(text)
   }
-  if (!Array.isArray(fields) || fields.length !== 8) throw invalid(text)
-  const [from, to, leftIndex, rightIndex, order, resumeAfter, now, zoneId] = fields
-  const left: Boundary | undefined = BOUNDARIES[leftIndex]
-  const right: Boundary | undefined = BOUNDARIES[rightIndex]
+  if (!Array.isArray(parsed)) throw invalidCursor(text)
+  const [now, zoneId, ...fields] = parsed
   const zone = typeof zoneId === 'string' ? parseTimeZone(zoneId) : null
-  if (![from, to, resumeAfter, now].every(isAccepted) || from >= to || zone === null) throw invalid(text)
-  if (left === undefined || right === undefined || (order !== 'asc' && order !== 'desc')) throw invalid(text)
-  return { request: { kind: 'raw', from, to, left, right, order, maxPoints, resumeAfter }, now, zone }
+  if (!isAccepted(now) || zone === null) throw invalidCursor(text)
+  return { fields, now, zone }
 }
 
-function digest(content: Buffer, address: string): Buffer {
-  return createHash('sha256').update(address).update('\0').update(content).digest().subarray(0, CHECK_BYTES)
-}
-
-function invalid(text: string): TidemarkError {
+export function invalidCursor(text: string): TidemarkError {
   return new TidemarkError('INVALID_CURSOR', {}, { place: { input: text.slice(0, 100) } })
+}
+
+/** Whether fields of a cursor are a range; it may end where all time does. */
+export function isRange(from: unknown, to: unknown): boolean {
+  if (typeof from !== 'number' || typeof to !== 'number') return false
+  return isAccepted(from) && (to === END_INSTANT || isAccepted(to)) && from < to
+}
+
+function digest(content: Buffer, type: string, address: string): Buffer {
+  return createHash('sha256')
+    .update(type)
+    .update('\0')
+    .update(address)
+    .update('\0')
+    .update(content)
+    .digest()
+    .subarray(0, CHECK_BYTES)
 }

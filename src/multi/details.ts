@@ -1,7 +1,9 @@
 import { showInput, TidemarkError } from '../errors/tidemark-error.ts'
-import { type Duration, parseDuration } from '../time/duration.ts'
+import type { Warnings } from '../errors/warnings.ts'
+import { type Duration, fixedDurationUs, parseDuration } from '../time/duration.ts'
 import type { Instant } from '../time/instant.ts'
-import { parseTime } from '../time/parse.ts'
+import { invalidTime, type TimeErrorContext } from '../time/invalid-time.ts'
+import { parseEndTime, parseTime } from '../time/parse.ts'
 import type { TimeZone } from '../time/zone.ts'
 
 /**
@@ -11,14 +13,19 @@ import type { TimeZone } from '../time/zone.ts'
 export class Details {
   readonly #fields: Readonly<Record<string, unknown>>
   readonly #type: string
-  readonly #now: Instant
-  readonly #zone: TimeZone
+  readonly #context: TimeErrorContext
 
-  constructor(fields: Readonly<Record<string, unknown>>, type: string, now: Instant, zone: TimeZone) {
+  readonly #warnings: Warnings
+
+  constructor(
+    fields: Readonly<Record<string, unknown>>,
+    type: string,
+    context: TimeErrorContext & { readonly warnings: Warnings },
+  ) {
     this.#fields = fields
+    this.#warnings = context.warnings
     this.#type = type
-    this.#now = now
-    this.#zone = zone
+    this.#context = context
   }
 
   has(field: string): boolean {
@@ -26,19 +33,22 @@ export class Details {
   }
 
   time(field: string): Instant {
-    return this.optionalTime(field) ?? this.#missing(field)
+    return this.optionalTime(field) ?? this.missing(field)
   }
 
   optionalTime(field: string): Instant | null {
     const value = this.#value(field)
     if (value === undefined) return null
-    const at = parseTime(value, { now: this.#now, zone: this.#zone })
+    const at = parseTime(value, this.#context)
     if (at !== null) return at
-    throw new TidemarkError(
-      'INVALID_TIME',
-      { input: showInput(value), field: `${field} in the details of ${this.#type}` },
-      { place: { input: showInput(value) } },
-    )
+    throw invalidTime(value, `${field} in the details of ${this.#type}`, this.#context)
+  }
+
+  /** The end of a range, up to the year 9999; `now` when it is left out. */
+  endTime(field: string): Instant {
+    const value = this.#value(field)
+    if (value === undefined) return this.#context.now
+    return parseEndTime(value, this.#context) ?? this.time(field)
   }
 
   /** A whole number of at least 1. */
@@ -57,6 +67,29 @@ export class Details {
     throw this.invalid(field, listWords(words))
   }
 
+  /** An object, of whose unknown fields is warned; `null` when it is left out. */
+  object(field: string, known: readonly string[]): Readonly<Record<string, unknown>> | null {
+    const value = this.#value(field)
+    if (value === undefined) return null
+    if (typeof value !== 'object' || Array.isArray(value)) throw this.invalid(field, 'an object')
+    const fields = value as Readonly<Record<string, unknown>>
+    this.#warnings.checkFields(fields, known, `${field} in the details of ${this.#type}`)
+    return fields
+  }
+
+  /** False when left out. */
+  flag(field: string): boolean {
+    const value = this.#value(field)
+    if (value === undefined) return false
+    if (typeof value === 'boolean') return value
+    throw this.invalid(field, 'true or false')
+  }
+
+  /** Zone of times that name none, and of calendar steps. */
+  get zone(): TimeZone {
+    return this.#context.zone
+  }
+
   text(field: string): string | null {
     const value = this.#value(field)
     if (value === undefined) return null
@@ -66,7 +99,7 @@ export class Details {
 
   duration(field: string): { readonly duration: Duration; readonly text: string } {
     const value = this.#value(field)
-    if (value === undefined) return this.#missing(field)
+    if (value === undefined) return this.missing(field)
     const text = typeof value === 'number' ? String(value) : value
     const duration = typeof text === 'string' ? parseDuration(text) : null
     if (duration === null || !isPositive(duration)) {
@@ -75,11 +108,25 @@ export class Details {
     return { duration, text: text as string }
   }
 
+  /** A duration of a fixed length, in microseconds; `null` when it is left out. */
+  fixedDuration(field: string): number | null {
+    const value = this.#value(field)
+    if (value === undefined) return null
+    const us = readFixedDuration(value)
+    if (us !== null) return us
+    throw this.invalid(field, FIXED_DURATION)
+  }
+
   texts(field: string): readonly string[] | null {
     const value = this.#value(field)
     if (value === undefined) return null
     if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value
     throw this.invalid(field, 'an array of texts')
+  }
+
+  /** Warns that a detail means nothing in this request. */
+  warnUseless(field: string, reason: string): void {
+    this.#warnings.addUseless(field, `the details of ${this.#type}`, reason)
   }
 
   invalid(field: string, expected: string): TidemarkError {
@@ -95,9 +142,20 @@ export class Details {
     return Object.hasOwn(this.#fields, field) ? (this.#fields[field] ?? undefined) : undefined
   }
 
-  #missing(field: string): never {
+  /** Throws MISSING_DETAIL. */
+  missing(field: string): never {
     throw new TidemarkError('MISSING_DETAIL', { type: this.#type, field })
   }
+}
+
+/** What is expected of a duration of a fixed length. */
+export const FIXED_DURATION = 'a duration above zero of a fixed length such as 90s, 5min or 1d'
+
+/** A duration of a fixed length above zero, in microseconds; `null` for anything else. */
+export function readFixedDuration(value: unknown): number | null {
+  const text = typeof value === 'number' ? String(value) : value
+  const us = typeof text === 'string' ? fixedDurationUs(text) : null
+  return us !== null && us >= 1 ? us : null
 }
 
 function isPositive(duration: Duration): boolean {

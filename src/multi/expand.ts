@@ -3,12 +3,12 @@ import type { TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
 import { isAliases, type VisibleAliases } from '../historian/visible-aliases.ts'
-import type { ParsedCall, ParsedLabel, UnderstoodLabel } from './call.ts'
+import { type CallLabel, type ParsedCall, type ParsedLabel, treesOf } from './call.ts'
 
-/** A call in which aliases were replaced by what they lead to. */
+/** A call in which aliases were replaced by what they refer to. */
 export interface ExpandedCall {
   readonly parsed: ParsedCall
-  /** Aliases that lead nowhere and still stand in the trees, by address, with the reason. */
+  /** Dangling aliases, which refer to nothing and still stand in the trees, by address, with the reason. */
   readonly unresolved: ReadonlyMap<string, TidemarkError>
 }
 
@@ -22,37 +22,41 @@ export function expandAliases(
 }
 
 async function expandLabels(parsed: ParsedCall, aliases: VisibleAliases): Promise<ExpandedCall> {
-  const understood = parsed.labels.filter((label) => label.kind === 'understood')
-  const trees = new Map<ParsedLabel, TagTree>()
+  const named = parsed.labels.filter((label) => label.kind === 'parsed')
+  const expanded = new Map<TagTree, TagTree>()
   const unresolved = new Map<string, TidemarkError>()
   // Labels that go on from a cursor have the time and zone of their first page.
-  for (const group of Map.groupBy(understood, timeOf).values()) {
+  for (const group of Map.groupBy(named, timeOf).values()) {
     const { now, zone } = group[0]!
-    const expansion = await aliases.expand(
-      group.map((label) => label.tree),
-      { now, zone },
-    )
-    group.forEach((label, i) => {
-      trees.set(label, expansion.trees[i]!)
+    const trees = group.flatMap(treesOf)
+    const expansion = await aliases.expand(trees, { now, zone })
+    trees.forEach((tree, i) => {
+      expanded.set(tree, expansion.trees[i]!)
     })
     for (const [address, reason] of expansion.unresolved) unresolved.set(address, reason)
   }
   const labels = parsed.labels.map((label) => {
-    const tree = trees.get(label)
-    return label.kind === 'wrong' || tree === undefined || tree === label.tree ? label : { ...label, tree }
+    if (label.kind === 'invalid') return label
+    const tree = expanded.get(label.tree) ?? label.tree
+    const otherTree = label.otherTree === null ? null : (expanded.get(label.otherTree) ?? label.otherTree)
+    return tree === label.tree && otherTree === label.otherTree ? label : { ...label, tree, otherTree }
   })
   return { parsed: { ...parsed, labels }, unresolved }
 }
 
 const NONE_UNRESOLVED: ReadonlyMap<string, TidemarkError> = new Map()
 
-function namesAlias(label: ParsedLabel): boolean {
-  if (label.kind === 'wrong') return false
-  const { tree } = label
+function namesAlias(label: CallLabel): boolean {
+  if (label.kind === 'invalid') return false
+  const { tree, otherTree } = label
+  return mentionsAlias(tree) || (otherTree !== null && mentionsAlias(otherTree))
+}
+
+function mentionsAlias(tree: TagTree): boolean {
   if (tree.kind === 'tag') return isAliases(tree.historian)
   return tagsOf(tree).some(({ historian }) => isAliases(historian))
 }
 
-function timeOf({ now, zone }: UnderstoodLabel): string {
+function timeOf({ now, zone }: ParsedLabel): string {
   return `${now} ${zone.id}`
 }

@@ -1,7 +1,9 @@
+import { CALL_LIMITS } from '../errors/limits.ts'
 import { formatInstant } from '../time/format.ts'
 import type { ParsedCall } from './call.ts'
 import type { Breach, CallLimits, CallTotals } from './limit.ts'
 import type { Plan } from './plan.ts'
+import { type EstimatedRead, sumLoad } from './reads.ts'
 
 /** The answer to `"explain": true`: what the call would need, and whether the limits allow it. Nothing was fetched. */
 export function explainText(
@@ -16,19 +18,19 @@ export function explainText(
   const errors: string[] = []
   const issues: unknown[] = []
   for (const planned of plan.labels) {
-    if (planned.kind === 'wrong') {
+    if (planned.kind === 'invalid') {
       errors.push(`${JSON.stringify(planned.label)}:${JSON.stringify(planned.issue.message)}`)
       issues.push(planned.issue)
       continue
     }
-    const { understood, size, ledger } = planned
+    const { parsed, size, reads } = planned
     const entry = {
-      tags: ledger.tags(),
+      tags: [...new Set(reads.map(({ read }) => `${read.historian}/${read.tag}`))],
       requestedPoints: size.points,
-      load: ledger.load().points,
-      pushDowns: ledger.pushDowns(),
+      load: sumLoad(new Set(reads)).points,
+      pushDowns: pushDownsOf(reads),
     }
-    requests.push(`${JSON.stringify(understood.label)}:${JSON.stringify(entry)}`)
+    requests.push(`${JSON.stringify(parsed.label)}:${JSON.stringify(entry)}`)
   }
   const { requestedPoints, effectiveTags, aggregateWindows } = totals
   const parts = [
@@ -36,12 +38,7 @@ export function explainText(
     `"reasons":${JSON.stringify(breaches.map((breach) => breach.message))}`,
     `"requests":{${requests.join(',')}}`,
     `"totals":${JSON.stringify({ requestedPoints, effectiveTags, load: totals.load?.points ?? 0, aggregateWindows })}`,
-    `"limits":${JSON.stringify({
-      requestedPoints: limits.requestedPoints,
-      effectiveTags: limits.effectiveTags,
-      load: limits.historianLoad,
-      aggregateWindows: limits.aggregateWindows,
-    })}`,
+    `"limits":${JSON.stringify(explainedLimits(limits))}`,
   ]
   const warnings = parsed.warnings.list()
   const tail = [
@@ -50,4 +47,19 @@ export function explainText(
     `"now":${JSON.stringify(formatInstant(parsed.now, parsed.zone))}`,
   ]
   return `{"results":{},"errors":{${errors.join(',')}},"explain":{${parts.join(',')}},${tail.join(',')}}`
+}
+
+/** What historians compute themselves for a label. */
+function pushDownsOf(reads: readonly EstimatedRead[]): readonly string[] {
+  const pushDowns = reads.map(({ read }) => read.pushDown).filter((pushDown) => pushDown !== null)
+  return [...new Set(pushDowns)].sort()
+}
+
+/** The limits by the names of the totals that they bound. */
+function explainedLimits(limits: CallLimits): Readonly<Record<string, number>> {
+  const explained: Record<string, number> = {}
+  for (const [name, limit] of Object.entries(CALL_LIMITS)) {
+    if ('explain' in limit) explained[limit.explain] = limits[name as keyof CallLimits]
+  }
+  return explained
 }

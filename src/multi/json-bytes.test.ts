@@ -4,20 +4,20 @@ import fc from 'fast-check'
 import { formatInstant } from '../time/format.ts'
 import { END_INSTANT, type Instant, MIN_INSTANT } from '../time/instant.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
+import { makeOutputBuffer, type OutputBuffer } from './buffer-pool.ts'
 import { LIST_SLACK, MillisWriter, NumberWriter, TimestampTemplate, writeMillis } from './json-bytes.ts'
-import { makeSheet, type Sheet } from './sheets.ts'
 
-function written(write: (sheet: Sheet) => number): string {
-  const sheet = makeSheet(64)
-  return sheet.bytes.toString('latin1', 0, write(sheet))
+function written(write: (buffer: OutputBuffer) => number): string {
+  const buffer = makeOutputBuffer(64)
+  return buffer.bytes.toString('latin1', 0, write(buffer))
 }
 
 /** A column as a list that is full after every few numbers. */
 function writtenList(list: NumberWriter | MillisWriter, length: number): string {
   let text = ''
   while (list.reached < length) {
-    const sheet = makeSheet(40 + LIST_SLACK)
-    text += sheet.bytes.toString('latin1', 0, list.writeList(sheet, 0, 40))
+    const buffer = makeOutputBuffer(40 + LIST_SLACK)
+    text += buffer.bytes.toString('latin1', 0, list.writeList(buffer, 0, 40))
   }
   return text
 }
@@ -25,7 +25,7 @@ function writtenList(list: NumberWriter | MillisWriter, length: number): string 
 /** Each number of a column, written alone. */
 function writtenNumbers(...values: number[]): string[] {
   const numbers = new NumberWriter(Float64Array.from(values))
-  return values.map((_, i) => written((sheet) => numbers.write(sheet, 0, i)))
+  return values.map((_, i) => written((buffer) => numbers.write(buffer, 0, i)))
 }
 
 /** JSON.stringify leaves out the sign of -0, which JSON.parse reads. */

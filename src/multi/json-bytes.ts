@@ -1,13 +1,14 @@
 import { DayText } from '../time/format.ts'
 import { US_PER_MS, US_PER_SECOND } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
-import type { Sheet } from './sheets.ts'
+import type { OutputBuffer } from './buffer-pool.ts'
 
 /**
- * JSON as bytes, for the one place where it matters: the points of large answers. A string for each timestamp and value,
- * joined and then encoded, takes several times as long. Each function writes at `at` into a sheet, which the caller has made
- * large enough, and answers where the next one writes: a position in a local variable is what keeps the loops fast. Text that
- * is always the same is written eight bytes at a time, as doubles; no ASCII text is a NaN, so it arrives unchanged.
+ * JSON as bytes, for the one place where it matters: the points of large answers. A string for each timestamp and
+ * value, joined and then encoded, takes several times as long. Each function writes at `at` into a buffer, which the
+ * caller has made large enough, and returns where the next one writes: a position in a local variable is what keeps the
+ * loops fast. Text that is always the same is written eight bytes at a time, as doubles; no ASCII text is a NaN, so it
+ * arrives unchanged.
  */
 
 /** Bytes after a text that writing it may spoil: nothing is written there yet. */
@@ -59,9 +60,10 @@ export class FixedText {
 }
 
 /**
- * Writes a finite number as JSON.stringify does if it has at most ten digits, four of them decimals, as most measurements
- * have: a double that is equal to such a decimal has no shorter one, so the digits are the ones that JSON.stringify finds.
- * Only -0 is written otherwise: with its sign, which JSON has too, so that what was stored is what is read.
+ * Writes a finite number as JSON.stringify does if it has at most ten digits, four of them decimals, as most
+ * measurements have: a double that is equal to such a decimal has no shorter one, so the digits are the ones that
+ * JSON.stringify finds. Only -0 is written otherwise: with its sign, which JSON has too, so that what was stored is
+ * what is read.
  * @returns -1 for every other number, and then nothing is written
  */
 export function writeShortNumber(view: DataView, at: number, value: number): number {
@@ -104,12 +106,12 @@ function writeWhole(view: DataView, at: number, whole: number): number {
 
 /** How many numbers are turned into text together: the first of a run of long ones alone, then ever more. */
 const MOST_TOGETHER = 512
-/** Bytes that a list may go beyond the place where its sheet is full. */
+/** Bytes that a list may go beyond the place where its buffer is full. */
 export const LIST_SLACK = MOST_TOGETHER * (LONGEST_NUMBER + 1)
 
 /**
- * Writes the numbers of a column one by one, as JSON.stringify does, `null` for those that are not finite. Long ones come from
- * JSON.stringify itself, many at a time: that takes half as long as a string for each.
+ * Writes the numbers of a column one by one, as JSON.stringify does, `null` for each that is not finite. Long ones come
+ * from JSON.stringify itself, many at a time: that takes half as long as a string for each.
  */
 export class NumberWriter {
   readonly #numbers: Float64Array
@@ -127,7 +129,7 @@ export class NumberWriter {
   }
 
   /** @param index that of the call before and one more */
-  write({ bytes, view }: Sheet, at: number, index: number): number {
+  write({ bytes, view }: OutputBuffer, at: number, index: number): number {
     if (index >= this.#end) {
       const after = writeShortNumber(view, at, this.#numbers[index]!)
       if (after >= 0) return after
@@ -147,9 +149,9 @@ export class NumberWriter {
 
   /**
    * Goes on with the column as a list, a comma before each number, until `fullAt` is reached or there are no more.
-   * @param fullAt where LIST_SLACK is left on the sheet
+   * @param fullAt where LIST_SLACK is left in the buffer
    */
-  writeList({ bytes, view }: Sheet, start: number, fullAt: number): number {
+  writeList({ bytes, view }: OutputBuffer, start: number, fullAt: number): number {
     const numbers = this.#numbers
     let at = start
     let i = this.reached
@@ -189,8 +191,8 @@ export class NumberWriter {
 }
 
 /**
- * A timestamp with the text around it, such as `{"timestamp":"2023-09-25T17:29:04.446+02:00","value":`. All of it but the time
- * of day is the same for the instants of a day.
+ * A timestamp with the text around it, such as `{"timestamp":"2023-09-25T17:29:04.446+02:00","value":`. All of it but
+ * the time of day is the same for the instants of a day.
  */
 export class TimestampTemplate {
   readonly #before: string
@@ -270,8 +272,8 @@ export class MillisWriter {
     this.#times = times
   }
 
-  /** Goes on until `fullAt` is reached, where LIST_SLACK is left on the sheet, or there are no more. */
-  writeList({ view }: Sheet, start: number, fullAt: number): number {
+  /** Goes on until `fullAt` is reached, where LIST_SLACK is left in the buffer, or there are no more. */
+  writeList({ view }: OutputBuffer, start: number, fullAt: number): number {
     const times = this.#times
     let at = start
     let i = this.reached

@@ -1,15 +1,11 @@
 import type { ErrorCode } from '../errors/codes.ts'
+import type { CALL_LIMITS, LimitValues } from '../errors/limits.ts'
 import { type ErrorValues, sentence } from '../errors/tidemark-error.ts'
 
-/** The limits of one call, each checked before anything is fetched. */
-export interface CallLimits {
-  readonly requestedPoints: number
-  readonly historianLoad: number
-  readonly effectiveTags: number
-  readonly aggregateWindows: number
-  /** For the whole call, planning included. */
-  readonly deadlineSeconds: number
-}
+/**
+ * The limits of one call, each checked before anything is fetched; the deadline is for all of it, planning included.
+ */
+export type CallLimits = Omit<LimitValues<typeof CALL_LIMITS>, 'tags' | 'ranges'>
 
 /** What a call needs, in the words of the limits. */
 export interface CallTotals {
@@ -28,9 +24,11 @@ export interface Load {
   readonly capped: boolean
 }
 
-/** A limit that a call is over, with its finished sentence. */
+/** A limit that a call is over. `message` says by how much; what to do about it is in remedy.ts. */
 export interface Breach {
   readonly code: ErrorCode
+  readonly limit: number
+  readonly actual: number
   readonly message: string
 }
 
@@ -51,18 +49,15 @@ export function findBreaches(totals: CallTotals, limits: CallLimits): readonly B
   const breaches: Breach[] = []
   const check = (code: ErrorCode, limit: number, actual: number, values: ErrorValues = {}) => {
     if (actual <= limit) return
-    breaches.push({ code, message: sentence(code, { limit, actual, ...values }) })
+    breaches.push({ code, limit, actual, message: sentence(code, { limit, actual, ...values }) })
   }
   check('LIMIT_REQUESTED_POINTS', limits.requestedPoints, totals.requestedPoints)
   check('LIMIT_EFFECTIVE_TAGS', limits.effectiveTags, totals.effectiveTags)
   check('LIMIT_AGGREGATE_WINDOWS', limits.aggregateWindows, totals.aggregateWindows)
   if (totals.load !== null) {
-    const { points, forMedian, capped } = totals.load
-    const medianAlone = forMedian > 0 && points - forMedian <= limits.historianLoad
-    check('LIMIT_HISTORIAN_LOAD', limits.historianLoad, points, {
-      actual: capped ? `at least ${points}` : points,
-      hint: medianAlone ? '; without MEDIAN it would be allowed' : '',
-    })
+    const { points, capped } = totals.load
+    const actual = capped ? `at least ${points}` : points
+    check('LIMIT_HISTORIAN_LOAD', limits.historianLoad, points, { actual })
   }
   return breaches
 }

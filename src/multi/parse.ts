@@ -1,24 +1,26 @@
+import { HintBudget } from '../errors/hint-budget.ts'
 import { issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { parseTag } from '../grammar/parser.ts'
 import type { FunctionSignature } from '../grammar/tree.ts'
-import type { Breather } from '../historian/breather.ts'
-import type { MaybePromise } from '../historian/maybe-promise.ts'
+import { tagsOf } from '../grammar/visit.ts'
+import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import type { Instant } from '../time/instant.ts'
+import { invalidTime } from '../time/invalid-time.ts'
 import { parseTime } from '../time/parse.ts'
 import { parseTimeZone, type TimeZone } from '../time/zone.ts'
-import type { CallHead, MultiCall, ParsedLabel } from './call.ts'
-import { parseCursor } from './cursor.ts'
+import { type CallHead, type CallLabel, type MultiCall, treesOf } from './call.ts'
+import { invalidCursor, parseCursor } from './cursor.ts'
 import { Details, listWords } from './details.ts'
-import { DEFAULT_POINTS, REQUEST_TYPES, type RequestType } from './request-types.ts'
+import { REQUEST_TYPES, type RequestType } from './requests/table.ts'
 
 const CALL_FIELDS = ['now', 'timeZone', 'requests', 'explain', 'format'] as const
-/** So many labels that name just a tag are read or planned before it is looked whether a rest is due. */
-export const PLAIN_TAGS_IN_A_ROW = 32
+/** Labels of a tag alone that are parsed before the event loop is checked for other work. */
+const PLAIN_TAGS_IN_A_ROW = 32
 
 const LABEL_FIELDS = ['type', 'tag', 'details'] as const
 
-/** Reads what concerns a multi call as a whole. Throws what is wrong with it; labels are left for `parseLabels`. */
+/** Reads what concerns a multi call as a whole. Throws its error; labels are left for `LabelParser`. */
 export function parseHead(body: unknown, call: MultiCall): CallHead {
   if (!isObject(body)) throw refused(`The body is ${showInput(body)}: an object with requests is expected`)
   const warnings = new Warnings()
@@ -31,56 +33,70 @@ export function parseHead(body: unknown, call: MultiCall): CallHead {
   if (!isObject(requests)) {
     throw refused(`Invalid requests ${showInput(requests)}: an object of labelled requests is expected`)
   }
-  return { now, zone, format, explain, requests: Object.entries(requests), warnings }
+  const entries = Object.entries(requests)
+  const { labels: limit } = call.limits
+  if (entries.length > limit) throw new TidemarkError('LIMIT_LABELS', { limit })
+  return { now, zone, format, explain, requests: entries, warnings }
 }
 
-/**
- * Reads the labels of a call; what is wrong with one becomes its issue. Many long calculations take a while: it rests, and is a promise
- * then.
- */
-export function parseLabels(
-  head: CallHead,
-  defaultHistorian: string | null,
-  signatures: ReadonlyMap<string, FunctionSignature>,
-  breather: Breather,
-): MaybePromise<readonly ParsedLabel[]> {
-  const { now, zone, warnings } = head
-  const context: LabelContext = { now, zone, defaultHistorian, signatures, warnings }
-  const labels: ParsedLabel[] = []
-  parseSome(head, context, labels, breather)
-  return labels.length === head.requests.length ? labels : parseRest(head, context, labels, breather)
-}
+/** Parses the labels of a call; the error of an invalid one becomes its issue. */
+export class LabelParser {
+  readonly labels: CallLabel[] = []
+  readonly #head: CallHead
+  readonly #context: LabelContext
+  readonly #scheduler: CooperativeScheduler
 
-async function parseRest(
-  head: CallHead,
-  context: LabelContext,
-  labels: ParsedLabel[],
-  breather: Breather,
-): Promise<readonly ParsedLabel[]> {
-  while (labels.length < head.requests.length) {
-    await breather.rest()
-    parseSome(head, context, labels, breather)
+  constructor(
+    head: CallHead,
+    defaultHistorian: string | null,
+    signatures: ReadonlyMap<string, FunctionSignature>,
+    { signal, began }: { readonly signal: AbortSignal; readonly began: number },
+  ) {
+    const { now, zone, warnings } = head
+    this.#head = head
+    this.#context = { now, zone, defaultHistorian, signatures, warnings, hints: new HintBudget() }
+    this.#scheduler = new CooperativeScheduler(signal, began)
   }
-  return labels
+
+  /** Parses labels until all are parsed, or the time slice is spent. Returns whether all are parsed. */
+  parseNow(): boolean {
+    const { requests } = this.#head
+    let inARow = 0
+    while (this.labels.length < requests.length) {
+      const [label, request] = requests[this.labels.length]!
+      const parsed = parseLabel(label, request, this.#context)
+      this.labels.push(parsed)
+      // A tag alone takes a microsecond, less than a look at the clock for each.
+      if (parsed.kind === 'parsed' && parsed.tree.kind === 'tag' && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
+      inARow = 0
+      if (this.#scheduler.isDue) break
+    }
+    return this.labels.length === requests.length
+  }
+
+  /** Parses what is left, and yields to the event loop in between. */
+  async parseRest(): Promise<readonly CallLabel[]> {
+    while (!this.parseNow()) await this.#scheduler.yield()
+    return this.labels
+  }
 }
 
-/** Reads labels until all are read, or a rest is due. */
-function parseSome(
-  { requests }: CallHead,
-  context: LabelContext,
-  labels: ParsedLabel[],
-  breather: Breather,
-): void {
-  let inARow = 0
-  while (labels.length < requests.length) {
-    const [label, request] = requests[labels.length]!
-    const parsed = parseLabel(label, request, context)
-    labels.push(parsed)
-    // A tag alone takes a microsecond, less than a turn of the loop or even a look at the clock for each.
-    if (parsed.kind === 'understood' && parsed.tree.kind === 'tag' && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
-    inARow = 0
-    if (breather.isDue) return
+/** @throws LIMIT_TAG_NAMES when the labels name more tags, in calculations too; nothing was looked up by then */
+export function checkTagNames(labels: readonly CallLabel[], limit: number): void {
+  // Fast path of most calls: not so many labels, and no calculation among them.
+  if (labels.length <= limit && labels.every(namesAtMostOne)) return
+  const names = new Set<string>()
+  for (const label of labels) {
+    if (label.kind === 'invalid') continue
+    for (const tree of treesOf(label)) {
+      for (const { historian, name } of tagsOf(tree)) names.add(`${historian}/${name}`)
+    }
+    if (names.size > limit) throw new TidemarkError('LIMIT_TAG_NAMES', { limit })
   }
+}
+
+function namesAtMostOne(label: CallLabel): boolean {
+  return label.kind === 'invalid' || (label.tree.kind === 'tag' && label.otherTree === null)
 }
 
 interface LabelContext {
@@ -89,18 +105,19 @@ interface LabelContext {
   readonly defaultHistorian: string | null
   readonly signatures: ReadonlyMap<string, FunctionSignature>
   readonly warnings: Warnings
+  readonly hints: HintBudget
 }
 
-function parseLabel(label: string, request: unknown, context: LabelContext): ParsedLabel {
+function parseLabel(label: string, request: unknown, context: LabelContext): CallLabel {
   try {
-    return understandLabel(label, request, context)
+    return parseRequest(label, request, context)
   } catch (error) {
     const tag = isObject(request) && typeof request.tag === 'string' ? { tag: request.tag } : {}
-    return { kind: 'wrong', label, issue: issueOf(error, { label, ...tag }), cause: error }
+    return { kind: 'invalid', label, issue: issueOf(error, { label, ...tag }), cause: error }
   }
 }
 
-function understandLabel(label: string, request: unknown, context: LabelContext): ParsedLabel {
+function parseRequest(label: string, request: unknown, context: LabelContext): CallLabel {
   if (!isObject(request))
     throw refused(`Invalid request ${showInput(request)}: an object with type and tag is expected`)
   context.warnings.checkFields(request, LABEL_FIELDS, 'a request')
@@ -113,25 +130,29 @@ function understandLabel(label: string, request: unknown, context: LabelContext)
   if (!isObject(fields)) throw refused(`Invalid details ${showInput(fields)}: an object is expected`)
   context.warnings.checkFields(fields, type.fields, type.place)
 
-  const details = new Details(fields, type.name, context.now, context.zone)
-  const cursorText = type.name === 'RAW_POINTS' ? details.text('cursor') : null
-  if (cursorText !== null) {
-    const cursor = parseCursor(cursorText, address, details.count('maxPoints', DEFAULT_POINTS))
-    const { request: understood, now, zone } = cursor
-    const tree = parseTag(address, { ...context, now, zone })
-    return { kind: 'understood', label, address, tree, request: understood, now, zone }
+  const details = new Details(fields, type.name, context)
+  if (details.has('anchor') && !type.fields.includes('anchor')) {
+    throw details.invalid('anchor', 'no anchor, which belongs to the windows of MULTIPLE_AGGREGATED_POINTS,')
   }
-  const { now, zone } = context
-  const understood = type.read(details, now)
-  return {
-    kind: 'understood',
-    label,
-    address,
-    tree: parseTag(address, context),
-    request: understood,
-    now,
-    zone,
-  }
+  const { parsed, now, zone } = readDetails(type, details, address, context)
+  const place = { ...context, now, zone }
+  const tree = parseTag(address, place)
+  const { otherTag } = parsed
+  const { maxGapUs = type.fields.includes('maxGap') ? details.fixedDuration('maxGap') : null } = parsed
+  const otherTree = otherTag === undefined ? null : parseTag(otherTag, place)
+  const read = { kind: 'parsed', label, address, tree, otherTree, request: parsed, now, zone } as const
+  return maxGapUs === null ? read : { ...read, maxGapUs }
+}
+
+/** The request, with its reference time and zone: the call's, or those of the cursor that it goes on from. */
+function readDetails(type: RequestType, details: Details, address: string, { now, zone }: LabelContext) {
+  const { resume } = type
+  const cursorText = resume === undefined || details.has('last') ? null : details.text('cursor')
+  if (resume === undefined || cursorText === null) return { parsed: type.read(details, now), now, zone }
+  const cursor = parseCursor(cursorText, type.name, address)
+  const parsed = resume(details, cursor.fields)
+  if (parsed === null) throw invalidCursor(cursorText)
+  return { parsed, now: cursor.now, zone: cursor.zone }
 }
 
 function readType(input: unknown): RequestType {
@@ -151,7 +172,7 @@ function readZone(input: unknown, fallback: TimeZone): TimeZone {
 function readNow(input: unknown, wallClock: Instant, zone: TimeZone): Instant {
   if (input === undefined || input === null) return wallClock
   const now = parseTime(input, { now: wallClock, zone })
-  if (now === null) throw new TidemarkError('INVALID_TIME', { input: showInput(input), field: 'now' })
+  if (now === null) throw invalidTime(input, 'now', { now: wallClock, zone, hints: new HintBudget() })
   return now
 }
 

@@ -1,208 +1,176 @@
-import { compileSeries } from '../calc/compile.ts'
-import type { Series, SeriesSource, StoredTag } from '../calc/series.ts'
-import { pointRead } from '../calc/stored-series.ts'
-import { isVirtual } from '../calc/virtual.ts'
-import { issueOf } from '../errors/tidemark-error.ts'
-import type { Breather } from '../historian/breather.ts'
-import type { MaybePromise } from '../historian/maybe-promise.ts'
-import { countSteps, countWindows, stepGrid, windowEdges } from '../time/grid.ts'
-import { asksOf, type RequestSize } from './ask.ts'
-import type { ParsedLabel, UnderstoodLabel, WrongLabel } from './call.ts'
-import { CallLedger, type LabelLedger } from './ledger.ts'
+import { type Estimate, estimate, estimateNow } from '../calc/graph/estimate.ts'
+import type { Evaluation } from '../calc/graph/evaluation.ts'
+import { Graph } from '../calc/graph/graph.ts'
+import type { Operator, OperatorContext } from '../calc/graph/operator.ts'
+import { checkGenerated } from '../calc/leaves/generated.ts'
+import { type Issue, issueOf } from '../errors/tidemark-error.ts'
+import type { TagStates } from '../series/optional-metadata.ts'
+import type { CallLabel, InvalidLabel, ParsedLabel } from './call.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
-import { PLAIN_TAGS_IN_A_ROW } from './parse.ts'
-import { contextOf, isPoint, type PointRequest } from './requests.ts'
+import { type EstimatedRead, PlannedReads, sumLoad } from './reads.ts'
+import type { RequestSize } from './requests/request.ts'
 import type { ResolvedTags } from './resolve.ts'
 
 /**
- * What a call will do, before it does any of it: for each label the series that answers it, its size in the words of
+ * What a call will do, before it does any of it: for each label the operator that answers it, its size in the words of
  * the limits, and the reads it will make.
  */
 export interface Plan {
-  readonly labels: readonly (PlannedLabel | WrongLabel)[]
-  readonly ledger: CallLedger
+  readonly labels: readonly (PlannedLabel | InvalidLabel)[]
+  readonly reads: PlannedReads
 }
 
-export type PlannedLabel = SeriesLabel | PointLabel
-
-/** Answered by a series, whatever it is asked. */
-export interface SeriesLabel extends Planned {
-  readonly kind: 'series'
-  readonly series: Series
-}
-
-/**
- * Answered by one raw point of a stored tag, as most labels of large calls are: no series is made for it. The series of the tag
- * would read the same and answer the same.
- */
-export interface PointLabel extends Planned {
-  readonly kind: 'point'
-  readonly request: PointRequest
-  readonly tag: StoredTag
-}
-
-interface Planned {
-  readonly understood: UnderstoodLabel
+export interface PlannedLabel {
+  readonly kind: 'planned'
+  readonly parsed: ParsedLabel
   readonly size: RequestSize
-  readonly ledger: LabelLedger
+  readonly operator: Operator
+  /** Of `request.otherTag`; `null` without one. */
+  readonly other: Operator | null
+  /** Shared with other labels that make the same reads. */
+  readonly reads: readonly EstimatedRead[]
+  /** Raw points of signals, at most. */
+  readonly generated: number
 }
 
-/** What planning a call works with. */
 export interface Planning {
   readonly tags: ResolvedTags
-  readonly source: SeriesSource
   readonly limits: CallLimits
-  readonly breather: Breather
-  /** Passed on to the series, which end with it. */
-  readonly signal: AbortSignal
-  /** Whether points of stored tags are answered by series as everything else: for tests that compare both. */
-  readonly seriesOnly: boolean
+  readonly evaluation: Evaluation
 }
+
+/** Labels planned before the event loop is checked for other work. */
+const STEP_LABELS = 64
 
 /**
- * Plans every label; a label that names what does not exist becomes wrong, the others stand. A promise where it takes so long that it
- * rests.
+ * Plans every label. A label is a transaction: it counts when it is planned whole; one that cannot be planned carries
+ * its issue and takes nothing of the others.
  */
-export function planCall(labels: readonly ParsedLabel[], planning: Planning): MaybePromise<Plan> {
-  const planner = new Planner(labels, planning)
-  planner.planSome()
-  return planner.isDone ? planner.plan : planner.planRest()
-}
-
-class Planner {
-  readonly #asked: readonly ParsedLabel[]
-  readonly #planning: Planning
-  readonly #left: Allowance
-  readonly #ledger = new CallLedger()
-  readonly #planned: (PlannedLabel | WrongLabel)[] = []
-
-  constructor(asked: readonly ParsedLabel[], planning: Planning) {
-    const { requestedPoints, aggregateWindows } = planning.limits
-    this.#asked = asked
-    this.#planning = planning
-    this.#left = { points: requestedPoints, windows: aggregateWindows }
-  }
-
-  get isDone(): boolean {
-    return this.#planned.length === this.#asked.length
-  }
-
-  get plan(): Plan {
-    return { labels: this.#planned, ledger: this.#ledger }
-  }
-
-  /** Plans labels until all are planned, or a rest is due. */
-  planSome(): void {
-    const asked = this.#asked
-    const planned = this.#planned
-    let inARow = 0
-    while (planned.length < asked.length) {
-      const label = asked[planned.length]!
-      planned.push(
-        label.kind === 'wrong'
-          ? label
-          : planLabel(label, this.#planning, this.#left, this.#ledger.forLabel()),
-      )
-      if (isPlain(label) && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
-      inARow = 0
-      if (this.#planning.breather.isDue) return
+export async function planCall(labels: readonly CallLabel[], planning: Planning): Promise<Plan> {
+  const { tags, limits, evaluation } = planning
+  const reads = new PlannedReads()
+  const graph = new Graph((tag) => tags.stored(tag))
+  const left = { points: limits.requestedPoints, windows: limits.aggregateWindows }
+  const planned: (PlannedLabel | InvalidLabel)[] = []
+  for (const [i, label] of labels.entries()) {
+    if (i % STEP_LABELS === 0) await evaluation.pause()
+    if (label.kind === 'invalid') {
+      planned.push(label)
+      continue
+    }
+    const { request, tree, otherTree, zone } = label
+    try {
+      const size = request.size(left, zone)
+      const context = operatorContext(label, evaluation)
+      const built = graph.build(tree, context)
+      const operator = request.operatorFor?.(built) ?? built
+      const other = otherTree === null ? null : graph.build(otherTree, context)
+      const needs = request.needs(size, zone, namedStates(tree, built))
+      const found =
+        estimateNow(operator, needs) ?? (await estimate(operator, needs, () => evaluation.pause()))
+      let generated = checkSignals(found)
+      const otherNeeds = request.otherNeeds?.(namedStates(otherTree, other)) ?? []
+      const beside = other === null ? null : await estimate(other, otherNeeds, () => evaluation.pause())
+      if (beside !== null) generated += checkSignals(beside)
+      left.points -= size.points
+      left.windows -= size.windows
+      const ownReads = found.reads.map((read) => reads.add(read))
+      for (const read of beside?.reads ?? []) ownReads.push(reads.add(read))
+      planned.push({ kind: 'planned', parsed: label, size, operator, other, reads: ownReads, generated })
+    } catch (error) {
+      planned.push({ kind: 'invalid', label: label.label, issue: issueOfLabel(error, label), cause: error })
     }
   }
+  return { labels: planned, reads }
+}
 
-  async planRest(): Promise<Plan> {
-    while (!this.isDone) {
-      await this.#planning.breather.rest()
-      this.planSome()
-    }
-    return this.plan
+/** Names of the values of a stored tag that has some; a calculation has none, even where it is a tag's own operator. */
+export function namedStates(
+  tree: ParsedLabel['tree'] | null,
+  operator: Pick<Operator, 'states'> | null,
+): TagStates | null {
+  return tree?.kind === 'tag' ? (operator?.states ?? null) : null
+}
+
+/** What the operator of a label is made in. */
+export function operatorContext(
+  { request: { range, spacingUs }, now, zone, maxGapUs }: ParsedLabel,
+  evaluation: Evaluation,
+): OperatorContext {
+  return {
+    ...{ evaluation, now, zone, range },
+    ...(spacingUs !== undefined && { spacingUs }),
+    ...(maxGapUs !== undefined && { maxGapUs }),
   }
 }
 
-/** Whether a label asks a tag alone for points at an instant, which is planned in no time. */
-function isPlain(label: ParsedLabel): boolean {
-  return label.kind === 'understood' && label.tree.kind === 'tag' && 'at' in label.request
+/** The issue of a label; what was wrong in it is only said where it is not all of its tag. */
+function issueOfLabel(error: unknown, { label, address }: ParsedLabel): Issue {
+  const { input, ...issue } = issueOf(error, { label, tag: address })
+  return input === undefined || input === address ? issue : { ...issue, input }
 }
 
-function planLabel(
-  understood: UnderstoodLabel,
-  { tags, source, signal, seriesOnly }: Planning,
-  left: Allowance,
-  ledger: LabelLedger,
-): PlannedLabel | WrongLabel {
-  const { label, address, request, tree, now, zone } = understood
-  try {
-    const size = sizeOf(understood, left)
-    left.points -= size.points
-    left.windows -= size.windows
-    if (isPoint(request) && tree.kind === 'tag' && !isVirtual(tree.historian) && !seriesOnly) {
-      const tag = tags.stored(tree)
-      ledger.add(pointRead(tag, request.find, request.at))
-      return { kind: 'point', understood, size, ledger, request, tag }
-    }
-    const { range, spacingUs } = contextOf(request)
-    const own = { source, now, zone, range, signal }
-    const context = spacingUs === undefined ? own : { ...own, spacingUs }
-    const series = compileSeries(tree, context, (tag) => tags.stored(tag))
-    for (const ask of asksOf(request, size, zone)) series.plan(ask, ledger)
-    return { kind: 'series', understood, size, series, ledger }
-  } catch (error) {
-    return { kind: 'wrong', label, issue: issueOf(error, { label, tag: address }), cause: error }
+/** Points of all signals. Throws LIMIT_GENERATED_POINTS, which names the one that most would be generated for. */
+function checkSignals({ generated }: Estimate): number {
+  let sum = 0
+  let most = 0
+  let name = ''
+  for (const [address, points] of generated) {
+    sum += points
+    if (points <= most) continue
+    most = points
+    name = address
   }
+  checkGenerated(name, sum)
+  return sum
 }
-
-/**
- * What the limits leave for the labels to come. Steps of a calendar are counted one by one only as far as they could
- * still be allowed, so that planning a call that asks for too much costs no more than one that does not.
- */
-interface Allowance {
-  points: number
-  windows: number
-}
-
-function sizeOf({ request, zone }: UnderstoodLabel, left: Allowance): RequestSize {
-  switch (request.kind) {
-    case 'raw':
-      return { points: request.maxPoints, windows: 0 }
-    case 'interpolated': {
-      const { from, to, grid } = request
-      if (grid.kind === 'even') return { points: grid.count, windows: 0 }
-      const times = left.points < 1 ? null : stepGrid(from, to, grid.interval, zone, left.points)
-      return { points: times?.length ?? countSteps(from, to, grid.interval), windows: 0 }
-    }
-    case 'aggregates': {
-      const { from, to, windows } = request
-      if (windows.kind === 'even') return { points: 1, windows: windows.count }
-      const edges = left.windows < 1 ? null : windowEdges(from, to, windows.interval, zone, left.windows)
-      return {
-        points: 1,
-        windows: edges === null ? countWindows(from, to, windows.interval) : edges.length - 1,
-      }
-    }
-    default:
-      return ONE_POINT
-  }
-}
-
-const ONE_POINT: RequestSize = { points: 1, windows: 0 }
 
 /** The labels that go on to be executed. */
-export function plannedLabels(plan: Plan): readonly PlannedLabel[] {
-  return plan.labels.filter((label) => label.kind !== 'wrong')
+export function plannedLabels({ labels }: Plan): readonly PlannedLabel[] {
+  return labels.filter((label) => label.kind !== 'invalid')
 }
 
-/** What the call needs in the words of the limits; the load only once it is worked out. */
-export function totalsOf(plan: Plan, options: { readonly withLoad: boolean }): CallTotals {
+/** Labels with a read that could not be estimated fail with its error, and count no more. */
+export function withoutFailed(plan: Plan, failures: ReadonlyMap<EstimatedRead, unknown>): Plan {
+  if (failures.size === 0) return plan
+  const labels = plan.labels.map((planned) => {
+    if (planned.kind === 'invalid') return planned
+    const failed = planned.reads.find((read) => failures.has(read))
+    if (failed === undefined) return planned
+    const { label, address } = planned.parsed
+    const cause = failures.get(failed)
+    return { kind: 'invalid', label, issue: issueOf(cause, { label, tag: address }), cause } as const
+  })
+  return { ...plan, labels }
+}
+
+/** Labels or reads that are added up before the event loop is checked for other work. */
+const STEP_TOTALS = 1_024
+
+/**
+ * What the labels that can be executed need, in the words of the limits; the load only where it is estimated.
+ * @param pause  yields to the event loop when that is due
+ */
+export async function totalsOf(
+  plan: Plan,
+  options: { readonly withLoad: boolean },
+  pause: () => Promise<void>,
+): Promise<CallTotals> {
   let requestedPoints = 0
   let aggregateWindows = 0
-  for (const label of plan.labels) {
-    if (label.kind === 'wrong') continue
-    requestedPoints += label.size.points
-    aggregateWindows += label.size.windows
+  const reads = new Set<EstimatedRead>()
+  for (const [i, { size, reads: own }] of plannedLabels(plan).entries()) {
+    if (i % STEP_TOTALS === STEP_TOTALS - 1) await pause()
+    requestedPoints += size.points
+    aggregateWindows += size.windows
+    for (const read of own) reads.add(read)
   }
-  return {
-    requestedPoints,
-    aggregateWindows,
-    effectiveTags: plan.ledger.countTags(),
-    load: options.withLoad ? plan.ledger.load() : null,
+  const tags = new Set<string>()
+  let step = 0
+  for (const { read } of reads) {
+    if (step++ % STEP_TOTALS === STEP_TOTALS - 1) await pause()
+    tags.add(`${read.historian}/${read.tag}`)
   }
+  const load = options.withLoad ? sumLoad(reads) : null
+  return { requestedPoints, aggregateWindows, effectiveTags: tags.size, load }
 }

@@ -1,12 +1,16 @@
-import type { StoredTag } from '../calc/series.ts'
-import { isVirtual } from '../calc/virtual.ts'
+import type { StoredTag } from '../calc/graph/point-source.ts'
+import { isVirtual } from '../calc/virtual/historians.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
+import { formatAddress } from '../grammar/address.ts'
 import type { TagNode, TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
 import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
+import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach } from '../scheduling/each.ts'
+import { fixedDurationUs } from '../time/duration.ts'
 
 /** By historian and name: names are joined to addresses nowhere, since a call may have thousands. */
 type WantedTags = Map<string, Map<string, WantedTag>>
@@ -15,7 +19,12 @@ type WantedTags = Map<string, Map<string, WantedTag>>
 interface WantedTag {
   readonly name: string
   /** `null` until it is looked up. */
-  found: StoredTag | TidemarkError | null
+  found: StoredTag | Failure | null
+}
+
+/** Why a tag cannot be had: an error of the caller, of its historian or, in a driver with a bug, of any kind. */
+interface Failure {
+  readonly error: unknown
 }
 
 /** The stored tags that the labels of a call name, each looked up once; one that cannot be had keeps its error. */
@@ -32,13 +41,22 @@ export class ResolvedTags {
   /** Throws HISTORIAN_NOT_FOUND, TAG_NOT_FOUND, or what kept the historian from answering. */
   stored(tag: TagNode): StoredTag {
     const { historian, name } = tag
-    const found =
-      this.#wanted.get(historian)?.get(name)?.found ?? this.#unresolved.get(`${historian}/${name}`)
-    if (found === undefined)
-      throw new TidemarkError('BUG', { what: `tag ${tag.historian}/${tag.name} was resolved` })
-    if (found instanceof TidemarkError) throw found
+    const address = `${historian}/${name}`
+    const unresolved = this.#unresolved.get(address)
+    if (unresolved !== undefined) throw unresolved
+    const found = this.#wanted.get(historian)?.get(name)?.found ?? null
+    if (found === null) throw new TidemarkError('BUG', { what: `tag ${address} was resolved` })
+    if ('error' in found) throw throughAlias(found.error, tag)
     return found
   }
+}
+
+/** An error of a tag with the alias that refers to it: a client that reads an alias does not know the tag's name. */
+function throughAlias(error: unknown, { alias }: TagNode): unknown {
+  const isOfTag = error instanceof TidemarkError && error.kind === 'not-found'
+  if (alias === undefined || !isOfTag) return error
+  const { code, message, place } = error
+  return TidemarkError.restore({ code, message: `${message}: alias ${alias} refers to it`, place })
 }
 
 /**
@@ -62,18 +80,27 @@ export function resolveTags(
     }
     if (!tags.has(name)) tags.set(name, { name, found: null })
   }
-  for (const tree of trees) {
+  const wantAll = (tree: TagTree) => {
     if (tree.kind === 'tag') want(tree)
     else tagsOf(tree).forEach(want)
   }
-  const lookUps: Promise<void>[] = []
-  for (const [name, tags] of wanted) {
-    const waiting = lookUp(name, historians.find(name), [...tags.values()], context)
-    if (waiting !== null) lookUps.push(waiting)
+  const lookUpAll = (): MaybePromise<ResolvedTags> => {
+    const lookUps: Promise<void>[] = []
+    for (const [name, tags] of wanted) {
+      const waiting = lookUp(name, historians.find(name), [...tags.values()], context)
+      if (waiting !== null) lookUps.push(waiting)
+    }
+    const resolved = new ResolvedTags(wanted, unresolved)
+    return lookUps.length === 0 ? resolved : Promise.all(lookUps).then(() => resolved)
   }
-  const resolved = new ResolvedTags(wanted, unresolved)
-  return lookUps.length === 0 ? resolved : Promise.all(lookUps).then(() => resolved)
+  if (trees.length > AT_ONCE)
+    return forEach(trees, new CooperativeScheduler(context.signal), wantAll).then(lookUpAll)
+  trees.forEach(wantAll)
+  return lookUpAll()
 }
+
+/** So many trees, or tags of a historian, are gone through without a yield to the event loop. */
+const AT_ONCE = 1_024
 
 /**
  * Looks up tags of one historian and gives each what was found, or why it was not.
@@ -87,40 +114,62 @@ function lookUp(
 ): Promise<void> | null {
   if (historian === null) {
     const missing = isAliases(name) ? 'TAG_NOT_FOUND' : 'HISTORIAN_NOT_FOUND'
-    for (const tag of tags) tag.found = new TidemarkError(missing, { historian: name, tag: tag.name })
+    for (const tag of tags) tag.found = { error: missingError(missing, name, tag.name) }
     return null
   }
-  const found = historian.findTags(
-    tags.map((tag) => tag.name),
-    context,
-  )
-  if (!(found instanceof Promise)) {
-    takeFound(historian, tags, found)
+  const fail = (error: unknown): void => {
+    // A call that is over as a whole ends here; a historian that fails, in whatever way, fails its own tags only.
+    context.signal.throwIfAborted()
+    for (const tag of tags) tag.found = { error }
+  }
+  const names = tags.map((tag) => tag.name)
+  let found: ReturnType<Historian['findTags']>
+  try {
+    found = historian.findTags(names, context)
+  } catch (error) {
+    fail(error)
     return null
   }
-  return found.then(
-    (metadata) => takeFound(historian, tags, metadata),
-    (error: unknown) => {
-      // A call that is over as a whole ends here; a historian that is out of reach fails its own tags only.
-      if (context.signal.aborted || !(error instanceof TidemarkError)) throw error
-      for (const tag of tags) tag.found = error
-    },
-  )
+  const take = (metadata: readonly (TagMetadata | null)[]) => takeFound(historian, tags, metadata, context)
+  if (!(found instanceof Promise)) return take(found)
+  return found.then(async (metadata) => {
+    await take(metadata)
+  }, fail)
 }
 
+/** With the address as the issue's `input`: the label may be a calculation over many tags. */
+function missingError(
+  code: 'TAG_NOT_FOUND' | 'HISTORIAN_NOT_FOUND',
+  historian: string,
+  tag: string,
+): TidemarkError {
+  return new TidemarkError(code, { historian, tag }, { place: { input: formatAddress(historian, tag) } })
+}
+
+/** Gives `null` when all is done. */
 function takeFound(
   { name, capabilities }: Historian,
   tags: readonly WantedTag[],
   metadata: readonly (TagMetadata | null)[],
-): void {
-  const { aggregates, interpolation, integrals } = capabilities
-  const pushDowns = { aggregates, interpolation, integrals }
-  for (let i = 0; i < tags.length; i++) {
-    const tag = tags[i]!
-    const stepped = metadata[i]?.stepped
-    tag.found =
-      stepped === undefined
-        ? new TidemarkError('TAG_NOT_FOUND', { historian: name, tag: tag.name })
-        : { historian: name, tag: tag.name, stepped, pushDowns }
+  context: CallContext,
+): Promise<void> | null {
+  const { aggregates, interpolation, integrals, plots, gaps, signalGaps, comparisons } = capabilities
+  const pushDowns = { aggregates, interpolation, integrals, plots, gaps, signalGaps, comparisons }
+  const take = (tag: WantedTag, i: number): void => {
+    const found = metadata[i] ?? null
+    if (found === null) {
+      tag.found = { error: missingError('TAG_NOT_FOUND', name, tag.name) }
+      return
+    }
+    const { stepped, maxGap, states } = found
+    const maxGapUs = maxGap === undefined ? null : fixedDurationUs(maxGap)
+    tag.found = {
+      ...{ historian: name, tag: tag.name, stepped, pushDowns },
+      ...(maxGapUs !== null && { maxGapUs }),
+      ...(states !== undefined && { states }),
+    }
   }
+  if (tags.length > AT_ONCE) return forEach(tags, new CooperativeScheduler(context.signal), take)
+  tags.forEach(take)
+  return null
 }

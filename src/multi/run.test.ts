@@ -144,9 +144,8 @@ describe('RAW_POINTS', () => {
   }
 
   test('gives [from, to) in time order with statuses', async () => {
-    const { dataPoints, truncated, next } = await raw('10:00', '10:30')
+    const { dataPoints, next } = await raw('10:00', '10:30')
     assert.deepEqual(show(dataPoints), ['10:00 10', '10:10 30', '10:20 99 BAD'])
-    assert.equal(truncated, false)
     assert.equal(next, undefined)
   })
 
@@ -174,9 +173,9 @@ describe('RAW_POINTS', () => {
   })
 
   test('desc gives the newest first, and maxPoints the last ones of the range', async () => {
-    const { dataPoints, truncated } = await raw('10:00', '12:00', { order: 'desc', maxPoints: 2 })
+    const { dataPoints, next } = await raw('10:00', '12:00', { order: 'desc', maxPoints: 2 })
     assert.deepEqual(show(dataPoints), ['11:00 20', '10:30 50'])
-    assert.equal(truncated, true)
+    assert.equal(typeof next, 'string')
     const reached = await raw('10:05', '10:15', {
       order: 'desc',
       leftBoundary: 'NEAREST',
@@ -210,7 +209,6 @@ describe('RAW_POINTS', () => {
                 ...(cursor ? { cursor } : details),
                 maxPoints,
               })
-              assert.equal(page.truncated, page.next !== undefined)
               assert.ok(page.dataPoints.length >= 1 && page.dataPoints.length <= maxPoints)
               pages.push(...show(page.dataPoints))
               cursor = page.next
@@ -382,7 +380,65 @@ describe('the call', () => {
       assert.equal(answer.outcome, 'refused', JSON.stringify(body))
       assert.deepEqual(json.errors, {})
       assert.ok(json.message.length > 0)
+      assert.deepEqual(
+        json.issues.map(({ message }: { message: string }) => message),
+        [json.message],
+      )
     }
+  })
+
+  test('a to up to the year 9999 is the end of all time, and nothing else is', async () => {
+    const range = (from: unknown, to: unknown, more = {}) =>
+      askBody([plant], {
+        requests: { a: { type: 'RAW_POINTS', tag: 'plant/FLOW', details: { from, to, ...more } } },
+      })
+    const from = '2026-01-15T10:00:00Z'
+    for (const to of [
+      '2200-01-01T00:00:00Z',
+      '9999-12-31',
+      '9999-12-31T23:59:59.999+14:00',
+      '9999-12-31T23:59:59[Europe/Oslo]',
+      '2200-W01',
+      7_258_118_400_000,
+      253_402_300_799_999,
+      '253402300799999',
+    ]) {
+      const { json } = await range(from, to)
+      assert.equal(json.results.a?.dataPoints.length, 5, `${to} ${json.errors.a}`)
+    }
+    for (const [start, to] of [
+      [from, '9999-13-01'],
+      [from, 253_402_300_800_000],
+      [from, '10000-01-01'],
+      ['2200-01-01', '9999-01-01'],
+      [from, 1e300],
+    ]) {
+      const { json } = await range(start, to)
+      assert.equal(json.results.a, undefined, String(to))
+    }
+    for (const type of ['AGGREGATED_POINTS', 'INTERPOLATED_POINTS', 'MULTIPLE_AGGREGATED_POINTS']) {
+      const details = { from, to: '9999-12-31', count: 3 }
+      if (type === 'AGGREGATED_POINTS') Reflect.deleteProperty(details, 'count')
+      const { json } = await askBody([plant], { requests: { a: { type, tag: 'plant/FLOW', details } } })
+      assert.deepEqual(json.errors, {}, type)
+      assert.match(JSON.stringify(json.results.a), /"2200-01-01T00:00:00.000Z"/)
+    }
+    const first = await range(from, '9999-12-31', { maxPoints: 2 })
+    const rest = await range(from, '9999-12-31', { cursor: first.json.next.a })
+    assert.equal(rest.json.results.a.dataPoints.length, 3)
+    const at = await askBody([plant], {
+      requests: { a: { type: 'HISTORICAL_POINT', tag: 'plant/FLOW', details: { at: '9999-12-31' } } },
+    })
+    assert.match(at.json.errors.a, /Cannot parse type 9999-12-31/)
+  })
+
+  test('a bug in reading the head is no answer: it is thrown for the log', () => {
+    const body = {
+      get requests(): never {
+        throw new RangeError('a bug')
+      },
+    }
+    return assert.rejects(askBody([plant], body), RangeError)
   })
 
   test('a wrong label has one sentence and its issue, and the others are answered', async () => {
@@ -510,7 +566,10 @@ describe('limits', () => {
 
   test('requested points count maxPoints and count, with their defaults', async () => {
     const message = await breach({ requestedPoints: 1999 }, { a: raw(), b: raw(1000, 'plant/VALVE') })
-    assert.equal(message, 'The requested points limit is 1999, and this call requests 2000 points')
+    assert.equal(
+      message,
+      'The requested points limit is 1999, and this call requests 2000 points; at most 999 points in label "a" would be allowed',
+    )
     const { answer } = await askBody(
       [plant],
       { requests: { a: raw(), b: raw(1000) } },
@@ -696,7 +755,7 @@ function wrap(historian: Historian, replaced: Partial<Historian>): Historian {
 const READS = [
   'readPoints',
   'readRanges',
-  'readNeighbours',
+  'readBoundingValues',
   'readAggregates',
   'readInterpolated',
   'readIntegrals',
@@ -717,7 +776,7 @@ function countingReads(historian: Historian): { historian: Historian; reads: () 
 function failing(historian: Historian, reason: TidemarkError): Historian {
   return wrap(historian, {
     readPoints: () => Promise.reject(reason),
-    readNeighbours: () => Promise.reject(reason),
+    readBoundingValues: () => Promise.reject(reason),
   })
 }
 

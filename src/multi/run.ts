@@ -1,21 +1,37 @@
 import { SIGNATURES } from '../calc/functions/index.ts'
+import { Evaluation } from '../calc/graph/evaluation.ts'
 import { type Issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
-import { Breather } from '../historian/breather.ts'
 import type { CallContext } from '../historian/contract.ts'
 import { Deadline } from '../historian/deadline.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
+import type { HistorianView } from '../historian/registry.ts'
+import { withSuggestions } from '../historian/suggestions.ts'
 import { formatInstant } from '../time/format.ts'
-import { answerPieces, pointsAnswer } from './answer.ts'
-import type { CallHead, MultiCall, ParsedCall, ParsedLabel, WrongLabel } from './call.ts'
-import { type ExecutedLabel, executeLabels } from './execute-labels.ts'
-import { type ExpandedCall, expandAliases } from './expand.ts'
+import { traced } from '../tracing/span.ts'
+import { answerChunks, pointsAnswer } from './answer.ts'
+import { failedCallChunks } from './answer-failed.ts'
+import type { BufferPool } from './buffer-pool.ts'
+import {
+  type CallHead,
+  type CallLabel,
+  type InvalidLabel,
+  type MultiCall,
+  type ParsedCall,
+  treesOf,
+} from './call.ts'
+import { type ExecutedLabel, executeLabels } from './execute.ts'
+import { expandAliases } from './expand.ts'
 import { explainText } from './explain.ts'
-import { type CallTotals, findBreaches } from './limit.ts'
-import { parseHead, parseLabels } from './parse.ts'
-import { type Plan, planCall, plannedLabels, totalsOf } from './plan.ts'
-import { type ResolvedTags, resolveTags } from './resolve.ts'
-import type { Sheets } from './sheets.ts'
+import { refusedFallbacks, withFallbacks } from './fallback.ts'
+import { answerPoints } from './fast-points.ts'
+import { warnOfLeftOut } from './left-out.ts'
+import { type Breach, findBreaches } from './limit.ts'
+import { MemoryGate } from './memory-gate.ts'
+import { checkTagNames, LabelParser, parseHead } from './parse.ts'
+import { type Plan, planCall, plannedLabels, totalsOf, withoutFailed } from './plan.ts'
+import { crowdRemedy, remedyOf } from './remedy.ts'
+import { resolveTags } from './resolve.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
 
 /** How a call ended; src/http makes the status of it. */
@@ -23,30 +39,41 @@ export type MultiOutcome = 'executed' | 'explained' | 'refused' | 'limit' | 'dea
 
 export interface MultiAnswer {
   readonly outcome: MultiOutcome
-  /** The JSON of a small answer in one piece, to be taken in place of the pieces; `null` for any other. */
+  /** The JSON of a small answer as one chunk, to be taken in place of `chunks`; `null` for any other. */
   whole?(): string | Uint8Array | null
   /**
-   * The JSON of the answer, UTF-8, in pieces of up to some 160 KB; to be taken once.
-   * @param sheets what large pieces are written on, for those who give them back; left out it is new memory
+   * The JSON of the answer, UTF-8, in buffers of up to some 160 KB; to be taken once.
+   * @param pool buffers of large chunks, for a caller that gives them back; left out they are new memory
    */
-  pieces(sheets?: Sheets): Iterable<Uint8Array>
+  chunks(pool?: BufferPool): Iterable<Uint8Array>
   readonly labels: number
-  readonly wrongLabels: number
+  readonly invalidLabels: number
   readonly statistics: ReadStatistics
   /** What failed for a reason that is not the caller's, for the log. */
   readonly failures: readonly unknown[]
 }
 
+/** Memory of calculations in this process. */
+const CALCULATIONS = new MemoryGate()
+
+/** Bounds what the labels of long calls are planned as and answered with, of all calls together. */
+const LONG_CALLS = new MemoryGate(64 * 2 ** 20)
+const LABELS_OF_LONG_CALL = 2_000
+/** What a label becomes on its way to its answer, about. */
+const BYTES_OF_LABEL = 2_048
+
+/** Fetched points that a call may have beyond the load that it was allowed: INTERFACE.md section 8. */
+const FETCH_FACTOR = 2
+
 /**
- * Answers a multi call: parse, replace aliases, resolve the tags, plan, check the limits, execute, all under one deadline. A call for
- * which nothing has to be waited for is answered at once.
- * Throws or rejects only when the call was cancelled; everything else is an answer.
- * @param options.seriesOnly  every label goes the long way; the answer is the same
+ * Answers a multi call under one deadline. A call of single raw points that needs no waiting is answered
+ * at once. Throws or rejects when the call was cancelled, and with what is a bug; everything else is an answer.
+ * @param options.slowPathOnly for tests: every call takes the slow path; the answer is the same
  */
 export function runMulti(
   body: unknown,
   call: MultiCall,
-  options: { readonly seriesOnly?: boolean } = {},
+  options: { readonly slowPathOnly?: boolean } = {},
 ): MaybePromise<MultiAnswer> {
   let head: CallHead
   try {
@@ -54,15 +81,53 @@ export function runMulti(
   } catch (error) {
     return refusal(error)
   }
+  // Each label requests at least one point: more of them than points are refused unread, whatever they hold.
+  const fewest = { requestedPoints: head.requests.length, effectiveTags: 0, aggregateWindows: 0, load: null }
+  const [crowd] = findBreaches(fewest, call.limits)
+  if (crowd !== undefined) return wholeCallFailed('limit', head, withRemedy(crowd, crowdRemedy(crowd)))
   const deadline = new Deadline(call.signal, call.limits.deadlineSeconds)
   try {
-    const answer = new Run(head, call, deadline, options.seriesOnly ?? false).answer()
-    if (answer instanceof Promise) return answerInTime(answer, head, deadline)
-    deadline.check()
-    return answer
+    const parser = new LabelParser(head, call.defaultHistorian, SIGNATURES, deadline)
+    const isPlain = options.slowPathOnly !== true && !head.explain && parser.parseNow()
+    const fast = isPlain ? answerFast(head, call, parser, deadline) : null
+    if (fast !== null && !(fast instanceof Promise)) {
+      deadline.check()
+      return fast
+    }
+    return answerInTime(answerSlowly(fast, head, call, parser, deadline), head, deadline)
   } catch (error) {
     return failedAsWhole(head, error)
   }
+}
+
+function answerFast(
+  head: CallHead,
+  call: MultiCall,
+  { labels }: LabelParser,
+  deadline: Deadline,
+): MaybePromise<MultiAnswer | null> {
+  const { historians, limits } = call
+  const answer = answerPoints({ labels, historians, limits, context: contextOf(head, deadline) })
+  if (answer === null) return null
+  if (!(answer instanceof Promise)) return executed(head, answer.labels, answer.statistics)
+  return answer.then((found) => (found === null ? null : executed(head, found.labels, found.statistics)))
+}
+
+async function answerSlowly(
+  fast: Promise<MultiAnswer | null> | null,
+  head: CallHead,
+  call: MultiCall,
+  parser: LabelParser,
+  deadline: Deadline,
+): Promise<MultiAnswer> {
+  const found = await fast
+  deadline.signal.throwIfAborted()
+  if (found !== null) return found
+  const answer = () => answerCall(head, call, parser, deadline)
+  const labels = head.requests.length
+  return labels < LABELS_OF_LONG_CALL
+    ? answer()
+    : LONG_CALLS.run(labels * BYTES_OF_LABEL, deadline.signal, answer)
 }
 
 async function answerInTime(
@@ -82,152 +147,171 @@ async function answerInTime(
   }
 }
 
-/** The answer of a call past its deadline. Throws what ended it otherwise. */
+/** The answer of a call past its deadline or its budget. Throws what ended it otherwise. */
 function failedAsWhole(head: CallHead, error: unknown): MultiAnswer {
-  if (error instanceof TidemarkError && error.kind === 'deadline')
-    return wholeCallFailed('deadline', head, error)
+  if (error instanceof TidemarkError && (error.kind === 'deadline' || error.kind === 'limit'))
+    return wholeCallFailed(error.kind, head, error)
   throw error
 }
 
-/**
- * The stages of a call, one after the other: each goes on with the next one, at once or when what it waits for is there. Methods that
- * call each other, and no async function, so that nothing waits where there is nothing to wait for.
- */
-class Run {
-  readonly #head: CallHead
-  readonly #call: MultiCall
-  readonly #signal: AbortSignal
-  readonly #context: CallContext
-  readonly #breather: Breather
-  readonly #source: CallSource
-  readonly #seriesOnly: boolean
-
-  constructor(head: CallHead, call: MultiCall, deadline: Deadline, seriesOnly: boolean) {
-    this.#head = head
-    this.#call = call
-    this.#signal = deadline.signal
-    this.#context = { signal: deadline.signal }
-    this.#breather = new Breather(deadline.signal, deadline.began)
-    this.#source = new CallSource(call.historians, this.#context)
-    this.#seriesOnly = seriesOnly
-  }
-
-  answer(): MaybePromise<MultiAnswer> {
-    const { defaultHistorian, limits } = this.#call
-    const crowd = findBreaches(fewestTotals(this.#head), limits)[0]
-    if (crowd !== undefined) return wholeCallFailed('limit', this.#head, crowd)
-    const labels = parseLabels(this.#head, defaultHistorian, SIGNATURES, this.#breather)
-    return labels instanceof Promise ? labels.then((read) => this.#expand(read)) : this.#expand(labels)
-  }
-
-  #expand(labels: readonly ParsedLabel[]): MaybePromise<MultiAnswer> {
-    const expanded = expandAliases({ ...this.#head, labels }, this.#call.historians.aliases)
-    return expanded instanceof Promise
-      ? expanded.then((call) => this.#resolve(call))
-      : this.#resolve(expanded)
-  }
-
-  #resolve({ parsed, unresolved }: ExpandedCall): MaybePromise<MultiAnswer> {
-    const trees: TagTree[] = []
-    for (const label of parsed.labels) if (label.kind === 'understood') trees.push(label.tree)
-    const tags = resolveTags(trees, this.#call.historians, this.#context, unresolved)
-    return tags instanceof Promise
-      ? tags.then((found) => this.#plan(parsed, found))
-      : this.#plan(parsed, tags)
-  }
-
-  #plan(parsed: ParsedCall, tags: ResolvedTags): MaybePromise<MultiAnswer> {
-    const plan = planCall(parsed.labels, {
-      tags,
-      source: this.#source,
-      limits: this.#call.limits,
-      breather: this.#breather,
-      signal: this.#signal,
-      seriesOnly: this.#seriesOnly,
-    })
-    return plan instanceof Promise
-      ? plan.then((planned) => this.#limit(parsed, planned))
-      : this.#limit(parsed, plan)
-  }
-
-  #limit(parsed: ParsedCall, plan: Plan): MaybePromise<MultiAnswer> {
-    const { limits } = this.#call
-    // What is counted without asking comes first; a load that cannot be over the limit is not worked out at all.
-    const totals = totalsOf(plan, { withLoad: false })
-    const breaches = findBreaches(totals, limits)
-    if (parsed.explain || (breaches.length === 0 && plan.ledger.atMost() > limits.historianLoad)) {
-      return this.#price(parsed, plan)
-    }
-    const breach = breaches[0]
-    return breach === undefined ? this.#execute(parsed, plan) : wholeCallFailed('limit', parsed, breach)
-  }
-
-  async #price(parsed: ParsedCall, unpriced: Plan): Promise<MultiAnswer> {
-    const { historians, limits } = this.#call
-    const failures = await unpriced.ledger.price(historians, limits.historianLoad + 1, this.#context)
-    const plan = withoutFailed(unpriced, failures, this.#signal)
-    const totals = totalsOf(plan, { withLoad: true })
-    const breaches = findBreaches(totals, limits)
-    if (parsed.explain) return explanation(parsed, plan, explainText(parsed, plan, totals, limits, breaches))
-    const breach = breaches[0]
-    return breach === undefined ? this.#execute(parsed, plan) : wholeCallFailed('limit', parsed, breach)
-  }
-
-  #execute(parsed: ParsedCall, plan: Plan): MaybePromise<MultiAnswer> {
-    const source = this.#source
-    const outcomes = executeLabels(plan, source, this.#signal)
-    return outcomes instanceof Promise
-      ? outcomes.then((done) => executed(parsed, done, source.statistics))
-      : executed(parsed, outcomes, source.statistics)
-  }
+/** What historians are called with: what their reads leave out is said in the answer. */
+function contextOf({ warnings }: CallHead, { signal }: Deadline): CallContext {
+  return { signal, warn: (sentence) => warnings.addDamage(sentence) }
 }
 
-/** Each label requests at least one point: millions of them are refused unread, whatever they hold. */
-function fewestTotals({ requests }: CallHead): CallTotals {
-  return { requestedPoints: requests.length, effectiveTags: 0, aggregateWindows: 0, load: null }
+/** The stages of a call, one after the other. */
+async function answerCall(
+  head: CallHead,
+  call: MultiCall,
+  parser: LabelParser,
+  deadline: Deadline,
+): Promise<MultiAnswer> {
+  const prepared = await traced('multi plan', 'internal', {}, () => prepare(head, call, parser, deadline))
+  if ('outcome' in prepared) return prepared
+  const { source } = prepared
+  return traced('multi evaluate', 'internal', {}, async () => {
+    const outcomes = await evaluate(prepared, deadline)
+    const better = await suggested(outcomes, call.historians, contextOf(head, deadline))
+    return executed(head, better, source.statistics)
+  })
+}
+
+/** What evaluates the labels of a call. */
+interface Prepared {
+  readonly plan: Plan
+  readonly evaluation: Evaluation
+  readonly source: CallSource
+  /** A plan of other labels, and what it is over. */
+  readonly estimated: (
+    labels: readonly CallLabel[],
+  ) => Promise<{ readonly plan: Plan; readonly breaches: readonly Breach[] }>
+}
+
+/**
+ * The outcome of each label; of one that a historian refused to compute, that of its fallback where that is allowed.
+ */
+async function evaluate(
+  { plan, evaluation, estimated }: Prepared,
+  { signal }: Deadline,
+): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
+  const execution = { evaluation, gate: CALCULATIONS, signal }
+  const outcomes = await executeLabels(plan, execution)
+  const fallbacks = refusedFallbacks(plan, outcomes)
+  if (fallbacks === null) return outcomes
+  const replaced = await estimated([...fallbacks.values()])
+  if (replaced.breaches.length > 0) return outcomes
+  const found = await executeLabels(replaced.plan, execution)
+  const changed = [...outcomes]
+  ;[...fallbacks.keys()].forEach((index, i) => {
+    changed[index] = found[i]!
+  })
+  return changed
+}
+
+/** What evaluates the labels of a call, or its answer where there is nothing to evaluate. */
+async function prepare(
+  head: CallHead,
+  call: MultiCall,
+  parser: LabelParser,
+  deadline: Deadline,
+): Promise<MultiAnswer | Prepared> {
+  const { historians, limits } = call
+  const context = contextOf(head, deadline)
+  const onExhausted = (error: TidemarkError): void => deadline.abort(error)
+  const labels = await parser.parseRest()
+  checkTagNames(labels, limits.tagNames)
+  const { parsed, unresolved } = await expandAliases({ ...head, labels }, historians.aliases)
+  const trees: TagTree[] = []
+  for (const label of parsed.labels) if (label.kind === 'parsed') trees.push(...treesOf(label))
+  const tags = await resolveTags(trees, historians, context, unresolved)
+
+  const source = new CallSource(historians, context, {
+    points: FETCH_FACTOR * limits.historianLoad,
+    onExhausted,
+  })
+  const evaluation = new Evaluation({ source, signal: deadline.signal, onExhausted })
+  const planning = { tags, limits, evaluation }
+  const pause = async () => evaluation.pause()
+  const estimated = async (labels: readonly CallLabel[]) => {
+    let plan = await planCall(labels, planning)
+    // What is counted without a historian comes first; a load that cannot be over the limit is not worked out at all.
+    let totals = await totalsOf(plan, { withLoad: false }, pause)
+    let breaches = findBreaches(totals, limits)
+    if (parsed.explain || (breaches.length === 0 && plan.reads.atMost() > limits.historianLoad)) {
+      plan = withoutFailed(plan, await plan.reads.estimate(historians, limits.historianLoad + 1, context))
+      totals = await totalsOf(plan, { withLoad: true }, pause)
+      breaches = findBreaches(totals, limits)
+    }
+    return { plan, totals, breaches }
+  }
+  const wanted = await estimated(parsed.labels)
+  const fallbacks = withFallbacks(parsed.labels, wanted.plan, wanted.breaches)
+  const { plan, totals, breaches } = fallbacks === null ? wanted : await estimated(fallbacks)
+  const reasons: Breach[] = []
+  for (const breach of parsed.explain ? breaches : breaches.slice(0, 1))
+    reasons.push(withRemedy(breach, await remedyOf(breach, { plan, totals, planning, historians, context })))
+  if (parsed.explain) return explanation(parsed, plan, explainText(parsed, plan, totals, limits, reasons))
+  const [refused] = reasons
+  if (refused !== undefined) return wholeCallFailed('limit', head, refused)
+  return { plan, evaluation, source, estimated }
+}
+
+/** Labels whose tag does not exist get the names that were probably meant. */
+async function suggested(
+  outcomes: readonly (ExecutedLabel | InvalidLabel)[],
+  historians: HistorianView,
+  context: CallContext,
+): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
+  const issues = outcomes.flatMap((outcome) => ('issue' in outcome ? [outcome.issue] : []))
+  const better = issues.length === 0 ? issues : await withSuggestions(issues, historians, context)
+  if (better === issues) return outcomes
+  let next = 0
+  return outcomes.map((outcome) => ('issue' in outcome ? { ...outcome, issue: better[next++]! } : outcome))
 }
 
 function executed(
-  parsed: ParsedCall,
-  outcomes: readonly (ExecutedLabel | WrongLabel)[],
+  head: CallHead,
+  outcomes: readonly (ExecutedLabel | InvalidLabel)[],
   statistics: ReadStatistics,
 ): MultiAnswer {
-  const { results, wrong } = sorted(outcomes)
-  const issues = wrong.length === 0 ? NONE : wrong.map((label) => label.issue)
-  const { format } = parsed
-  const warnings = parsed.warnings.list()
-  const now = formatInstant(parsed.now, parsed.zone)
+  const { results, invalid } = sorted(outcomes)
+  const issues = invalid.length === 0 ? NONE : invalid.map((label) => label.issue)
+  const { format } = head
+  const damage = warnOfLeftOut(results, head.warnings)
+  const warnings = head.warnings.list()
+  const now = formatInstant(head.now, head.zone)
+  const parts = { results, issues, now, warnings, message: null, format }
   return {
     outcome: 'executed',
-    whole: () => pointsAnswer({ results, issues, now, warnings, message: null, format }),
-    pieces: (sheets) => answerPieces({ results, issues, now, warnings, message: null, format }, sheets),
-    labels: parsed.labels.length,
-    wrongLabels: issues.length,
+    whole: () => pointsAnswer(parts),
+    chunks: (pool) => answerChunks(parts, pool),
+    labels: outcomes.length,
+    invalidLabels: issues.length,
     statistics,
-    failures: wrong.length === 0 ? NONE : wrong.flatMap(({ cause }) => (isOurs(cause) ? [cause] : [])),
+    failures: [...damage, ...invalid.flatMap(({ cause }) => (isOurs(cause) ? [cause] : []))],
   }
 }
 
 const NONE: readonly never[] = []
 
-/** Labels with results and wrong ones, each in their order. */
-function sorted(outcomes: readonly (ExecutedLabel | WrongLabel)[]): {
+/** Labels with results and invalid ones, each in their order. */
+function sorted(outcomes: readonly (ExecutedLabel | InvalidLabel)[]): {
   readonly results: readonly ExecutedLabel[]
-  readonly wrong: readonly WrongLabel[]
+  readonly invalid: readonly InvalidLabel[]
 } {
-  if (areExecuted(outcomes)) return { results: outcomes, wrong: NONE }
+  if (areExecuted(outcomes)) return { results: outcomes, invalid: NONE }
   const results: ExecutedLabel[] = []
-  const wrong: WrongLabel[] = []
+  const invalid: InvalidLabel[] = []
   for (const outcome of outcomes) {
-    if ('issue' in outcome) wrong.push(outcome)
+    if ('issue' in outcome) invalid.push(outcome)
     else results.push(outcome)
   }
-  return { results, wrong }
+  return { results, invalid }
 }
 
-/** Whether no label is wrong, as in most calls. */
+/** Whether no label is invalid, as in most calls. */
 function areExecuted(
-  outcomes: readonly (ExecutedLabel | WrongLabel)[],
+  outcomes: readonly (ExecutedLabel | InvalidLabel)[],
 ): outcomes is readonly ExecutedLabel[] {
   for (const outcome of outcomes) if ('issue' in outcome) return false
   return true
@@ -238,52 +322,38 @@ function isOurs(error: unknown): boolean {
   return !(error instanceof TidemarkError) || ['unavailable', 'corrupt', 'bug'].includes(error.kind)
 }
 
-/** Labels whose historian could not say what they would cost fail with its error. */
-function withoutFailed(plan: Plan, failures: ReadonlyMap<string, unknown>, signal: AbortSignal): Plan {
-  if (signal.aborted) throw signal.reason
-  if (failures.size === 0) return plan
-  const labels = plan.labels.map((label) => {
-    if (label.kind === 'wrong') return label
-    const historian = label.ledger.historianAmong(failures)
-    if (historian === null) return label
-    const place = { label: label.understood.label, tag: label.understood.address }
-    const cause = failures.get(historian)
-    return { kind: 'wrong', label: place.label, issue: issueOf(cause, place), cause } as const
-  })
-  return { ...plan, labels }
-}
-
 const NOTHING_READ: ReadStatistics = { points: 0, historianCalls: 0 }
 
-/** The call as a whole is not understood: no label applies. */
+/** The call as a whole is invalid: no label applies. Throws what is no fault of the caller. */
 function refusal(error: unknown): MultiAnswer {
-  const { message } = issueOf(error)
+  if (!(error instanceof TidemarkError) || error.kind === 'bug') throw error
+  const issue = issueOf(error)
+  const body = { message: issue.message, results: {}, errors: {}, issues: [issue] }
   return {
     outcome: 'refused',
-    pieces: () => [Buffer.from(JSON.stringify({ message, results: {}, errors: {} }))],
+    chunks: () => [Buffer.from(JSON.stringify(body))],
     labels: 0,
-    wrongLabels: 0,
+    invalidLabels: 0,
     statistics: NOTHING_READ,
     failures: [],
   }
+}
+
+function withRemedy(breach: Breach, remedy: string): Breach {
+  return { ...breach, message: `${breach.message}${remedy}` }
 }
 
 /** The same sentence under every label, and nothing else: a limit was breached or the deadline has passed. */
 function wholeCallFailed(
   outcome: 'limit' | 'deadline',
   head: CallHead,
-  reason: { readonly code: Issue['code']; readonly message: string },
+  { code, message }: { readonly code: Issue['code']; readonly message: string },
 ): MultiAnswer {
-  const { code, message } = reason
-  const issues = head.requests.map(([label]) => ({ code, message, label }))
-  const { format } = head
-  const warnings = head.warnings.list()
-  const now = formatInstant(head.now, head.zone)
   return {
     outcome,
-    pieces: (sheets) => answerPieces({ results: [], issues, now, warnings, message, format }, sheets),
-    labels: issues.length,
-    wrongLabels: issues.length,
+    chunks: () => failedCallChunks(head, { code, message }),
+    labels: head.requests.length,
+    invalidLabels: head.requests.length,
     statistics: NOTHING_READ,
     failures: [],
   }
@@ -292,9 +362,9 @@ function wholeCallFailed(
 function explanation(parsed: ParsedCall, plan: Plan, text: string): MultiAnswer {
   return {
     outcome: 'explained',
-    pieces: () => [Buffer.from(text)],
+    chunks: () => [Buffer.from(text)],
     labels: parsed.labels.length,
-    wrongLabels: parsed.labels.length - plannedLabels(plan).length,
+    invalidLabels: parsed.labels.length - plannedLabels(plan).length,
     statistics: NOTHING_READ,
     failures: [],
   }

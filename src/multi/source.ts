@@ -1,22 +1,32 @@
-import type { RawRange, SeriesSource, SinglePoint, StoredTag } from '../calc/series.ts'
+import { contentKey } from '../calc/graph/need.ts'
+import {
+  type PointSource,
+  type RawRange,
+  type SinglePoint,
+  type StoredTag,
+  shapeOf,
+} from '../calc/graph/point-source.ts'
+import { TagReads } from '../calc/graph/tag-reads.ts'
+import { comparedName } from '../calc/leaves/stored-cost.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type {
   AggregateQuery,
   CallContext,
+  GapsQuery,
   Historian,
   IntegralQuery,
   InterpolationQuery,
+  PlotQuery,
   PointQuery,
   RangeQuery,
 } from '../historian/contract.ts'
-import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { type PointColumns, STATUS_BAD } from '../series/columns.ts'
-import type { FindPoint, Integrals, Neighbours, RangeResult } from '../series/reads.ts'
+import type { GapPage, GapSearch } from '../series/gaps.ts'
+import type { BoundingValues, FindPoint, Integrals, PlotPoints, RangeResult } from '../series/reads.ts'
 import { type Instant, instantFromUs } from '../time/instant.ts'
-import { AskedPoint, type PointAnswer } from './asked-point.ts'
-import { Batch, sendTogether } from './batch.ts'
+import { Batcher } from './batcher.ts'
 
 /** What crossed the historian contract in a call, for metrics and for the proof that estimates hold. */
 export interface ReadStatistics {
@@ -24,99 +34,86 @@ export interface ReadStatistics {
   historianCalls: number
 }
 
-/** Once a call has fetched so many points, pages of streamed ranges are forgotten as soon as they were handed out. */
+/** Once a call has fetched so many points, pages of streamed ranges leave the cache as soon as they were handed out. */
 const KEPT_POINTS = 1_000_000
 
+/** Budget of fetched points: estimates may be coarse, this ends a call that fetches far more than estimated. */
+export interface FetchBudget {
+  readonly points: number
+  /** Called once when the budget is used up; ends the call as a whole. */
+  readonly onExhausted: (error: TidemarkError) => void
+}
+
 /**
- * The reads of one call. Equal reads are made once: the second asker gets the promise of the first. Reads that are
- * asked for in the same turn of the event loop travel to their historian in one method call, so that a hundred labels
- * cost it one round trip per kind of read.
+ * The reads of one call. Equal reads are made once: the second caller gets the promise of the first; ranges that
+ * overlap fetch only what is missing. Reads that are requested in the same tick of the event loop travel to their
+ * historian in one method call, so that a hundred labels cost it one round trip for each kind of read.
  */
-export class CallSource implements SeriesSource {
+export class CallSource implements PointSource {
   readonly statistics: ReadStatistics = { points: 0, historianCalls: 0 }
   readonly #historians: HistorianView
   readonly #context: CallContext
-  readonly #lanes = new Map<string, HistorianLane>()
-  #made: Map<string, Promise<unknown>> | null = null
-  #gridIds: WeakMap<Float64Array, number> | null = null
-  #nextGridId = 1
+  readonly #budget: FetchBudget | null
+  readonly #readers = new Map<string, HistorianReader>()
+  readonly #made = new Map<string, Promise<unknown>>()
+  readonly #tags = new Map<string, TagReads>()
 
-  constructor(historians: HistorianView, context: CallContext) {
+  constructor(historians: HistorianView, context: CallContext, budget: FetchBudget | null = null) {
     this.#historians = historians
     this.#context = context
+    this.#budget = budget
   }
 
   point(tag: StoredTag, find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    return this.#lane(tag).askPoint(tag.tag, find, at).promise()
-  }
-
-  /**
-   * Many points that are all different, in a call that asks for nothing else: they need not be found again, and wait for no other
-   * reads. The answers are in their order; a promise of them, which never rejects, where a historian has to be waited for.
-   */
-  allPoints(asks: readonly PointAsk[]): MaybePromise<readonly PointAnswer[]> {
-    const points: AskedPoint[] = []
-    let lane: HistorianLane | null = null
-    let historian = ''
-    for (const { tag, request } of asks) {
-      const point = new AskedPoint(tag.tag, request.find, request.at)
-      points.push(point)
-      if (lane === null || tag.historian !== historian) {
-        historian = tag.historian
-        lane = this.#lane(tag)
-      }
-      lane.gathered.push(point)
-    }
-    const waiting: Promise<void>[] = []
-    for (const lane of this.#lanes.values()) {
-      const told = lane.readGathered()
-      if (told instanceof Promise) waiting.push(told)
-    }
-    return waiting.length === 0 ? points : Promise.all(waiting).then(() => points)
-  }
-
-  /** Many points beside other reads, without a promise for each. Resolves when all are answered, in their order; rejects never. */
-  async points(asks: readonly PointAsk[]): Promise<readonly PointAnswer[]> {
-    const points = asks.map(({ tag, request: { find, at } }) => this.#lane(tag).askPoint(tag.tag, find, at))
-    let told: Promise<void> | null = null
-    for (const point of points) {
-      // Nearly all travel together.
-      if (point.told === told) continue
-      told = point.told
-      await told
-    }
-    return points
+    return this.#once(tag, `point ${find} ${at}`, (reader) =>
+      this.#reads(tag).point(find, at, () => reader.points.add({ tag: tag.tag, find, at })),
+    )
   }
 
   range(tag: StoredTag, range: RawRange): Promise<RangeResult> {
     const { from, to, order, limit } = range
-    return this.#once(tag, `range ${from} ${to} ${order} ${limit}`, () =>
-      this.#lane(tag).ranges.add({ tag: tag.tag, from, to, order, limit }),
+    const { compared } = tag
+    if (compared !== undefined) {
+      return this.#once(
+        tag,
+        `range ${from} ${to} ${order} ${limit} ${comparedName(compared)}`,
+        ({ ranges }) => ranges.add({ tag: tag.tag, from, to, order, limit, compared }),
+      )
+    }
+    return this.#once(tag, `range ${from} ${to} ${order} ${limit}`, (reader) =>
+      this.#reads(tag).range(range, (missing) => reader.ranges.add({ tag: tag.tag, ...missing })),
+    )
+  }
+
+  intact(tag: StoredTag, range: RawRange): Promise<RangeResult> {
+    const { from, to, order, limit } = range
+    return this.#once(tag, `intact ${from} ${to} ${order} ${limit}`, ({ ranges }) =>
+      ranges.add({ tag: tag.tag, ...range, partial: true }),
     )
   }
 
   page(tag: StoredTag, range: RawRange): Promise<RangeResult> {
-    const { from, to, order, limit } = range
-    const page = this.#once(tag, `range ${from} ${to} ${order} ${limit}`, () =>
-      this.#lane(tag).ranges.add({ tag: tag.tag, from, to, order, limit }),
-    )
+    const page = this.range(tag, range)
     if (this.statistics.points > KEPT_POINTS) {
-      // Series that stream the same range do so side by side and still share this page while it is on its way.
-      const forget = () => this.#made?.delete(this.#key(tag, `range ${from} ${to} ${order} ${limit}`))
+      const { from, to, order, limit } = range
+      // Callers that stream the same range side by side still share this page while it is on its way.
+      const forget = () => this.#made.delete(keyOf(tag, `range ${from} ${to} ${order} ${limit}`))
       page.then(forget, forget)
     }
     return page
   }
 
-  neighbours(tag: StoredTag, times: Float64Array): Promise<Neighbours> {
-    return this.#once(tag, `neighbours ${this.#gridId(times)}`, () =>
-      this.#lane(tag).neighboursAt(times).add(tag.tag),
+  boundingValues(tag: StoredTag, times: Float64Array): Promise<BoundingValues> {
+    return this.#once(tag, `boundingValues ${contentKey(times)}`, (reader) =>
+      this.#reads(tag).boundingValues(times, () => reader.boundingValuesAt(times).add(tag.tag)),
     )
   }
 
   interpolated(tag: StoredTag, times: Float64Array, holdUntil: Instant): Promise<Float64Array> {
-    return this.#once(tag, `interpolated ${this.#gridId(times)} ${shapeName(tag, holdUntil)}`, () =>
-      this.#lane(tag).interpolations.add({ tag: tag.tag, times, stepped: tag.stepped, holdUntil }),
+    return this.#once(
+      tag,
+      `interpolated ${contentKey(times)} ${signalName(tag, holdUntil)}`,
+      ({ interpolations }) => interpolations.add({ tag: tag.tag, times, ...shapeOf(tag, holdUntil) }),
     )
   }
 
@@ -128,8 +125,8 @@ export class CallSource implements SeriesSource {
   ): Promise<Integrals> {
     return this.#once(
       tag,
-      `integrals ${this.#gridId(starts)} ${this.#gridId(ends)} ${shapeName(tag, holdUntil)}`,
-      () => this.#lane(tag).integrals.add({ tag: tag.tag, starts, ends, stepped: tag.stepped, holdUntil }),
+      `integrals ${contentKey(starts)} ${contentKey(ends)} ${signalName(tag, holdUntil)}`,
+      ({ integrals }) => integrals.add({ tag: tag.tag, starts, ends, ...shapeOf(tag, holdUntil) }),
     )
   }
 
@@ -139,198 +136,165 @@ export class CallSource implements SeriesSource {
     names: readonly AggregateName[],
     holdUntil: Instant,
   ): Promise<AggregateColumns> {
-    return this.#once(tag, `aggregates ${this.#gridId(edges)} ${names} ${shapeName(tag, holdUntil)}`, () =>
-      this.#lane(tag).aggregates.add({
-        tag: tag.tag,
-        edges,
-        aggregates: names,
-        stepped: tag.stepped,
-        holdUntil,
-      }),
+    return this.#once(
+      tag,
+      `aggregates ${contentKey(edges)} ${names} ${signalName(tag, holdUntil)}`,
+      ({ aggregates }) =>
+        aggregates.add({ tag: tag.tag, edges, aggregates: names, ...shapeOf(tag, holdUntil) }),
     )
   }
 
-  #once<Result>(tag: StoredTag, read: string, make: () => Promise<Result>): Promise<Result> {
-    const key = this.#key(tag, read)
-    this.#made ??= new Map()
+  plot(tag: StoredTag, edges: Float64Array): Promise<PlotPoints> {
+    const { stepped, maxGapUs } = tag
+    const query =
+      maxGapUs === undefined ? { tag: tag.tag, edges, stepped } : { tag: tag.tag, edges, stepped, maxGapUs }
+    const signal = maxGapUs === undefined ? '' : `${stepped} ${maxGapUs}`
+    return this.#once(tag, `plot ${contentKey(edges)} ${signal}`, ({ plots }) => plots.add(query))
+  }
+
+  gaps(tag: StoredTag, search: GapSearch): Promise<GapPage> {
+    const { from, to, longerThanUs, limit } = search
+    return this.#once(tag, `gaps ${from} ${to} ${longerThanUs} ${limit}`, ({ gaps }) =>
+      gaps.add({ tag: tag.tag, ...search }),
+    )
+  }
+
+  #once<Result>(
+    tag: StoredTag,
+    read: string,
+    make: (reader: HistorianReader) => Promise<Result>,
+  ): Promise<Result> {
+    const key = keyOf(tag, read)
     const made = this.#made.get(key)
     if (made !== undefined) return made as Promise<Result>
-    const promise = make()
+    const promise = make(this.#reader(tag))
     this.#made.set(key, promise)
     return promise
   }
 
-  #key(tag: StoredTag, read: string): string {
-    // A historian's name holds no slash, so the first one separates it from the tag, and no control character stands in
-    // a tag's name, so the separator before the read is unambiguous too.
-    return `${tag.historian}/${tag.tag}\0${read}`
+  #reads(tag: StoredTag): TagReads {
+    return this.#tags.getOrInsertComputed(
+      tagKey(tag),
+      () => new TagReads(() => this.statistics.points <= KEPT_POINTS),
+    )
   }
 
-  #lane(tag: StoredTag): HistorianLane {
-    let lane = this.#lanes.get(tag.historian)
-    if (lane === undefined) {
+  #reader(tag: StoredTag): HistorianReader {
+    let reader = this.#readers.get(tag.historian)
+    if (reader === undefined) {
       const historian = this.#historians.find(tag.historian)
       if (historian === null)
         throw new TidemarkError('HISTORIAN_NOT_FOUND', { historian: tag.historian, tag: tag.tag })
-      lane = new HistorianLane(historian, this.#context, this.statistics)
-      this.#lanes.set(tag.historian, lane)
+      reader = new HistorianReader(historian, this.#context, (points) => this.#count(points))
+      this.#readers.set(tag.historian, reader)
     }
-    return lane
-  }
-
-  #gridId(times: Float64Array): number {
-    this.#gridIds ??= new WeakMap()
-    let id = this.#gridIds.get(times)
-    if (id === undefined) {
-      id = this.#nextGridId++
-      this.#gridIds.set(times, id)
-    }
-    return id
-  }
-}
-
-/** The batches that wait for one historian, each made when it is needed. */
-class HistorianLane {
-  /** Points that are read together, without waiting for others. */
-  readonly gathered: AskedPoint[] = []
-  /** The first point asked of each tag, and most often the only one: known by what it is, without a name made up for it. */
-  #firstPoints: Map<string, AskedPoint> | null = null
-  #points: Batch<PointQuery, SinglePoint | null> | null = null
-  #ranges: Batch<RangeQuery, RangeResult> | null = null
-  #interpolations: Batch<InterpolationQuery, Float64Array> | null = null
-  #integrals: Batch<IntegralQuery, Integrals> | null = null
-  #aggregates: Batch<AggregateQuery, AggregateColumns> | null = null
-  #neighbours: Map<Float64Array, Batch<string, Neighbours>> | null = null
-  readonly #historian: Historian
-  readonly #context: CallContext
-  readonly #statistics: ReadStatistics
-
-  constructor(historian: Historian, context: CallContext, statistics: ReadStatistics) {
-    this.#historian = historian
-    this.#context = context
-    this.#statistics = statistics
-  }
-
-  get points(): Batch<PointQuery, SinglePoint | null> {
-    this.#points ??= new Batch((queries) => this.#readPoints(queries))
-    return this.#points
-  }
-
-  #readPoints(queries: readonly PointQuery[]): MaybePromise<readonly (SinglePoint | null)[]> {
-    const found = this.#historian.readPoints(queries, this.#context)
-    return found instanceof Promise
-      ? found.then((points) => this.#takePoints(points))
-      : this.#takePoints(found)
-  }
-
-  /** Reads what was gathered, in one call. A promise, which never rejects, where that has to be waited for. */
-  readGathered(): MaybePromise<void> {
-    return sendTogether(this.gathered, this.gathered, (queries) => this.#readPoints(queries))
-  }
-
-  #takePoints(found: PointColumns): readonly (SinglePoint | null)[] {
-    const count = found.times.length
-    this.#count(count)
-    const points: (SinglePoint | null)[] = []
-    for (let i = 0; i < count; i++) points.push(pointAt(found, i))
-    return points
-  }
-
-  get ranges(): Batch<RangeQuery, RangeResult> {
-    this.#ranges ??= new Batch(async (queries) => {
-      const results = await this.#historian.readRanges(queries, this.#context)
-      this.#count(results.reduce((sum, result) => sum + result.points.times.length, 0))
-      return results
-    })
-    return this.#ranges
-  }
-
-  get interpolations(): Batch<InterpolationQuery, Float64Array> {
-    this.#interpolations ??= new Batch(async (queries) => {
-      const historian = this.#historian
-      const read = pushDown(historian, historian.readInterpolated)
-      const results = await read.call(historian, queries, this.#context)
-      this.#count(results.reduce((sum, values) => sum + values.length, 0))
-      return results
-    })
-    return this.#interpolations
-  }
-
-  get integrals(): Batch<IntegralQuery, Integrals> {
-    this.#integrals ??= new Batch(async (queries) => {
-      const historian = this.#historian
-      const read = pushDown(historian, historian.readIntegrals)
-      const results = await read.call(historian, queries, this.#context)
-      this.#count(results.reduce((sum, result) => sum + result.integrals.length, 0))
-      return results
-    })
-    return this.#integrals
-  }
-
-  get aggregates(): Batch<AggregateQuery, AggregateColumns> {
-    this.#aggregates ??= new Batch(async (queries) => {
-      const historian = this.#historian
-      const read = pushDown(historian, historian.readAggregates)
-      const results = await read.call(historian, queries, this.#context)
-      this.#count(queries.reduce((sum, query) => sum + query.edges.length - 1, 0))
-      return results
-    })
-    return this.#aggregates
-  }
-
-  /** The point that was asked for already, or a new one. */
-  askPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
-    this.#firstPoints ??= new Map()
-    const first = this.#firstPoints.get(tag)
-    if (first === undefined) {
-      const point = this.#newPoint(tag, find, at)
-      this.#firstPoints.set(tag, point)
-      return point
-    }
-    if (first.find === find && first.at === at) return first
-    first.others ??= new Map()
-    return first.others.getOrInsertComputed(`${find} ${at}`, () => this.#newPoint(tag, find, at))
-  }
-
-  #newPoint(tag: string, find: FindPoint, at: Instant): AskedPoint {
-    const point = new AskedPoint(tag, find, at)
-    point.told = this.points.addFor(point, point)
-    return point
-  }
-
-  /** Neighbours of many tags at the same times are one read; at other times they are another. */
-  neighboursAt(times: Float64Array): Batch<string, Neighbours> {
-    this.#neighbours ??= new Map()
-    let batch = this.#neighbours.get(times)
-    if (batch === undefined) {
-      batch = new Batch(async (tags) => {
-        const results = await this.#historian.readNeighbours(tags, times, this.#context)
-        this.#count(results.reduce((sum, result) => sum + countNeighbours(result), 0))
-        return results
-      })
-      this.#neighbours.set(times, batch)
-    }
-    return batch
+    return reader
   }
 
   #count(points: number): void {
-    this.#statistics.points += points
-    this.#statistics.historianCalls++
+    this.statistics.points += points
+    this.statistics.historianCalls++
+    const budget = this.#budget
+    if (budget === null || this.statistics.points <= budget.points) return
+    const error = new TidemarkError('LIMIT_FETCHED_POINTS', { limit: budget.points })
+    budget.onExhausted(error)
+    throw error
   }
 }
 
-/** A raw point of a stored tag, as `SeriesSource.point` is asked for it. */
-export interface PointAsk {
-  readonly tag: StoredTag
-  readonly request: { readonly find: FindPoint; readonly at: Instant }
+function keyOf(tag: StoredTag, read: string): string {
+  // No control character stands in a tag's name, so the separator is unambiguous.
+  return `${tagKey(tag)}\0${read}`
 }
 
-/** A tag may be read linear and held in the same call. */
-function shapeName(tag: StoredTag, holdUntil: Instant): string {
-  return `${tag.stepped ? 'stepped' : 'linear'} ${holdUntil}`
+function tagKey({ historian, tag }: StoredTag): string {
+  // A historian's name holds no slash, so the first one separates it from the tag.
+  return `${historian}/${tag}`
 }
 
-function pointAt(points: PointColumns, index: number): SinglePoint | null {
+/** The batchers of one historian. */
+class HistorianReader {
+  readonly points: Batcher<PointQuery, SinglePoint | null>
+  readonly ranges: Batcher<RangeQuery, RangeResult>
+  readonly interpolations: Batcher<InterpolationQuery, Float64Array>
+  readonly integrals: Batcher<IntegralQuery, Integrals>
+  readonly aggregates: Batcher<AggregateQuery, AggregateColumns>
+  readonly plots: Batcher<PlotQuery, PlotPoints>
+  readonly gaps: Batcher<GapsQuery, GapPage>
+  readonly #boundingValues = new Map<number, Batcher<string, BoundingValues>>()
+  readonly #historian: Historian
+  readonly #context: CallContext
+  readonly #count: (points: number) => void
+
+  /** @param count called with the points that each method call returned; may throw */
+  constructor(historian: Historian, context: CallContext, count: (points: number) => void) {
+    this.#historian = historian
+    this.#context = context
+    this.#count = count
+    this.points = new Batcher(async (queries) => {
+      const found = await historian.readPoints(queries, context)
+      count(found.times.length)
+      return queries.map((_, i) => pointAt(found, i))
+    })
+    this.ranges = new Batcher(async (queries) => {
+      const results = await historian.readRanges(queries, context)
+      count(sumOf(results, ({ points }) => points.times.length))
+      return results
+    })
+    this.interpolations = new Batcher(async (queries) => {
+      const results = await pushDown(historian, historian.readInterpolated).call(historian, queries, context)
+      count(sumOf(results, (values) => values.length))
+      return results
+    })
+    this.integrals = new Batcher(async (queries) => {
+      const results = await pushDown(historian, historian.readIntegrals).call(historian, queries, context)
+      count(sumOf(results, ({ integrals }) => integrals.length))
+      return results
+    })
+    this.aggregates = new Batcher(async (queries) => {
+      const results = await pushDown(historian, historian.readAggregates).call(historian, queries, context)
+      count(sumOf(queries, ({ edges }) => edges.length - 1))
+      return results
+    })
+    this.gaps = new Batcher(async (queries) => {
+      const results = await pushDown(historian, historian.readGaps).call(historian, queries, context)
+      count(sumOf(results, ({ from }) => 2 * from.length))
+      return results
+    })
+    this.plots = new Batcher(async (queries) => {
+      const results = await pushDown(historian, historian.readPlots).call(historian, queries, context)
+      count(sumOf(queries, ({ edges }) => edges.length - 1))
+      return results
+    })
+  }
+
+  /** Bounding points of many tags at the same times are one read; at other times they are another. */
+  boundingValuesAt(times: Float64Array): Batcher<string, BoundingValues> {
+    return this.#boundingValues.getOrInsertComputed(
+      contentKey(times),
+      () =>
+        new Batcher(async (tags) => {
+          const results = await this.#historian.readBoundingValues(tags, times, this.#context)
+          this.#count(sumOf(results, countBoundingValues))
+          return results
+        }),
+    )
+  }
+}
+
+function sumOf<Item>(items: readonly Item[], count: (item: Item) => number): number {
+  let sum = 0
+  for (const item of items) sum += count(item)
+  return sum
+}
+
+/** A tag may be read linear and with step interpolation in the same call. */
+function signalName(tag: StoredTag, holdUntil: Instant): string {
+  return `${tag.stepped ? 'stepped' : 'linear'} ${holdUntil} ${tag.maxGapUs ?? ''}`
+}
+
+/** The point with an index, as the historian contract gives it; `null` where there is none. */
+export function pointAt(points: PointColumns, index: number): SinglePoint | null {
   const time = points.times[index]!
   if (Number.isNaN(time)) return null
   return {
@@ -340,11 +304,11 @@ function pointAt(points: PointColumns, index: number): SinglePoint | null {
   }
 }
 
-function countNeighbours(neighbours: Neighbours): number {
+function countBoundingValues(boundingValues: BoundingValues): number {
   let count = 0
-  for (let i = 0; i < neighbours.beforeTimes.length; i++) {
-    if (!Number.isNaN(neighbours.beforeTimes[i]!)) count++
-    if (!Number.isNaN(neighbours.afterTimes[i]!)) count++
+  for (let i = 0; i < boundingValues.beforeTimes.length; i++) {
+    if (!Number.isNaN(boundingValues.beforeTimes[i]!)) count++
+    if (!Number.isNaN(boundingValues.afterTimes[i]!)) count++
   }
   return count
 }

@@ -1,7 +1,7 @@
 /**
- * Points in columns: one array for each of timestamp, value and status, all of the same length. Columns, not an object per
- * point, because a call moves up to a few hundred thousand points and allocating them one by one costs more than all
- * arithmetic on them.
+ * Points in columns: one array for each of timestamp, value and status, all of the same length. Columns, not an object
+ * per point, because a call moves up to a few hundred thousand points and allocating them one by one costs more than
+ * all arithmetic on them.
  */
 export interface PointColumns {
   /** Whole microseconds since 1970 (an Instant each); ascending unless said otherwise, distinct. */
@@ -56,6 +56,21 @@ export function concatColumns(all: readonly PointColumns[]): PointColumns {
   return whole
 }
 
+/** The points with these indexes, in their order. */
+export function pickColumns(
+  { times, values, statuses }: PointColumns,
+  indexes: readonly number[],
+): PointColumns {
+  const picked = makeColumns(indexes.length)
+  for (let i = 0; i < indexes.length; i++) {
+    const index = indexes[i]!
+    picked.times[i] = times[index]!
+    picked.values[i] = values[index]!
+    picked.statuses[i] = statuses[index]!
+  }
+  return picked
+}
+
 /** The points in the opposite order, copied. */
 export function reverseColumns(points: PointColumns): PointColumns {
   return {
@@ -87,4 +102,42 @@ export function upperBound(times: Float64Array, at: number): number {
     else high = middle
   }
   return low
+}
+
+/** The times of both, which are ascending, each once; one of the arrays itself where they are equal. */
+export function mergeTimes(a: Float64Array, b: Float64Array): Float64Array {
+  if (a.length === b.length && isSame(a, b)) return a
+  const merged = new Float64Array(a.length + b.length)
+  let i = 0
+  let j = 0
+  let length = 0
+  while (i < a.length && j < b.length) {
+    const left = a[i]!
+    const right = b[j]!
+    merged[length++] = left <= right ? left : right
+    if (left <= right) i++
+    if (right <= left) j++
+  }
+  while (i < a.length) merged[length++] = a[i++]!
+  while (j < b.length) merged[length++] = b[j++]!
+  return merged.subarray(0, length)
+}
+
+/** All times that occur, in any order, as ascending ones, each once. */
+export function allTimes(columns: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(columns.reduce((length, times) => length + times.length, 0))
+  let offset = 0
+  for (const times of columns) {
+    all.set(times, offset)
+    offset += times.length
+  }
+  all.sort()
+  let length = 0
+  for (let i = 0; i < all.length; i++) if (i === 0 || all[i] !== all[i - 1]) all[length++] = all[i]!
+  return all.subarray(0, length)
+}
+
+function isSame(a: Float64Array, b: Float64Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }

@@ -1,12 +1,13 @@
-import { type PointColumns, STATUS_OK, upperBound } from './columns.ts'
-import { isGood, valueBetween } from './interpolate.ts'
+import { valueBetween } from './interpolate.ts'
 import type { Integrals, SignalShape } from './reads.ts'
+import { SignalFeeder, type SignalTarget } from './signal-feeder.ts'
 
 /**
- * Adds up the integral over spans of a signal that is given as straight segments, one after the other. Each span keeps
+ * Adds up the integral over spans of a signal that is given as linear segments, in their order. Each span keeps
  * a compensated sum, and memory is that of the spans, however many segments there are.
  */
-export class SpanIntegrator {
+export class SpanIntegrator implements SignalTarget {
+  readonly takesZero = false
   readonly #starts: Float64Array
   readonly #ends: Float64Array
   readonly #integrals: Float64Array
@@ -24,10 +25,6 @@ export class SpanIntegrator {
     this.#coveredUs = new Float64Array(starts.length)
   }
 
-  /**
-   * The signal goes straight from `value1` at `time1` to `value2`, its limit from the left, at `time2`.
-   * Segments come in ascending order and do not overlap; where there is none the signal has no value.
-   */
   segment(time1: number, value1: number, time2: number, value2: number): void {
     const starts = this.#starts
     const ends = this.#ends
@@ -52,14 +49,14 @@ export class SpanIntegrator {
     }
   }
 
-  /** Whether the stretch between two times lies in one span or in none: then `stretch` takes its integral. */
+  /** Whether the segment between two times lies in one span or in none: then `segmentSum` takes its integral. */
   takes(time1: number, time2: number): boolean {
     const span = this.#spanAfter(time1)
     if (span === this.#starts.length || this.#starts[span]! >= time2) return true
     return this.#starts[span]! <= time1 && this.#ends[span]! >= time2
   }
 
-  /** The latest time that a stretch from `time1` on can reach so that `takes` says yes to it. */
+  /** The latest time that a segment from `time1` on can reach so that `takes` says yes to it. */
   reachFrom(time1: number): number {
     const span = this.#spanAfter(time1)
     if (span === this.#starts.length) return Number.POSITIVE_INFINITY
@@ -68,11 +65,11 @@ export class SpanIntegrator {
   }
 
   /** The integral of the signal from one time to another, in place of its segments; only after `takes` said yes. */
-  stretch(time1: number, time2: number, integral: number): void {
+  segmentSum(time1: number, time2: number, integral: number, _zeroUs: number, coveredUs: number): void {
     const span = this.#spanAfter(time1)
     this.#span = span
     if (span < this.#starts.length && this.#starts[span]! < time2) {
-      this.#addTerm(span, time2 - time1, integral)
+      this.#addTerm(span, coveredUs, integral)
     }
   }
 
@@ -108,107 +105,19 @@ export class SpanIntegrator {
   }
 }
 
-/** What has to be known of a stretch of points to integrate over all of it. */
-export interface GoodStretch {
-  /** Good points; the rest is of no meaning when there is none. */
-  readonly numGood: number
-  readonly firstGoodTime: number
-  readonly lastGoodTime: number
-  /** Values of the first and the last good point. */
-  readonly first: number
-  readonly last: number
-  /** Integrals of the linear and of the stepped signal between them, in the tag's unit times microseconds. */
-  readonly linear: number
-  readonly stepped: number
-}
-
-/**
- * Integrals of a tag's signal over spans, fed with its points page by page.
- *
- * Feed, in ascending order: the last good point at or before the first start (if there is one), all points between, and the
- * first good point at or after the last end (if there is one); then `finish`. Feeding more on either side changes nothing.
- * Without a point after the last end, the last good point holds until `shape.holdUntil`.
- */
-export class SignalIntegrator {
+/** Integrals of a tag's signal over spans, fed with its points page by page. */
+export class SignalIntegrator extends SignalFeeder {
   readonly #spans: SpanIntegrator
-  readonly #shape: SignalShape
-  #time = Number.NaN
-  #value = Number.NaN
 
   constructor(starts: Float64Array, ends: Float64Array, shape: SignalShape) {
-    this.#spans = new SpanIntegrator(starts, ends)
-    this.#shape = shape
-  }
-
-  /** The next page of points; BAD ones are left out. */
-  add(points: PointColumns): void {
-    const { times } = points
-    for (let i = 0; i < times.length; i++) {
-      if (!isGood(points, i)) continue
-      this.addPoint(times[i]!, points.values[i]!)
-      // All that follows in the same span is one term of its sum.
-      const reach = this.#spans.reachFrom(times[i]!)
-      const end = times[times.length - 1]! <= reach ? times.length : upperBound(times, reach)
-      if (end > i + 1) this.#addRun(points, i + 1, end)
-      i = Math.max(i, end - 1)
-    }
-  }
-
-  /** The next points, with index from start to end, none of them beyond the reach of the last one before. */
-  #addRun(points: PointColumns, start: number, end: number): void {
-    const { times, values, statuses } = points
-    const { stepped } = this.#shape
-    const from = this.#time
-    let time = from
-    let value = this.#value
-    let sum = 0
-    let lost = 0
-    for (let i = start; i < end; i++) {
-      const nextTime = times[i]!
-      const nextValue = values[i]!
-      if (statuses[i] !== STATUS_OK || Number.isNaN(nextValue)) continue
-      const term = (nextTime - time) * (stepped ? value : value / 2 + nextValue / 2)
-      const next = sum + term
-      if (Math.abs(sum) >= Math.abs(term)) lost += sum - next + term
-      else lost += term - next + sum
-      sum = next
-      time = nextTime
-      value = nextValue
-    }
-    if (time > from) this.#spans.stretch(from, time, Number.isFinite(sum) ? sum + lost : sum)
-    this.#time = time
-    this.#value = value
-  }
-
-  /** The next good point. */
-  addPoint(time: number, value: number): void {
-    if (this.#time < time) {
-      this.#spans.segment(this.#time, this.#value, time, this.#shape.stepped ? this.#value : value)
-    }
-    this.#time = time
-    this.#value = value
-  }
-
-  /**
-   * The next points by what is known of them, when the stretch from the first to the last good one lies in one span or in none;
-   * otherwise false, nothing was added, and they have to be fed.
-   */
-  addStretch(stretch: GoodStretch): boolean {
-    if (stretch.numGood === 0) return true
-    const { firstGoodTime, lastGoodTime, linear, stepped } = stretch
-    if (!this.#spans.takes(firstGoodTime, lastGoodTime)) return false
-    this.addPoint(firstGoodTime, stretch.first)
-    this.#spans.stretch(firstGoodTime, lastGoodTime, this.#shape.stepped ? stepped : linear)
-    this.#time = lastGoodTime
-    this.#value = stretch.last
-    return true
+    const spans = new SpanIntegrator(starts, ends)
+    super(spans, shape)
+    this.#spans = spans
   }
 
   /** The integrals, once all points were fed. */
   finish(): Integrals {
-    if (this.#time < this.#shape.holdUntil) {
-      this.#spans.segment(this.#time, this.#value, this.#shape.holdUntil, this.#value)
-    }
+    this.end()
     return this.#spans.result()
   }
 }

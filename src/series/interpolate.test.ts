@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { instantFromUs } from '../time/instant.ts'
 import { type PointColumns, STATUS_BAD, STATUS_OK } from './columns.ts'
 import { goodPoints, interpolate, valueBetween, valuesFromPoints } from './interpolate.ts'
-import type { Neighbours } from './reads.ts'
+import type { BoundingValues } from './reads.ts'
 
 function points(...rows: readonly (readonly [number, number, ('BAD' | undefined)?])[]): PointColumns {
   return {
@@ -14,8 +14,8 @@ function points(...rows: readonly (readonly [number, number, ('BAD' | undefined)
   }
 }
 
-/** The slow, obvious neighbours. */
-function neighboursOf(all: PointColumns, times: readonly number[]): Neighbours {
+/** The slow, obvious bounding values. */
+function boundingValuesOf(all: PointColumns, times: readonly number[]): BoundingValues {
   const { times: t, values: v } = goodPoints(all)
   const before = times.map((at) => t.findLastIndex((time) => time <= at))
   const after = times.map((at) => t.findIndex((time) => time >= at))
@@ -29,7 +29,7 @@ function neighboursOf(all: PointColumns, times: readonly number[]): Neighbours {
 
 function at(all: PointColumns, stepped: boolean, holdUntil: number, times: readonly number[]) {
   const shape = { stepped, holdUntil: instantFromUs(holdUntil) }
-  return [...interpolate(neighboursOf(all, times), Float64Array.from(times), shape)]
+  return [...interpolate(boundingValuesOf(all, times), Float64Array.from(times), shape)]
 }
 
 const FLOW = points([100, 10], [200, 30], [300, 99, 'BAD'], [400, 50])
@@ -84,7 +84,7 @@ const columns = fc
     points(...times.map((time, i) => [time, values[i]!, bad[i] === 0 ? 'BAD' : undefined] as const)),
   )
 
-test('values from a stretch of points and its edges are those from neighbours', () => {
+test('values from a run of points and its edges are those from bounding values', () => {
   fc.assert(
     fc.property(columns, fc.nat(60), fc.nat(60), fc.boolean(), fc.nat(70), (all, a, b, stepped, hold) => {
       const from = Math.min(a, b)
@@ -104,7 +104,7 @@ test('values from a stretch of points and its edges are those from neighbours', 
         i === null ? null : { time: good.times[i]!, value: good.values[i]! }
       assert.deepEqual(
         valuesFromPoints(inside, edgePoint(prev), edgePoint(next), times, shape, 'at'),
-        interpolate(neighboursOf(all, [...times]), times, shape),
+        interpolate(boundingValuesOf(all, [...times]), times, shape),
       )
     }),
   )

@@ -1,7 +1,7 @@
 import { type PointColumns, STATUS_OK, upperBound } from './columns.ts'
-import type { Neighbours, SignalShape } from './reads.ts'
+import type { BoundingValues, SignalShape } from './reads.ts'
 
-/** A good point beside a stretch of points. */
+/** Bounding value: a good point before or after a range of points. */
 export interface EdgePoint {
   readonly time: number
   readonly value: number
@@ -9,19 +9,23 @@ export interface EdgePoint {
 
 /**
  * Which value is meant where a signal switches: that at the instant, or the limit from the left, which is what the
- * signal had just before it.
+ * signal had just before it, or from the right.
  */
-export type Side = 'at' | 'before'
+export type Side = 'at' | 'before' | 'after'
 
 /**
- * Values of a signal at given times from their neighbours.
- * @param times  ascending instants, those that the neighbours were asked for
+ * Interpolation: values of a signal at given times from their bounding values.
+ * @param times  ascending instants, the times of the bounding values
  * @returns      in the tag's unit; a good raw point's own value at its time; NaN before the first good point and beyond
  *               `shape.holdUntil`, up to which (included) the last good point holds
  * @source       INTERFACE.md, section 5
  */
-export function interpolate(neighbours: Neighbours, times: Float64Array, shape: SignalShape): Float64Array {
-  const { beforeTimes, beforeValues, afterTimes, afterValues } = neighbours
+export function interpolate(
+  boundingValues: BoundingValues,
+  times: Float64Array,
+  shape: SignalShape,
+): Float64Array {
+  const { beforeTimes, beforeValues, afterTimes, afterValues } = boundingValues
   const values = new Float64Array(times.length)
   for (let i = 0; i < times.length; i++) {
     values[i] = valueBeside(
@@ -37,8 +41,8 @@ export function interpolate(neighbours: Neighbours, times: Float64Array, shape: 
 }
 
 /**
- * Value of a signal at `at` from the last good point at or before it and the first one at or after it; the time of one that does
- * not exist is NaN. As {@link interpolate}.
+ * Value of a signal at `at` from the last good point at or before it and the first one at or after it; the time of one
+ * that does not exist is NaN. As {@link interpolate}.
  */
 export function valueBeside(
   at: number,
@@ -49,10 +53,57 @@ export function valueBeside(
   shape: SignalShape,
 ): number {
   if (before === at) return beforeValue
-  if (Number.isNaN(before)) return Number.NaN
+  if (Number.isNaN(before) || isGap(at, before, after, shape)) return Number.NaN
   if (Number.isNaN(after)) return at <= shape.holdUntil ? beforeValue : Number.NaN
   return shape.stepped ? beforeValue : valueBetween(at, before, beforeValue, after, afterValue)
 }
+
+/**
+ * Whether the signal has no value at a time after one good point and before the next because they are too far apart.
+ * @param after  time of the next good point; NaN when there is none
+ */
+export function isGap(
+  at: number,
+  before: number,
+  after: number,
+  { stepped, maxGapUs }: SignalShape,
+): boolean {
+  if (maxGapUs === undefined || after - before <= maxGapUs) return false
+  return (!stepped && !Number.isNaN(after)) || at >= before + maxGapUs
+}
+
+/**
+ * Instants of [from, to) at which a signal ends although no good point stands there, ascending: where nothing good came
+ * within `maxGapUs`. Not the ends of gaps of a linear signal, which ends at a good point.
+ * @param times  of the good points, ascending
+ * @param prev, next  the good points beside them; `null` when there is none
+ */
+export function signalEnds(
+  times: Float64Array,
+  prev: EdgePoint | null,
+  next: EdgePoint | null,
+  from: number,
+  to: number,
+  { stepped, holdUntil, maxGapUs }: SignalShape,
+): Float64Array {
+  const ends: number[] = []
+  if (maxGapUs === undefined) return NO_TIMES
+  let last = prev?.time ?? Number.NaN
+  const look = (time: number): void => {
+    const end = last + maxGapUs
+    if (stepped && time - last > maxGapUs && end >= from && end < to) ends.push(end)
+    last = time
+  }
+  for (let i = 0; i < times.length; i++) look(times[i]!)
+  if (next !== null) look(next.time)
+  else {
+    const end = last + maxGapUs
+    if (end <= holdUntil && end >= from && end < to) ends.push(end)
+  }
+  return Float64Array.from(ends)
+}
+
+const NO_TIMES = new Float64Array(0)
 
 /**
  * Value at `at` on the line from (time1, value1) to (time2, value2), for time1 <= at <= time2 and time1 < time2.
@@ -83,7 +134,8 @@ export function valueBetween(
  * @param next    the first good point after all of `points`, at or after the last of `times`; `null` when there is none
  * @param times   ascending instants
  * @param side    'before' gives limits from the left: at a point of a stepped signal what was held until then, at the
- *                first good point NaN
+ *                first good point NaN; 'after' gives limits from the right, which are no values where a linear signal
+ *                has a gap behind a point, or its last value has ended
  * @returns       as {@link interpolate}
  */
 export function valuesFromPoints(
@@ -94,16 +146,27 @@ export function valuesFromPoints(
   shape: SignalShape,
   side: Side,
 ): Float64Array {
-  const { times: goodTimes, values: goodValues } = goodPoints(points)
-  const { stepped, holdUntil } = shape
+  return valuesFromGoodPoints(goodPoints(points), prev, next, times, shape, side)
+}
+
+/** The same from points of which none is to be left out. */
+export function valuesFromGoodPoints(
+  { times: goodTimes, values: goodValues }: PointColumns,
+  prev: EdgePoint | null,
+  next: EdgePoint | null,
+  times: Float64Array,
+  shape: SignalShape,
+  side: Side,
+): Float64Array {
+  const { stepped, holdUntil, maxGapUs } = shape
   const values = new Float64Array(times.length)
   // Walking is cheaper than searching only when there are not many points for each time.
   const walk = goodTimes.length < times.length * 16
-  let passed = times.length === 0 ? 0 : upperBound(goodTimes, side === 'at' ? times[0]! : times[0]! - 1)
+  let passed = times.length === 0 ? 0 : upperBound(goodTimes, side === 'before' ? times[0]! - 1 : times[0]!)
   for (let i = 0; i < times.length; i++) {
     const at = times[i]!
     // Instants are whole, so "before at" is "not after at - 1".
-    const last = side === 'at' ? at : at - 1
+    const last = side === 'before' ? at - 1 : at
     if (walk) while (passed < goodTimes.length && goodTimes[passed]! <= last) passed++
     else passed = upperBound(goodTimes, last)
     let time1: number
@@ -121,7 +184,17 @@ export function valuesFromPoints(
       values[i] = Number.NaN
       continue
     }
-    if (time1 === at) values[i] = value1
+    if (maxGapUs !== undefined && (time1 < at || side === 'after')) {
+      const isBeyond = next !== null && time1 === next.time
+      const time2 = isBeyond ? Number.NaN : (goodTimes[passed] ?? next?.time ?? Number.NaN)
+      if (isGap(last, time1, time2, shape)) {
+        values[i] = Number.NaN
+        continue
+      }
+    }
+    const isLast = passed === goodTimes.length && next === null
+    if (isLast && side === 'after' && at >= holdUntil) values[i] = Number.NaN
+    else if (time1 === at) values[i] = value1
     else if (passed < goodTimes.length) {
       values[i] = stepped ? value1 : valueBetween(at, time1, value1, goodTimes[passed]!, goodValues[passed]!)
     } else if (next !== null) {

@@ -13,7 +13,10 @@ export function compareNames(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Lifts surrogates above the units from U+E000: whatever differs first decides, and only their order is wrong in UTF-16. */
+/**
+ * Lifts surrogates above the units from U+E000: the first unit that differs decides, and only their order is wrong in
+ * UTF-16.
+ */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { TurnBudget } from '../scheduling/turn-budget.ts'
 
 /** How long work may hold the event loop before it lets others in. */
 const SLICE_MS = 4
@@ -20,9 +20,12 @@ export class Pacer {
     return now - this.#since >= SLICE_MS
   }
 
-  /** Lets others in. Throws the signal's reason when it is aborted. */
+  /**
+   * Lets others in: one long read or call goes on in each turn of the event loop. Throws the signal's reason when it is
+   * aborted.
+   */
   async rest(signal?: AbortSignal): Promise<void> {
-    await setImmediate()
+    await TurnBudget.shared.next()
     signal?.throwIfAborted()
     this.#since = performance.now()
   }

@@ -16,7 +16,10 @@ export interface SharedStoreDefinition<Config = unknown> {
   /** Value of `store.type`. */
   readonly type: string
   readonly configSchema: ZodType<Config>
-  /** Connects when it is first asked: a server that cannot be reached now fails the calls that need it, and nothing else. */
+  /**
+   * Connects when it is first asked: a server that cannot be reached now fails the calls that need it, and nothing
+   * else.
+   */
   open(config: Config, log: StoreLog): SharedStore
 }
 

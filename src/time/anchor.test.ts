@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  type Anchor,
-  makeWindows,
-  parseAnchor,
-  parseWindow,
-  type TotalWindow,
-  type WindowLayout,
-} from './anchor.ts'
+import { type Anchor, parseAnchor, parseWindow, type TotalWindow } from './anchor.ts'
 import { instantFromUs, US_PER_DAY, US_PER_HOUR } from './instant.ts'
 import { anyZoneId, instant, shown, zone } from './time.fixture.ts'
-import type { LaidWindows } from './total-windows.ts'
+import { type AnchoredWindows, makeWindows, type WindowLayout } from './total-windows.ts'
 import { ZONE_ABBREVIATIONS } from './zone-abbreviations.ts'
 
 const OSLO = 'Europe/Oslo'
@@ -27,10 +20,10 @@ const window = (text: string): TotalWindow => {
 }
 const layout = (windowText: string, anchorText: string, id = 'UTC'): WindowLayout | string =>
   makeWindows(window(windowText), anchor(anchorText, id), zone(id))
-const laid = (windowText: string, anchorText: string, id = 'UTC'): LaidWindows => {
+const anchored = (windowText: string, anchorText: string, id = 'UTC'): AnchoredWindows => {
   const made = layout(windowText, anchorText, id)
-  if (typeof made === 'string' || made.kind !== 'laid')
-    throw new Error(`not laid: ${windowText}, ${anchorText}`)
+  if (typeof made === 'string' || made.kind !== 'anchored')
+    throw new Error(`not anchored: ${windowText}, ${anchorText}`)
   return made
 }
 
@@ -106,7 +99,7 @@ test('abbreviations are those of the zones that use them', () => {
 
 test('the window that holds t', () => {
   const holds = (of: string, from: string, id: string, t: string, start: string, end: string): void => {
-    const windows = laid(of, from, id)
+    const windows = anchored(of, from, id)
     assert.equal(shown(windows.startAt(instant(t))), shown(instant(start)), `${of}, ${from}: start`)
     assert.equal(shown(windows.endAt(instant(t))), shown(instant(end)), `${of}, ${from}: end`)
     assert.equal(windows.startAt(instant(start)), instant(start))
@@ -237,10 +230,10 @@ test('the window that holds t', () => {
   holds('WEEK', '2026-04-01', 'UTC', '2026-03-27T00:00:00Z', '2026-03-25T00:00:00Z', '2026-04-01T00:00:00Z')
 })
 
-test('a dynamic window ends at t plus its offset', () => {
+test('a rolling window ends at t plus its offset', () => {
   const spans = (of: string, from: string, t: string, start: string, end: string): void => {
     const windows = layout(of, from, OSLO)
-    if (typeof windows === 'string' || windows.kind !== 'dynamic') throw new Error(`not dynamic: ${from}`)
+    if (typeof windows === 'string' || windows.kind !== 'rolling') throw new Error(`not rolling: ${from}`)
     assert.equal(shown(windows.startFor(instant(t))), shown(instant(start)), `${of}, ${from}`)
     assert.equal(shown(windows.endFor(instant(t))), shown(instant(end)), `${of}, ${from}`)
   }
@@ -253,7 +246,7 @@ test('a dynamic window ends at t plus its offset', () => {
   spans('YEAR', '0', t, '2025-03-29T12:00:00+01:00', t)
 })
 
-test('a window longer than its calendar anchor is refused, whatever else is laid', () => {
+test('a window longer than its calendar anchor is refused, whatever else is set', () => {
   const refused = (of: string, from: string): void =>
     assert.equal(typeof layout(of, from), 'string', `${of}, ${from}`)
   for (const [of, from] of [
@@ -281,7 +274,7 @@ test('a window longer than its calendar anchor is refused, whatever else is laid
     ['1y', 'BEGIN_YEAR'],
     ['100y', '00:00'],
   ] as const) {
-    laid(of, from)
+    anchored(of, from)
   }
   assert.equal(
     layout('MONTH', 'BEGIN_DAY'),
@@ -290,7 +283,7 @@ test('a window longer than its calendar anchor is refused, whatever else is laid
 })
 
 test('starts in a range include both its ends, and are refused beyond the limit', () => {
-  const windows = laid('1d', 'BEGIN_DAY', OSLO)
+  const windows = anchored('1d', 'BEGIN_DAY', OSLO)
   const starts = (from: string, to: string, limit: number): (string | null)[] | null => {
     const made = windows.startsIn(instant(from), instant(to), limit)
     return made === null ? null : [...made].map(shown)
@@ -314,16 +307,16 @@ test('windows meet end to end, whichever t is asked for first', () => {
   const seconds = fc.integer({ min: -2_500_000_000, max: 4_000_000_000 })
   fc.assert(
     fc.property(any, anyZoneId, seconds, seconds, ([of, from], id, second, other) => {
-      const windows = laid(of, from, id)
+      const windows = anchored(of, from, id)
       windows.startAt(instantFromUs(other * 1_000_000))
       const t = instantFromUs(second * 1_000_000 + 5)
       const [start, end] = [windows.startAt(t), windows.endAt(t)]
       assert.ok(start <= t && t < end, `${of} ${from} ${id} ${shown(t)} in ${shown(start)} ${shown(end)}`)
-      const fresh = laid(of, from, id)
+      const fresh = anchored(of, from, id)
       assert.equal(fresh.startAt(instantFromUs(end - 1)), start)
       assert.equal(fresh.endAt(start), end)
-      assert.equal(laid(of, from, id).startAt(end), end)
-      assert.equal(laid(of, from, id).endAt(instantFromUs(start - 1)), start)
+      assert.equal(anchored(of, from, id).startAt(end), end)
+      assert.equal(anchored(of, from, id).endAt(instantFromUs(start - 1)), start)
       const until = instantFromUs(t + 40 * US_PER_DAY)
       const starts = [...(windows.startsIn(start, until, 10_000) ?? [])]
       assert.equal(starts[0], start)

@@ -1,13 +1,11 @@
 import { type Duration, parseDuration } from './duration.ts'
 import type { Instant } from './instant.ts'
-import { instantOfIsoAtOffset } from './iso.ts'
 import { parseClockOffset, parseShift, type Shift } from './offset.ts'
-import { parseAbsoluteTime } from './parse.ts'
+import { parseAbsoluteTime, readWritten } from './parse.ts'
 import type { Period } from './periods.ts'
+import { instantAtGivenOffset } from './written.ts'
 import type { TimeZone } from './zone.ts'
 import { offsetOfAbbreviation } from './zone-abbreviations.ts'
-
-export { makeWindows, type WindowLayout } from './total-windows.ts'
 
 /** Periods that an anchor can begin with and a window can have the length of. */
 export type TotalPeriod = Exclude<Period, 'second' | 'minute'>
@@ -86,5 +84,6 @@ function parseAbbreviatedTime(text: string): Instant | null {
   const match = /^(.{8,40}?) ?([a-z]{3,5})$/i.exec(text)
   if (match === null) return null
   const offset = offsetOfAbbreviation(match[2]!)
-  return offset === null ? null : instantOfIsoAtOffset(match[1]!, offset)
+  const written = offset === null ? null : readWritten(match[1]!)
+  return written === null ? null : instantAtGivenOffset(written, offset!)
 }

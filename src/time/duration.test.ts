@@ -43,6 +43,12 @@ test('durations', () => {
   reads('P1M', steps({ months: 1 }))
   reads('P1DT6H', steps({ days: 1, us: 6 * US_PER_HOUR }))
   reads('P1Y2M3W4DT5H', steps({ years: 1, months: 2, weeks: 3, days: 4, us: 5 * US_PER_HOUR }))
+  reads('2 days and 5 seconds', steps({ days: 2, us: 5 * US_PER_SECOND }))
+  reads('1 hour, 30 minutes', exact(1.5 * US_PER_HOUR))
+  reads('1y, 2mo, 3w, 4d and 5h', steps({ years: 1, months: 2, weeks: 3, days: 4, us: 5 * US_PER_HOUR }))
+  reads('1 Day, and 0.5d', steps({ days: 1, us: US_PER_DAY / 2 }))
+  reads('1 quarter and 1 month', steps({ months: 4 }))
+  reads('0 days and 1 second', exact(US_PER_SECOND))
   reads('3600000', exact(US_PER_HOUR))
   reads('0.5', exact(500))
   reads(' 1h ', exact(US_PER_HOUR))
@@ -67,6 +73,15 @@ test('what is no duration above zero is null', () => {
     '0.5y',
     '1x',
     '1h30m',
+    '1 hour and',
+    '1 day 2 hours',
+    '1h,,1m',
+    ', 1h',
+    '1 day and 3600',
+    '1h and 1M',
+    '1h and PT1M',
+    '0s and 0d',
+    `1h${' and 1h'.repeat(20)}`,
     '1e3',
     '.5h',
     '1.h',

@@ -24,7 +24,7 @@ export interface CalendarDuration {
 }
 
 /** No duration is written longer; keeps hostile input cheap. */
-const MAX_LENGTH = 64
+export const LONGEST_DURATION = 128
 
 const DIGITS = String.raw`(\d{1,15}(?:\.\d{1,15})?)`
 const NUMBER = new RegExp(`^${DIGITS}$`)
@@ -36,30 +36,34 @@ const ISO = new RegExp(
 )
 
 /**
- * A duration from its text: `90s`, `1.5h`, `1d`, `1w`, `1mo`, `1y` (units as in relative times), ISO 8601
- * (`PT1H`, `P1D`, `P1DT6H`), or a number of milliseconds. Whole days and longer are calendar steps, decimals
- * of days and weeks exact time.
+ * A duration from its text: `90s`, `1.5h`, `1d`, `1w`, `1mo`, `1y` (units as in relative times), several of them joined
+ * by `and` or a comma (`2 days and 5 seconds`), ISO 8601 (`PT1H`, `P1D`, `P1DT6H`), or a number of milliseconds. Whole
+ * days and longer are calendar steps, decimals of days and weeks exact time.
  * @returns null for anything else, for zero, for decimals of a month or year, for more than 600 years, and
  *          for `1M`, which could be a minute or a month
  */
 export function parseDuration(text: string): Duration | null {
-  const trimmed = text.length <= MAX_LENGTH ? text.trim() : ''
+  const trimmed = text.length <= LONGEST_DURATION ? text.trim() : ''
   const number = NUMBER.exec(trimmed)
   if (number !== null) return ofAmount(amountOf(number[1]!, unitNamed('ms')!), 0, 0)
-  const simple = SIMPLE.exec(trimmed)
-  if (simple !== null) return parseSimple(simple[1]!, simple[2]!)
   const iso = ISO.exec(trimmed)
-  return iso === null ? null : parseIso(iso)
+  return iso === null ? parseSum(trimmed) : parseIso(iso)
 }
 
-function parseSimple(digits: string, name: string): Duration | null {
-  const unit = name === 'M' ? null : unitNamed(name.toLowerCase())
-  if (unit === null) return null
-  const amount = amountOf(digits, unit)
-  if (amount === null) return null
-  const isYears = unit.kind === 'calendar' && unit.months === 12
-  const isWeeks = unit.kind === 'calendar' && unit.days === 7
-  return ofAmount(amount, isYears ? amount.months / 12 : 0, isWeeks ? amount.days / 7 : 0)
+/** `1h`, or several such joined by `and` or a comma. */
+function parseSum(text: string): Duration | null {
+  let [sum, years, weeks]: [Amount | null, number, number] = [NO_TIME, 0, 0]
+  for (const part of text.split(/ *, *(?:and +)?| +and +/i)) {
+    const [, digits = '', name = ''] = SIMPLE.exec(part) ?? []
+    const unit = name === 'M' ? null : unitNamed(name.toLowerCase())
+    const amount = unit === null ? null : amountOf(digits, unit)
+    sum = amount === null ? null : addAmounts(sum, amount)
+    if (sum === null) return null
+    if (unit?.kind !== 'calendar') continue
+    if (unit.months === 12) years += amount!.months / 12
+    if (unit.days === 7) weeks += amount!.days / 7
+  }
+  return ofAmount(sum, years, weeks)
 }
 
 const ISO_UNITS = ['year', 'month', 'week', 'day', 'hour', 'minute', 'second'] as const
@@ -105,6 +109,12 @@ export function daysOf(duration: CalendarDuration): number {
 export function rateUs(duration: Duration): number | null {
   if (duration.kind === 'exact') return duration.us
   return monthsOf(duration) === 0 ? daysOf(duration) * US_PER_DAY + duration.us : null
+}
+
+/** The length of a duration text that has a fixed one, in microseconds: a day is 24 hours and a week 168; else null. */
+export function fixedDurationUs(text: string): number | null {
+  const duration = parseDuration(text)
+  return duration === null ? null : rateUs(duration)
 }
 
 /**

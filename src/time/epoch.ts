@@ -39,8 +39,8 @@ export function instantOfEpochNumber(x: number): Instant | null {
 }
 
 /**
- * Turns numbers into their instants in place, from `start` up to and without `end`, each as `numberToInstant` does, or as
- * `instantOfEpochNumber` where `unit` is null.
+ * Turns numbers into their instants in place, from `start` up to and without `end`, each as `numberToInstant` does, or
+ * as `instantOfEpochNumber` where `unit` is null.
  * @returns false when there is one that is no instant; those before it are turned then
  */
 export function numbersToInstants(

@@ -1,3 +1,4 @@
+import { mondayOf } from './civil.ts'
 import { type Instant, instantFromUs, isAccepted, US_PER_DAY, US_PER_MS } from './instant.ts'
 import { addToLocal, instantOfLocal } from './local.ts'
 import { type Period, startOfNextPeriod, startOfPeriod } from './periods.ts'
@@ -19,6 +20,8 @@ export type TimeStep =
   | { readonly kind: 'start'; readonly period: Period; readonly shift: number }
   /** Last millisecond of the period, or of one `shift` periods later. */
   | { readonly kind: 'end'; readonly period: Period; readonly shift: number }
+  /** A weekday (Monday is 0) at 00:00: of this week, or the latest before or the first after the day. */
+  | { readonly kind: 'weekday'; readonly weekday: number; readonly which: 'this' | 'last' | 'next' }
   /** The same day at a time of the clock, in microseconds since midnight. */
   | { readonly kind: 'clock'; readonly us: number }
   /** The same day at the time of the clock at `now`. */
@@ -73,6 +76,8 @@ function take(step: TimeStep, place: Place, now: Instant, zone: TimeZone): Place
       const start = startOfPeriod(place.at, step.period, zone, step.shift)
       return new Place(instantFromUs(startOfNextPeriod(start, step.period, zone) - US_PER_MS), zone)
     }
+    case 'weekday':
+      return new Place(null, zone, weekdayOf(dayOf(place.local) / US_PER_DAY, step) * US_PER_DAY)
     case 'clock':
       return new Place(null, zone, dayOf(place.local) + step.us)
     case 'same-time': {
@@ -90,6 +95,14 @@ function add({ months, days, us }: Amount, sign: 1 | -1, place: Place, zone: Tim
       ? place
       : new Place(null, zone, addToLocal(place.local, sign * months, sign * days))
   return us === 0 ? stepped : new Place(instantFromUs(stepped.at + sign * us), zone)
+}
+
+/** Days since 1970-01-01 of a weekday as it is said on a day. */
+function weekdayOf(day: number, { weekday, which }: TimeStep & { readonly kind: 'weekday' }): number {
+  const ofWeek = mondayOf(day) + weekday
+  if (which === 'last') return ofWeek < day ? ofWeek : ofWeek - 7
+  if (which === 'next') return ofWeek > day ? ofWeek : ofWeek + 7
+  return ofWeek
 }
 
 function dayOf(local: number): number {

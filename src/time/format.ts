@@ -86,8 +86,8 @@ class MinuteText {
 }
 
 /**
- * The text around the time of day of timestamps in one day of a zone, or in the part of it with one offset. It holds for
- * instants from `start` to `end`; for another one `enter` its day first.
+ * The text around the time of day of timestamps in one day of a zone, or in the part of it with one offset. It holds
+ * for instants from `start` to `end`; for another one `enter` its day first.
  */
 export class DayText {
   readonly #zone: TimeZone

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Duration, parseDuration } from './duration.ts'
-import { countSteps, countWindows, evenEdges, evenGrid, stepGrid, windowEdges } from './grid.ts'
+import {
+  countSteps,
+  countWindows,
+  evenEdges,
+  evenGrid,
+  intervalWindows,
+  stepGrid,
+  windowEdges,
+} from './grid.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from './instant.ts'
 import { anyInstant, anyZoneId, instant, instantOf, shown, zone, zoned } from './time.fixture.ts'
 
@@ -136,7 +144,12 @@ test('steps are counted without making them', () => {
 
 test('boundaries of intervals are local', () => {
   const edges = (from: string, to: string, interval: string, id: string, between: string[]): void => {
-    const made = windowEdges(instant(from), instant(to), duration(interval), zone(id), 1000)
+    const made = windowEdges(
+      instant(from),
+      instant(to),
+      intervalWindows(duration(interval), null, zone(id)),
+      1000,
+    )
     assert.deepEqual(
       [...(made ?? [])].map(shown),
       [from, ...between, to].map((text) => shown(instant(text))),
@@ -217,17 +230,25 @@ test('boundaries of intervals are local', () => {
 
 test('windows beyond the limit are not made', () => {
   const [from, to] = [instant('2026-01-01T00:10:00Z'), instant('2026-01-01T02:10:00Z')]
-  assert.equal(windowEdges(from, to, duration('1h'), zone('UTC'), 2), null)
-  assert.equal(windowEdges(from, to, duration('1h'), zone('UTC'), 3)?.length, 4)
-  assert.equal(windowEdges(from, to, duration('1d'), zone('UTC'), 1)?.length, 2)
-  assert.equal(windowEdges(from, to, duration('1d'), zone('UTC'), 0), null)
-  assert.equal(windowEdges(MIN_INSTANT, us(END_INSTANT - 1), duration('0.001'), zone('UTC'), 1000), null)
+  assert.equal(windowEdges(from, to, intervalWindows(duration('1h'), null, zone('UTC')), 2), null)
+  assert.equal(windowEdges(from, to, intervalWindows(duration('1h'), null, zone('UTC')), 3)?.length, 4)
+  assert.equal(windowEdges(from, to, intervalWindows(duration('1d'), null, zone('UTC')), 1)?.length, 2)
+  assert.equal(windowEdges(from, to, intervalWindows(duration('1d'), null, zone('UTC')), 0), null)
+  assert.equal(
+    windowEdges(
+      MIN_INSTANT,
+      us(END_INSTANT - 1),
+      intervalWindows(duration('0.001'), null, zone('UTC')),
+      1000,
+    ),
+    null,
+  )
 })
 
 test('windows part their range exactly, and are counted without making them', () => {
   fc.assert(
     fc.property(anyRange, anyInterval, anyZoneId, ([from, to], text, id) => {
-      const edges = windowEdges(from, to, duration(text), zone(id), 1e6)!
+      const edges = windowEdges(from, to, intervalWindows(duration(text), null, zone(id)), 1e6)!
       assert.equal(edges[0], from)
       assert.equal(edges.at(-1), to)
       for (let index = 1; index < edges.length; index++) assert.ok(edges[index]! > edges[index - 1]!)
@@ -248,7 +269,7 @@ test('windows do not depend on the range that asks for them', () => {
         const middle = us(from + Math.floor((to - from) * part))
         fc.pre(middle > from && middle < to)
         const between = (a: Instant, b: Instant): number[] =>
-          [...windowEdges(a, b, duration(text), zone(id), 1e6)!].slice(1, -1)
+          [...windowEdges(a, b, intervalWindows(duration(text), null, zone(id)), 1e6)!].slice(1, -1)
         const whole = between(from, to)
         const parts = [
           ...between(from, middle),
@@ -274,9 +295,15 @@ test('days and months begin where Temporal says', () => {
         if (at > from && at !== days.at(-1)) days.push(at)
         date = date.add({ days: 1 })
       }
-      assert.deepEqual([...windowEdges(from, to, duration('1d'), zone(id), 1e6)!].slice(1, -1), days)
+      assert.deepEqual(
+        [...windowEdges(from, to, intervalWindows(duration('1d'), null, zone(id)), 1e6)!].slice(1, -1),
+        days,
+      )
       const months = days.filter((at) => zoned(at, id).day === 1)
-      const made = [...windowEdges(from, to, duration('1mo'), zone(id), 1e6)!].slice(1, -1)
+      const made = [...windowEdges(from, to, intervalWindows(duration('1mo'), null, zone(id)), 1e6)!].slice(
+        1,
+        -1,
+      )
       assert.deepEqual(made, months)
     }),
     { numRuns: 300 },

@@ -1,7 +1,9 @@
+import { anchoredWindows } from './anchored-windows.ts'
 import { addDuration, type Duration } from './duration.ts'
 import { divideSpan } from './exact.ts'
-import { type Instant, instantFromUs, US_PER_DAY } from './instant.ts'
-import { localWindows, nominalUs, startsIn } from './windows.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT, US_PER_DAY } from './instant.ts'
+import type { LocalBoundaries } from './window-anchor.ts'
+import { type FindWindow, localWindows, nominalUs, startsIn } from './windows.ts'
 import { MAX_OFFSET_US, type TimeZone, UTC } from './zone.ts'
 
 /**
@@ -106,9 +108,20 @@ export function countSteps(from: Instant, to: Instant, step: Duration): number {
 }
 
 /**
- * Edges of windows of an interval: `from`, the boundaries between, `to`; one more than windows. Boundaries
- * are local: of 24 hours and shorter from each midnight on, begun anew there; of longer exact intervals from
- * 1970-01-01; days from 1970-01-01, weeks from Monday 1970-01-05, months and years from January 1970.
+ * Windows of an interval. Without an anchor boundaries are local: of 24 hours and shorter from each midnight on, begun
+ * anew there; of longer exact intervals from 1970-01-01; days from 1970-01-01, weeks from Monday 1970-01-05, months and
+ * years from January 1970.
+ */
+export function intervalWindows(
+  interval: Duration,
+  anchor: LocalBoundaries | null,
+  zone: TimeZone,
+): FindWindow {
+  return anchor === null ? localWindows(interval, 0, zone) : anchoredWindows(anchor, zone)
+}
+
+/**
+ * Edges of windows: `from`, the boundaries between, `to`; one more than windows.
  * @param from   before `to`
  * @param limit  of windows
  * @returns      null when there are more windows than `limit`
@@ -116,22 +129,28 @@ export function countSteps(from: Instant, to: Instant, step: Duration): number {
 export function windowEdges(
   from: Instant,
   to: Instant,
-  interval: Duration,
-  zone: TimeZone,
+  windows: FindWindow,
   limit: number,
 ): Float64Array | null {
-  const inner = startsIn(
-    localWindows(interval, 0, zone),
-    instantFromUs(from + 1),
-    instantFromUs(to - 1),
-    limit - 1,
-  )
+  const inner = startsIn(windows, instantFromUs(from + 1), instantFromUs(to - 1), limit - 1)
   if (inner === null || limit < 1) return null
   const edges = new Float64Array(inner.length + 2)
   edges[0] = from
   edges.set(inner, 1)
   edges[inner.length + 1] = to
   return edges
+}
+
+/** The range from the boundary at or before `from` to that at or after `to`, within the accepted range. */
+export function wholeWindows(
+  from: Instant,
+  to: Instant,
+  windows: FindWindow,
+): { from: Instant; to: Instant } {
+  return {
+    from: instantFromUs(Math.max(MIN_INSTANT, windows(from).start)),
+    to: instantFromUs(Math.min(END_INSTANT, windows(instantFromUs(to - 1)).end)),
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * An instant: whole microseconds since 1970-01-01T00:00:00Z, held in a double, which is exact up to 2^53 and so for every
- * instant that the interface accepts. Made only in src/time, so that nothing else can be taken for one.
+ * An instant: whole microseconds since 1970-01-01T00:00:00Z, held in a double, which is exact up to 2^53 and so for
+ * every instant that the interface accepts. Made only in src/time, so that nothing else can be taken for one.
  */
 export type Instant = number & { readonly [instantBrand]: true }
 declare const instantBrand: unique symbol

@@ -45,7 +45,7 @@ export function offsetSpanAt(at: Instant, offset: Offset, zone: TimeZone): Offse
   return walk.span()
 }
 
-/** Whether two spans lead to the same, so that nothing changes where they join. */
+/** Whether two spans map alike, so that nothing changes where they join. */
 export function isSameTarget(a: SpanTarget, b: SpanTarget): boolean {
   if (a.kind === 'moved') return b.kind === 'moved' && a.us === b.us
   if (a.kind === 'fixed') return b.kind === 'fixed' && a.at === b.at
@@ -53,8 +53,8 @@ export function isSameTarget(a: SpanTarget, b: SpanTarget): boolean {
 }
 
 /**
- * Takes the steps of an offset from one instant, and keeps the span around it within which every step does the same: moves
- * with the instant, or stays where it is.
+ * Takes the steps of an offset from one instant, and keeps the span around it within which every step does the same:
+ * moves with the instant, or stays where it is.
  */
 class Walk {
   readonly #start: Instant

@@ -1,4 +1,4 @@
-import { addDuration, type CalendarDuration, parseDuration } from './duration.ts'
+import { addDuration, type CalendarDuration, LONGEST_DURATION, parseDuration } from './duration.ts'
 import { resolveExpression, type TimeExpression } from './expression.ts'
 import {
   type Instant,
@@ -53,7 +53,9 @@ export function parseOffset(text: string): Offset | null {
 
 /** A duration with or without a sign, a number of milliseconds, or zero. Null for anything else. */
 export function parseShift(text: string): Shift | null {
-  const match = /^([+-]?)([^+\-\s].{0,63})$/.exec(text.trim())
+  const trimmed = text.trim()
+  if (trimmed.length > LONGEST_DURATION) return null
+  const match = /^([+-]?)([^+\-\s].*)$/.exec(trimmed)
   if (match === null) return null
   const sign = match[1] === '-' ? -1 : 1
   if (isZero(match[2]!)) return { kind: 'exact', us: 0 }

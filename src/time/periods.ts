@@ -3,7 +3,7 @@ import { type Instant, instantFromUs, US_PER_HOUR, US_PER_MINUTE, US_PER_SECOND 
 import { instantAtOffset, localDayOf, startOfDay, startOfLocal } from './local.ts'
 import { localAt, type TimeZone } from './zone.ts'
 
-/** A stretch of the calendar or the clock; weeks begin on Mondays. */
+/** A period of the calendar or the clock; weeks begin on Mondays. */
 export type Period = ClockPeriod | CalendarPeriod
 export type ClockPeriod = 'second' | 'minute' | 'hour'
 export type CalendarPeriod = 'day' | 'week' | 'month' | 'quarter' | 'year'

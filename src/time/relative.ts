@@ -5,8 +5,8 @@ import type { Period } from './periods.ts'
 import { type Amount, addAmounts, amountOf, NO_TIME, unitNamed } from './units.ts'
 
 /**
- * The relative times in words: `yesterday at 06:00`, `2 days and 3 hours ago`, `end of last month`.
- * Case-insensitive, any blanks between the words. Read word by word from left to right, without going back.
+ * The relative times in words: `yesterday at 06:00`, `last monday at 06:00`, `2 days and 3 hours ago`, `end of last
+ * month`. Case-insensitive, any blanks between the words. Read word by word from left to right, without going back.
  * @returns null for anything else
  */
 export function parseRelative(text: string): TimeExpression | null {
@@ -24,6 +24,14 @@ const DAYS = new Map([
   ['today', 0],
   ['tomorrow', 1],
 ])
+/** Days after Monday, by name; weekdays may be cut to three letters. */
+const WEEKDAYS = new Map(
+  ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'].flatMap((name, weekday) => [
+    [name, weekday] as const,
+    [name.slice(0, 3), weekday] as const,
+  ]),
+)
+const WHICH = ['last', 'this', 'next'] as const
 const SHIFTS = new Map([
   ['last', -1],
   ['this', 0],
@@ -57,8 +65,8 @@ class Reader {
     return this.#next === this.#words.length
   }
 
-  peek(): string | undefined {
-    return this.#words[this.#next]
+  peek(ahead = 0): string | undefined {
+    return this.#words[this.#next + ahead]
   }
 
   next(): string | undefined {
@@ -84,6 +92,12 @@ function readExpression(reader: Reader): TimeStep[] | null {
     reader.next()
     return readNamedDay(reader, shift)
   }
+  const weekday = readWeekday(reader)
+  if (weekday !== null) {
+    const clock = readClock(reader)
+    if (clock === null) return null
+    return [weekday, ...(clock.length === 0 ? [{ kind: 'start', period: 'day', shift: 0 } as const] : clock)]
+  }
   const isLater = reader.take('in')
   const amount = readAmount(reader)
   if (amount === null || (!isLater && !reader.take('ago'))) return null
@@ -99,8 +113,20 @@ function readNamedDay(reader: Reader, shift: number): TimeStep[] | null {
   return [{ kind: 'add', sign: shift < 0 ? -1 : 1, amount: { ...NO_TIME, days: Math.abs(shift) } }, ...clock]
 }
 
-/** The day of `first moment of` and `last moment of`: a name, or `<n> days ago`. */
+/** `monday`, `last monday`, `next monday`; null, and nothing is taken, when there is none. */
+function readWeekday(reader: Reader): TimeStep | null {
+  const which = WHICH.find((word) => word === reader.peek())
+  const weekday = WEEKDAYS.get(reader.peek(which === undefined ? 0 : 1) ?? '')
+  if (weekday === undefined) return null
+  if (which !== undefined) reader.next()
+  reader.next()
+  return { kind: 'weekday', weekday, which: which ?? 'this' }
+}
+
+/** The day of `first moment of` and `last moment of`: a name, a weekday, or `<n> days ago`. */
 function readDay(reader: Reader, kind: 'start' | 'end'): TimeStep[] | null {
+  const weekday = readWeekday(reader)
+  if (weekday !== null) return [weekday, { kind, period: 'day', shift: 0 }]
   const word = reader.next() ?? ''
   const shift = DAYS.get(word)
   if (shift !== undefined) return [{ kind, period: 'day', shift }]
@@ -126,7 +152,7 @@ function readAmount(reader: Reader): Amount | null {
     const count = countOf(reader.next() ?? '')
     const unit = unitNamed(reader.next() ?? '')
     if (count === null || unit === null) return null
-    // Half a day could be 11 or 13 hours; whoever means 12 can say so.
+    // Half a day could be 11 or 13 hours; a caller that means 12 can say so.
     if (unit.kind === 'calendar' && /[.]/.test(count)) return null
     const amount = amountOf(count, unit)
     sum = amount === null ? null : addAmounts(sum, amount)

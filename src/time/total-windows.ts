@@ -15,11 +15,11 @@ import {
 } from './windows.ts'
 import { type TimeZone, UTC } from './zone.ts'
 
-/** The windows of a total: laid end to end over all time, or one for each t. */
-export type WindowLayout = LaidWindows | DynamicWindow
+/** The windows of a total: anchored ones, end to end over all time, or one that rolls with t. */
+export type WindowLayout = AnchoredWindows | RollingWindows
 
-export interface LaidWindows {
-  readonly kind: 'laid'
+export interface AnchoredWindows {
+  readonly kind: 'anchored'
   /** Start of the window that holds t, t itself included. Cheap for ascending t: the last window is kept. */
   startAt(t: Instant): Instant
   /** End of that window, which is the start of the next. */
@@ -28,12 +28,14 @@ export interface LaidWindows {
   startsIn(from: Instant, to: Instant, limit: number): Float64Array | null
 }
 
-export interface DynamicWindow {
-  readonly kind: 'dynamic'
+export interface RollingWindows {
+  readonly kind: 'rolling'
   startFor(t: Instant): Instant
   endFor(t: Instant): Instant
-  /** By how much the start and the end for a later t can lie before those for an earlier one; 0 for exact lengths. */
-  readonly slackUs: number
+  /** By how much the start for a later t can lie before that for an earlier one; 0 for exact lengths. */
+  readonly startSlackUs: number
+  /** The same of the end. */
+  readonly endSlackUs: number
 }
 
 /**
@@ -48,35 +50,37 @@ export function makeWindows(window: TotalWindow, anchor: Anchor, zone: TimeZone)
         const period = anchor.period.toUpperCase()
         return `The window ${window.text} is longer than a ${period}, the period of its anchor BEGIN_${period}`
       }
-      return laid(
+      return anchored(
         window.kind === 'period'
           ? periodWindows(window.period, zone)
           : windowsWithin(periodWindows(anchor.period, zone), window.duration, zone),
       )
     case 'utc-clock':
-      return laid(durationWindows(instantFromUs(anchor.us), durationOf(window), UTC))
+      return anchored(durationWindows(instantFromUs(anchor.us), durationOf(window), UTC))
     case 'local-clock':
-      return laid(localWindows(durationOf(window), anchor.us, zone))
+      return anchored(localWindows(durationOf(window), anchor.us, zone))
     case 'fixed':
-      return laid(durationWindows(anchor.at, durationOf(window), zone))
+      return anchored(durationWindows(anchor.at, durationOf(window), zone))
     case 'dynamic': {
       const duration = durationOf(window)
       const endFor = (t: Instant): Instant => shiftInstant(t, anchor.shift, zone)
       const { shift } = anchor
+      const endSlackUs = shift.kind === 'exact' ? 0 : slackUs(shift.duration)
       return {
-        kind: 'dynamic',
+        kind: 'rolling',
         startFor: (t) => addDuration(endFor(t), duration, zone, -1),
         endFor,
-        slackUs: slackUs(duration) + (shift.kind === 'exact' ? 0 : slackUs(shift.duration)),
+        startSlackUs: slackUs(duration) + endSlackUs,
+        endSlackUs,
       }
     }
   }
 }
 
-function laid(windows: FindWindow): LaidWindows {
+function anchored(windows: FindWindow): AnchoredWindows {
   const find = keepLast(windows)
   return {
-    kind: 'laid',
+    kind: 'anchored',
     startAt: (t) => find(t).start,
     endAt: (t) => find(t).end,
     startsIn: (from, to, limit) => startsIn(find, from, to, limit),

@@ -22,6 +22,9 @@ const UNITS: readonly (readonly [Unit, readonly string[]])[] = [
 
 const byName = new Map(UNITS.flatMap(([unit, names]) => names.map((name) => [name, unit] as const)))
 
+/** All names and abbreviations of units. */
+export const UNIT_NAMES: readonly string[] = [...byName.keys()]
+
 /** The unit of a name or abbreviation in lower case (`h`, `hours`), null when there is none. */
 export function unitNamed(name: string): Unit | null {
   return byName.get(name) ?? null

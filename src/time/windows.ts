@@ -13,7 +13,7 @@ export interface Window {
 }
 
 /**
- * Gives the window that holds an instant. Windows laid end to end over all time are nothing but such a
+ * Gives the window that holds an instant. Tumbling windows over all time are nothing but such a
  * function.
  */
 export type FindWindow = (at: Instant) => Window
@@ -32,13 +32,13 @@ export function periodWindows(period: Period, zone: TimeZone): FindWindow {
   return (at) => {
     const start = startOfPeriod(at, period, zone)
     const end = startOfNextPeriod(at, period, zone)
-    // Clocks that go back over midnight show the day before again: that stretch belongs to the day that has
+    // Clocks that go back over midnight show the day before again: that part belongs to the day that has
     // begun.
     return at < end ? { start, end } : { start: end, end: startOfNextPeriod(end, period, zone) }
   }
 }
 
-/** Windows of an exact length, laid end to end from an origin, backwards too. */
+/** Tumbling windows of an exact length, anchored at an origin, backwards too. */
 export function exactWindows(origin: Instant, us: number): FindWindow {
   return (at) => {
     const start = at - divideSpan(origin, at, us).remainder
@@ -47,7 +47,7 @@ export function exactWindows(origin: Instant, us: number): FindWindow {
 }
 
 /**
- * Windows of a duration laid end to end from an origin, backwards too; calendar steps on the clocks of the
+ * Tumbling windows of a duration, anchored at an origin, backwards too; calendar steps on the clocks of the
  * zone.
  */
 export function durationWindows(origin: Instant, duration: Duration, zone: TimeZone): FindWindow {
@@ -56,7 +56,7 @@ export function durationWindows(origin: Instant, duration: Duration, zone: TimeZ
 }
 
 /**
- * Windows of a duration laid from the start of each outer window, and begun anew at the next. Outer windows
+ * Tumbling windows of a duration, anchored at the start of each outer window, and begun anew at the next. Outer windows
  * in which there is room for calendar steps begin with a day.
  */
 export function windowsWithin(outer: FindWindow, duration: Duration, zone: TimeZone): FindWindow {
@@ -114,8 +114,8 @@ export function nominalUs(duration: Duration): number {
 }
 
 /**
- * By how much t plus or minus a duration can go back while t goes on, in microseconds: by a change of clocks, and where days
- * are cut to the month's last (a month before 30 March is 28 February, as it is before 29 March).
+ * By how much t plus or minus a duration can go back while t goes on, in microseconds: by a change of clocks, and where
+ * days are cut to the month's last (a month before 30 March is 28 February, as it is before 29 March).
  */
 export function slackUs(duration: Duration): number {
   if (duration.kind === 'exact') return 0

@@ -1,8 +1,9 @@
-import type { ErrorKind } from '../errors/codes.ts'
+import type { ErrorCode, ErrorKind } from '../errors/codes.ts'
 import type { Outcome } from '../errors/outcome.ts'
 import { type Issue, issue, TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian } from '../historian/contract.ts'
-import { wasNeverSent } from '../historian/remote/unavailable.ts'
+import { changedNothing } from '../historian/remote/change.ts'
+import { reasonIn } from '../historian/remote/unavailable.ts'
 
 /** The part of a checked request that belongs to one historian. */
 export interface Step {
@@ -12,8 +13,8 @@ export interface Step {
 
 /**
  * - `done`: every historian did its part;
- * - `rejected`: the first one found something wrong that the check did not see, as another request changed it in between;
- *   nothing was changed anywhere;
+ * - `rejected`: the first one found an error that the check did not see, as another request changed it in
+ *   between; nothing was changed anywhere;
  * - `failed`: a historian failed; the issues say of each one what became of its part.
  */
 export type Applied =
@@ -32,11 +33,13 @@ export type PartCodes = typeof WRITE_CODES | typeof CHANGE_CODES
 export const WRITE_CODES = {
   done: 'WRITE_DONE',
   failed: 'WRITE_FAILED',
+  partial: 'WRITE_PARTIAL',
   unknown: 'WRITE_OUTCOME_UNKNOWN',
 } as const
 export const CHANGE_CODES = {
   done: 'CHANGE_DONE',
   failed: 'CHANGE_FAILED',
+  partial: 'CHANGE_PARTIAL',
   unknown: 'CHANGE_OUTCOME_UNKNOWN',
 } as const
 
@@ -79,23 +82,44 @@ function isRejection(error: unknown): error is TidemarkError {
   return error instanceof TidemarkError && REJECTIONS.includes(error.kind)
 }
 
-function failureIssue(historian: Historian, error: unknown, codes: PartCodes): Issue {
-  const known = error instanceof TidemarkError
-  const reason = known ? error.message : 'the service log says why'
-  const values = { historian: historian.name, reason }
-  // The historian itself knows what became of its part, and has said it in a whole sentence.
-  if (known && error.code === 'WRITE_PARTIAL') return { code: error.code, message: error.message }
-  if (known && error.code === 'WRITE_OUTCOME_UNKNOWN') {
-    if (codes.unknown === error.code) return { code: error.code, message: error.message }
-    return issue(codes.unknown, { ...values, reason: 'it was cut off while it made them' })
+function failureIssue({ name, capabilities }: Historian, error: unknown, codes: PartCodes): Issue {
+  const values = { historian: name }
+  if (!(error instanceof TidemarkError)) {
+    const code = changedNothing(error) ? codes.failed : codes.unknown
+    return issue(code, { ...values, reason: 'the service log says why' })
   }
+  // The historian itself knows what became of its part; its words are about points, whatever was changed.
+  const outcome = REPORTED_AS[error.code]
+  if (outcome !== undefined) return issue(codes[outcome], { ...values, reason: reasonIn(error, name) })
   // Without atomic requests a part of the points may have been taken before the failure.
-  const isUntouched =
-    isRejection(error) || wasNeverSent(error) || (known && historian.capabilities.atomicWrites === 'request')
-  return issue(isUntouched ? codes.failed : codes.unknown, values)
+  const isUntouched = isRejection(error) || changedNothing(error) || capabilities.atomicWrites === 'request'
+  return issue(isUntouched ? codes.failed : codes.unknown, { ...values, reason: error.message })
 }
 
+/**
+ * What became of a change of metadata that failed: its own error, but worded as a change where the driver's is about
+ * points.
+ */
+export function changeError({ name }: Historian, error: unknown): unknown {
+  const outcome = error instanceof TidemarkError ? REPORTED_AS[error.code] : undefined
+  if (outcome === undefined) return error
+  const reason = reasonIn(error as TidemarkError, name)
+  return new TidemarkError(CHANGE_CODES[outcome], { historian: name, reason }, { cause: error })
+}
+
+const REPORTED_AS: { readonly [Code in ErrorCode]?: keyof PartCodes } = {
+  WRITE_FAILED: 'failed',
+  WRITE_PARTIAL: 'partial',
+  WRITE_OUTCOME_UNKNOWN: 'unknown',
+}
+
+/** A change that was cut off by the deadline, or by a client that left, ends as such, whatever became of it. */
 function outcomeOfFailure(error: unknown): Outcome {
-  const kind = error instanceof TidemarkError ? error.kind : 'bug'
+  const cause = error instanceof TidemarkError && REPORTED_AS[error.code] !== undefined ? error.cause : error
+  const kind = kindOf(cause) ?? kindOf(error) ?? 'bug'
   return kind === 'deadline' || kind === 'cancelled' ? kind : 'unavailable'
+}
+
+function kindOf(error: unknown): ErrorKind | null {
+  return error instanceof TidemarkError ? error.kind : null
 }

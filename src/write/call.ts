@@ -1,15 +1,19 @@
 import { type ErrorBody, errorBodyOf } from '../errors/error-body.ts'
+import { HintBudget } from '../errors/hint-budget.ts'
 import { outcomeOf, type Result } from '../errors/outcome.ts'
-import { showInput, TidemarkError } from '../errors/tidemark-error.ts'
+import { type Issue, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import type { Warnings } from '../errors/warnings.ts'
 import type { CallContext } from '../historian/contract.ts'
 import { type Abortable, withDeadline } from '../historian/deadline.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import { withSuggestions } from '../historian/suggestions.ts'
 import type { Instant } from '../time/instant.ts'
+import { invalidTime } from '../time/invalid-time.ts'
 import { parseTime } from '../time/parse.ts'
 import { parseTimeZone, type TimeZone } from '../time/zone.ts'
+import type { WriteLimits } from './limits.ts'
 
-/** What a request that changes something is made in, given by whoever received it. */
+/** Context of a request that changes something, given by the caller (the route or the command). */
 export interface WriteCall {
   /** The historians that the caller's key may see. */
   readonly historians: HistorianView
@@ -21,6 +25,8 @@ export interface WriteCall {
   readonly deadlineSeconds: number
   /** Aborted when the client goes away. */
   readonly signal: Abortable
+  /** The defaults when left out. */
+  readonly limits?: WriteLimits
 }
 
 /** A JSON object as it was parsed. */
@@ -31,8 +37,8 @@ export function isObject(value: unknown): value is Fields {
 }
 
 /**
- * Does the work of a request under its deadline. A TidemarkError that the work throws ends the request as a whole; other
- * errors are bugs and pass through.
+ * Does the work of a request under its deadline. A TidemarkError that the work throws ends the request as a whole;
+ * other errors are bugs and pass through.
  * @param refusal the body of such an end
  */
 export async function answer<Body, Answer = Result<Body>>(
@@ -42,13 +48,26 @@ export async function answer<Body, Answer = Result<Body>>(
 ): Promise<Answer | Result<Body>> {
   const deadline = withDeadline(call.signal, call.deadlineSeconds, 'WRITE_DEADLINE_EXCEEDED')
   try {
-    return await work({ signal: deadline.signal })
+    const context = { signal: deadline.signal }
+    return await suggested(await work(context), call, context)
   } catch (error) {
     if (!(error instanceof TidemarkError)) throw error
     return { outcome: outcomeOf(error), body: refusal(error), failures: [error] }
   } finally {
     deadline.done()
   }
+}
+
+/** An answer whose issues have the names that were probably meant where a tag or a historian does not exist. */
+async function suggested<Answer>(
+  done: Answer,
+  { historians }: WriteCall,
+  context: CallContext,
+): Promise<Answer> {
+  const { body } = (done ?? {}) as { readonly body?: { readonly issues?: readonly Issue[] } }
+  const before = body?.issues ?? []
+  const issues = before.length === 0 ? before : await withSuggestions(before, historians, context)
+  return issues === before ? done : { ...done, body: { ...body, issues } }
 }
 
 /** The general error body with further fields, for `answer`. */
@@ -74,15 +93,16 @@ export function readClock(
   const input = fields.now ?? null
   if (input === null) return { now: call.now, zone }
   const now = parseTime(input, { now: call.now, zone })
-  if (now === null) throw inputError('INVALID_TIME', input, { field: 'now' })
+  if (now === null) throw invalidTime(input, 'now', { now: call.now, zone, hints: new HintBudget() })
   return { now, zone }
 }
 
 function readZone(input: unknown, defaultZone: TimeZone): TimeZone {
   if (input === undefined || input === null) return defaultZone
   const zone = typeof input === 'string' ? parseTimeZone(input) : null
-  if (zone === null) throw inputError('INVALID_TIME_ZONE', input)
-  return zone
+  if (zone !== null) return zone
+  const shown = showInput(input)
+  throw new TidemarkError('INVALID_TIME_ZONE', { input: shown }, { place: { input: shown } })
 }
 
 /** A field that is true or false; left out it is false. */
@@ -113,13 +133,4 @@ export function readTags(fields: Fields): readonly unknown[] {
 
 export function refused(message: string): TidemarkError {
   return new TidemarkError('INVALID_REQUEST', { message })
-}
-
-function inputError(
-  code: 'INVALID_TIME' | 'INVALID_TIME_ZONE',
-  input: unknown,
-  values: Readonly<Record<string, string>> = {},
-): TidemarkError {
-  const shown = showInput(input)
-  return new TidemarkError(code, { ...values, input: shown }, { place: { input: shown } })
 }

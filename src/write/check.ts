@@ -5,11 +5,11 @@ import type { Warnings } from '../errors/warnings.ts'
 import type { Applied } from './apply.ts'
 import type { IssueList } from './issues.ts'
 
-/** `message` of a request in which something is wrong; the sentence is contract. */
+/** `message` of an invalid request; the sentence is contract. */
 export const ERRORS_IN_REQUEST = 'There were errors in the request'
 
 /**
- * The answer to a request that its check found wrong, or could not finish as historians were out of reach.
+ * The answer to a request that its check found invalid, or could not finish as historians were out of reach.
  * @returns `null` when there is nothing against the request
  */
 export function checkFailed(

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { contents, context, historianWith, pointsOf, writeCall } from '../../test/write/call.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { Historian } from '../historian/contract.ts'
-import { deletePoints, deleteTags, renameTags } from './corrections.ts'
+import { deletePoints, deleteTags } from './corrections.ts'
+import { renameTags } from './rename.ts'
 import { writePoints } from './write-points.ts'
 
 type Correction = typeof deletePoints | typeof deleteTags | typeof renameTags
@@ -79,7 +80,7 @@ describe('delete/points', () => {
     assert.deepEqual(await timesOf(local, 'A'), [10, 30])
   })
 
-  test('everything that is wrong is told, and nothing is changed', async () => {
+  test('everything that is wrong is reported, and nothing is changed', async () => {
     const archive = await historianWith('archive', ['A'], { writable: false })
     const ranges = {
       'local/A': [{ from: 0, to: 25 }],
@@ -140,6 +141,27 @@ describe('delete/points', () => {
       'Historian b did not change anything: Historian b could not be reached: no route',
     ])
   })
+
+  test('what a historian knows of a change that failed is reported for changes, not for points', async () => {
+    const a = await filled('a', ['X'])
+    const ranges = { 'a/X': [{ from: 0, to: 15 }] }
+    for (const [thrown, code, message] of [
+      ['WRITE_PARTIAL', 'CHANGE_PARTIAL', 'Historian a made only a part of its changes: its disk is full'],
+      ['WRITE_FAILED', 'CHANGE_FAILED', 'Historian a did not change anything: its disk is full'],
+      [
+        'WRITE_OUTCOME_UNKNOWN',
+        'CHANGE_OUTCOME_UNKNOWN',
+        'It is not known whether historian a made its changes: its disk is full',
+      ],
+    ] as const) {
+      a.deletePoints = async () => {
+        throw new TidemarkError(thrown, { historian: 'a', reason: 'its disk is full' })
+      }
+      const { outcome, body } = await run(deletePoints, { ranges }, a)
+      assert.equal(outcome, 'unavailable')
+      assert.deepEqual(body.issues, [{ code, message }])
+    }
+  })
 })
 
 describe('metadata/delete', () => {
@@ -159,7 +181,7 @@ describe('metadata/delete', () => {
     assert.deepEqual(await timesOf(local, 'A'), [10, 20, 30])
   })
 
-  test('everything that is wrong is told, and nothing is changed', async () => {
+  test('everything that is wrong is reported, and nothing is changed', async () => {
     assert.deepEqual(await issuesOf(deleteTags, { tags: ['local/A', 'local/C', 5, 'none/X'] }), [
       'Tag local/C does not exist',
       'Invalid tag address 5: <historian_name>/<tag_name> is expected',
@@ -167,7 +189,7 @@ describe('metadata/delete', () => {
     ])
   })
 
-  test('a tag that somebody else deleted in between is told, and nothing is changed', async () => {
+  test('a tag that somebody else deleted in between is reported, and nothing is changed', async () => {
     const local = await filled('local', ['A', 'B'])
     const inner = local.deleteTags.bind(local)
     local.deleteTags = async (names, dryRun, callContext) => {
@@ -245,7 +267,7 @@ describe('metadata/rename', () => {
     assert.deepEqual(Object.keys(await contents(local)), ['A'])
   })
 
-  test('everything that is wrong is told, and nothing is changed', async () => {
+  test('everything that is wrong is reported, and nothing is changed', async () => {
     const other = await historianWith('other', ['X'])
     const renames = {
       'local/A': 'local/B',
@@ -271,7 +293,7 @@ describe('metadata/rename', () => {
     ])
   })
 
-  test('a name that is taken between check and renaming is told', async () => {
+  test('a name that is taken between check and renaming is reported', async () => {
     const local = await filled('local', ['A'])
     const inner = local.renameTags.bind(local)
     local.renameTags = async (renames, dryRun, callContext) => {

@@ -2,7 +2,7 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
 import type { TagName } from './target.ts'
 
-/** The tags of a request by the historian that has to be asked about them. */
+/** The tags of a request by the historian that must be queried about them. */
 export type TagsByHistorian = ReadonlyMap<Historian, readonly TagName[]>
 
 /** Sorts found tags under their historians, in the order of the request. */
@@ -19,8 +19,8 @@ export interface Existence {
 }
 
 /**
- * Asks every historian at once which of its tags do not exist. An aborted call throws its reason, and so does what is no
- * TidemarkError.
+ * Queries all historians in parallel for which of its tags do not exist. An aborted call throws its reason, and so does
+ * what is no TidemarkError.
  */
 export async function findMissing(tags: TagsByHistorian, context: CallContext): Promise<Existence> {
   const missing = new Set<TagName>()
@@ -59,7 +59,7 @@ export async function findMetadata(
   return { found, failed }
 }
 
-/** Asks historians whether they can be reached; the errors of those that cannot. */
+/** Checks whether historians can be reached, and gives the errors of unreachable ones. */
 export async function findUnreachable(
   historians: readonly Historian[],
   context: CallContext,

@@ -24,6 +24,54 @@ async function errorsOf(operation: Put, body: unknown, ...historians: readonly H
   return answered.errors
 }
 
+describe('optional fields', () => {
+  const states = { 0: 'Closed', 1: 'Open' }
+
+  test('maxGap and states stay when they are left out, and null clears them', async () => {
+    const local = await historianWith('local', ['A'])
+    const put = async (metadata: unknown, operation = updateMetadata, options = {}) => {
+      const { body } = await run(operation, { entries: { 'local/A': metadata }, ...options }, local)
+      assert.deepEqual(body.errors, {})
+      const read = await run(getMetadata, { tags: ['local/A'] }, local)
+      assert.deepEqual(read.body.entries, body.handledEntries)
+      return body.handledEntries['local/A']
+    }
+    assert.deepEqual(await put({ maxGap: '5min' }), { ...EMPTY, maxGap: '5min' })
+    assert.deepEqual(await put({ states: { '01.0': 'Open', 0: 'Closed' } }), {
+      ...EMPTY,
+      stepped: true,
+      maxGap: '5min',
+      states,
+    })
+    const upsert = { updateIfExists: true }
+    assert.deepEqual(await put({ units: 'x' }, createMetadata, upsert), {
+      ...EMPTY,
+      units: 'x',
+      stepped: true,
+      maxGap: '5min',
+      states,
+    })
+    assert.deepEqual(await put({ maxGap: null, stepped: false }), { ...EMPTY, stepped: true, states })
+    assert.deepEqual(await put({ states: null, stepped: false }), EMPTY)
+  })
+
+  test('a field of another form is an error of its entry', async () => {
+    const long = 'a duration above 0 of a fixed length, such as 90s, 5min or 1d, is expected'
+    for (const maxGap of ['0s', '1mo', '1y', 'P1M', '-1s', '', 'soon', 5, {}, true]) {
+      const errors = await errorsOf(updateMetadata, { entries: { 'local/OLD': { maxGap } } })
+      const shown = typeof maxGap === 'string' ? maxGap : JSON.stringify(maxGap)
+      assert.equal(errors['local/OLD'], `Invalid maxGap ${shown} for tag local/OLD: ${long}`)
+    }
+    for (const invalid of [{}, [], 'x', 1, { a: 'b' }, { 1: 'other' }, { 1: 'x', '1.0': 'y' }]) {
+      const errors = await errorsOf(updateMetadata, { entries: { 'local/OLD': { states: invalid } } })
+      assert.match(
+        errors['local/OLD'],
+        /^Invalid states .* for tag local\/OLD: an object of 1 to 200 distinct names/,
+      )
+    }
+  })
+})
+
 describe('create', () => {
   test('a tag is made with its metadata, and what is left out or null is null, null and false', async () => {
     const local = await historianWith('local')
@@ -155,7 +203,12 @@ for (const [body, message] of [
   test(`refused: ${message}`, async () => {
     assert.deepEqual(await run(createMetadata, body), {
       outcome: 'refused',
-      body: { message, errors: {}, issues: [{ code: 'INVALID_REQUEST', message }], handledEntries: {} },
+      body: {
+        message,
+        errors: { '*': message },
+        issues: [{ code: 'INVALID_REQUEST', message }],
+        handledEntries: {},
+      },
     })
   })
 }
@@ -220,6 +273,18 @@ describe('historians that fail', () => {
     assert.deepEqual(body.handledEntries, { 'local/A': EMPTY })
     assert.deepEqual(body.errors, { 'down/A': 'Historian down could not be reached: no route' })
     assert.equal(body.issues[0].code, 'HISTORIAN_UNAVAILABLE')
+  })
+
+  test('an outcome that is not known is reported for changes, not for points', async () => {
+    const down = await historianWith('down')
+    const cut = { historian: 'down', reason: 'the connection was cut' }
+    down.putTags = failing(new TidemarkError('WRITE_OUTCOME_UNKNOWN', cut))
+    const { body } = await run(createMetadata, { entries: { 'down/A': {} } }, down)
+    assert.equal(
+      body.errors['down/A'],
+      'It is not known whether historian down made its changes: the connection was cut',
+    )
+    assert.equal(body.issues[0].code, 'CHANGE_OUTCOME_UNKNOWN')
   })
 
   test('when nothing else was handled the outcome says so, in get too', async () => {

@@ -1,29 +1,26 @@
 import { warningsField } from '../errors/error-body.ts'
 import type { Outcome, Result } from '../errors/outcome.ts'
-import { type Issue, issue, issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
+import { type Issue, issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
-import type { CallContext, Historian, PutMode, TagMetadata } from '../historian/contract.ts'
-import { isMetadataText, MAX_DESCRIPTION, MAX_UNITS, textExpected } from '../historian/metadata-text.ts'
+import type { CallContext, Historian, MetadataPut, PutMode, TagMetadata } from '../historian/contract.ts'
+import { metadataAfter, tagMetadata } from '../historian/tag-metadata.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
-import {
-  answer,
-  isObject,
-  readBody,
-  readObject,
-  readOptionalFlag,
-  readTags,
-  refused,
-  type WriteCall,
-} from './call.ts'
+import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach } from '../scheduling/each.ts'
+import { changeError } from './apply.ts'
+import { answer, readBody, readObject, readOptionalFlag, readTags, refused, type WriteCall } from './call.ts'
 import { findMetadata, groupByHistorian } from './existence.ts'
+import { checkTags, DEFAULT_WRITE_LIMITS } from './limits.ts'
+import { type Members, membersOf } from './members.ts'
+import { readMetadataEntry } from './metadata-entry.ts'
 import { addressIssue, findReadable, findWritable, type TagName, tagIssue } from './target.ts'
 
 /** The answer to metadata/create and metadata/update. Objects by address have no prototype: an address is any text. */
 export interface MetadataBody {
   /** The sentence of a request that was refused as a whole. */
   readonly message?: string
-  readonly handledEntries: Readonly<Record<string, TagMetadata>>
-  readonly errors: Readonly<Record<string, string>>
+  readonly handledEntries: Members<TagMetadata>
+  readonly errors: Members<string>
   readonly issues?: readonly Issue[]
   readonly warnings?: readonly string[]
 }
@@ -31,21 +28,16 @@ export interface MetadataBody {
 /** The answer to metadata/get. */
 export interface MetadataGetBody {
   readonly message?: string
-  readonly entries: Readonly<Record<string, TagMetadata>>
-  readonly errors: Readonly<Record<string, string>>
+  readonly entries: Members<TagMetadata>
+  readonly errors: Members<string>
   readonly issues?: readonly Issue[]
   readonly warnings?: readonly string[]
 }
 
-/** Tags of one request; more are sent in several. */
-const MAX_ENTRIES = 100_000
-
-const METADATA_FIELDS = ['description', 'units', 'stepped'] as const
-
 /**
  * POST /historian/metadata/create: makes tags; existing ones are overwritten only with `updateIfExists`.
- * @returns `done`, also with `errors` of single entries; `refused`; `unavailable` and the like when a historian failed and
- *          nothing was handled
+ * @returns `done`, also with `errors` of single entries; `refused`; `unavailable` and the like when a historian failed
+ *          and nothing was handled
  */
 export async function createMetadata(body: unknown, call: WriteCall): Promise<Result<MetadataBody>> {
   return answer(
@@ -81,7 +73,7 @@ export async function getMetadata(body: unknown, call: WriteCall): Promise<Resul
     async (context) => {
       const warnings = new Warnings()
       const addresses = readTags(readBody(body, ['tags'], warnings))
-      checkCount('tags', addresses.length)
+      checkTags(addresses.length, call.limits ?? DEFAULT_WRITE_LIMITS)
       return readMetadata(addresses, warnings, call, context)
     },
     (error) => ({ ...refusalBody(error), entries: noEntries<TagMetadata>() }),
@@ -93,25 +85,20 @@ function refusePut(error: TidemarkError): MetadataBody {
 }
 
 function refusalBody(error: TidemarkError) {
-  return { message: error.message, errors: noEntries<string>(), issues: [issueOf(error)] }
+  // Clients take an empty object for success, whatever the status.
+  const errors = noEntries<string>()
+  errors['*'] = error.message
+  return { message: error.message, errors, issues: [issueOf(error)] }
 }
 
 function readEntries(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const entries = readObject(fields, 'entries', 'an object of metadata by tag address')
-  checkCount('entries', Object.keys(entries).length)
-  return entries
-}
-
-/** Each entry has its own place in the answer, so their number is bounded instead of the number of sentences. */
-function checkCount(field: string, count: number): void {
-  if (count <= MAX_ENTRIES) return
-  throw refused(`Invalid ${field}: ${count} of them in one request, at most ${MAX_ENTRIES} are expected`)
+  return readObject(fields, 'entries', 'an object of metadata by tag address')
 }
 
 interface Put {
   readonly historian: Historian
   readonly name: TagName
-  readonly metadata: TagMetadata
+  readonly metadata: MetadataPut
 }
 
 async function putMetadata(
@@ -123,24 +110,29 @@ async function putMetadata(
 ): Promise<Result<MetadataBody>> {
   const report = new Report()
   const puts: Put[] = []
-  for (const [address, input] of Object.entries(entries)) {
+  const addresses = Object.keys(entries)
+  checkTags(addresses.length, call.limits ?? DEFAULT_WRITE_LIMITS)
+  const scheduler = new CooperativeScheduler(context.signal)
+  await forEach(addresses, scheduler, (address) => {
     const target = findWritable(address, call.historians)
     if (target.kind !== 'found') {
       report.fail(address, [target.issue])
-      continue
+      return
     }
-    const { metadata, issues } = readEntry(input, address, warnings)
+    const { metadata, issues } = readMetadataEntry(entries[address], address, warnings)
     if (issues.length > 0) report.fail(address, issues)
     else puts.push({ historian: target.historian, name: target.name, metadata })
-  }
+  })
   context.signal.throwIfAborted()
   await Promise.all(
     Array.from(groupByHistorian(puts), async ([historian, group]) =>
       putGroup(historian, group, mode, report, context),
     ),
   )
-  const handledEntries = report.sorted(report.entries, Object.keys(entries))
-  return report.result({ handledEntries }, Object.keys(entries), warnings)
+  // What was stored is said, also when the deadline passes now.
+  const reading = new CooperativeScheduler(new AbortController().signal)
+  const handledEntries = await report.sorted(report.entries, addresses, reading)
+  return report.result({ handledEntries }, addresses, warnings, reading)
 }
 
 /** Has one historian store its entries; when it fails, so does each of them, and the other historians' are stored. */
@@ -154,17 +146,47 @@ async function putGroup(
   try {
     const entries = group.map(({ name, metadata }) => ({ name: name.tag, metadata }))
     const outcomes = await historian.putTags(entries, mode, context)
+    const stored = group.filter((_, index) => outcomes[index] === 'stored')
+    const keeping = mode === 'create' ? [] : stored.filter(({ metadata }) => keepsFields(metadata))
+    const kept = await findKept(historian, keeping, context)
     group.forEach(({ name, metadata }, index) => {
       const outcome = outcomes[index]
-      if (outcome === 'stored') report.entries.set(name.address, metadata)
+      if (outcome === 'stored')
+        report.entries.set(name.address, metadataAfter(kept.get(name) ?? null, metadata))
       else report.fail(name.address, [tagIssue(outcome === 'exists' ? 'TAG_EXISTS' : 'TAG_NOT_FOUND', name)])
     })
   } catch (error) {
     report.failAll(
-      error,
+      changeError(historian, error),
       group.map((put) => put.name),
     )
   }
+}
+
+/** Whether some of a tag's metadata stays as it is. */
+function keepsFields({ maxGap, states }: MetadataPut): boolean {
+  return maxGap === undefined || states === undefined
+}
+
+/**
+ * What the tags of entries have now. They are stored by then: what keeps the historian from answering, the end of the
+ * call included, makes no error of that.
+ */
+async function findKept(
+  historian: Historian,
+  puts: readonly Put[],
+  context: CallContext,
+): Promise<ReadonlyMap<TagName, TagMetadata>> {
+  const kept = new Map<TagName, TagMetadata>()
+  if (puts.length === 0) return kept
+  const names = puts.map(({ name }) => name.tag)
+  // A driver may reject at once or later.
+  const found = await Promise.try(() => historian.findTags(names, context)).catch(() => [])
+  puts.forEach(({ name }, index) => {
+    const metadata = found[index] ?? null
+    if (metadata !== null) kept.set(name, metadata)
+  })
+  return kept
 }
 
 async function readMetadata(
@@ -177,7 +199,8 @@ async function readMetadata(
   const asked = new Set<string>()
   const reads: { readonly historian: Historian; readonly name: TagName }[] = []
   const aliases: TagName[] = []
-  addresses.forEach((address, index) => {
+  const scheduler = new CooperativeScheduler(context.signal)
+  await forEach(addresses, scheduler, (address, index) => {
     // Errors stand under addresses, and what is no text cannot be one.
     if (typeof address !== 'string')
       throw refused(`${addressIssue(address).message} at place ${index} of tags`)
@@ -199,15 +222,16 @@ async function readMetadata(
       report.failAll(failure, names)
       continue
     }
-    for (const name of names) {
+    await forEach(names, scheduler, (name) => {
       const metadata = found.get(name)
       if (metadata === undefined) report.fail(name.address, [tagIssue('TAG_NOT_FOUND', name)])
       else report.entries.set(name.address, copyOf(metadata))
-    }
+    })
   }
   await readAliases(aliases, report, call, context)
   const order = [...asked]
-  return report.result({ entries: report.sorted(report.entries, order) }, order, warnings)
+  const entries = await report.sorted(report.entries, order, scheduler)
+  return report.result({ entries }, order, warnings, scheduler)
 }
 
 async function readAliases(
@@ -234,8 +258,8 @@ async function readAliases(
 }
 
 /** Whatever else a driver's object holds stays inside. */
-function copyOf({ description, units, stepped }: TagMetadata): TagMetadata {
-  return { description, units, stepped }
+function copyOf(metadata: TagMetadata): TagMetadata {
+  return tagMetadata(metadata, metadata)
 }
 
 /** A virtual tag is read like any other, but nothing about it is stored. */
@@ -259,25 +283,41 @@ class Report {
     for (const { address } of names) this.fail(address, [issueOf(error, { tag: address })])
   }
 
-  sorted<Value>(byAddress: ReadonlyMap<string, Value>, order: readonly string[]): Record<string, Value> {
-    const sorted = noEntries<Value>()
-    for (const address of order) {
+  async sorted<Value>(
+    byAddress: ReadonlyMap<string, Value>,
+    order: readonly string[],
+    scheduler: CooperativeScheduler,
+  ): Promise<Members<Value>> {
+    const sorted = new Map<string, Value>()
+    await forEach(order, scheduler, (address) => {
       const value = byAddress.get(address)
-      if (value !== undefined) sorted[address] = value
-    }
-    return sorted
+      if (value !== undefined) sorted.set(address, value)
+    })
+    return membersOf(sorted)
   }
 
-  result<Own extends object>(own: Own, order: readonly string[], warnings: Warnings) {
-    const byAddress = this.sorted(this.#issues, order)
-    const errors = noEntries<string>()
-    for (const address in byAddress) {
-      errors[address] = byAddress[address]!.map((issue) => issue.message).join('; ')
-    }
-    const issues = Object.values(byAddress).flat()
+  async result<Own extends object>(
+    own: Own,
+    order: readonly string[],
+    warnings: Warnings,
+    scheduler: CooperativeScheduler,
+  ) {
+    const errors = new Map<string, string>()
+    const issues: Issue[] = []
+    await forEach(order, scheduler, (address) => {
+      const found = this.#issues.get(address)
+      if (found === undefined) return
+      errors.set(address, found.map((issue) => issue.message).join('; '))
+      issues.push(...found)
+    })
     return {
       outcome: this.#outcome(),
-      body: { ...own, errors, ...(issues.length > 0 && { issues }), ...warningsField(warnings) },
+      body: {
+        ...own,
+        errors: membersOf(errors),
+        ...(issues.length > 0 && { issues }),
+        ...warningsField(warnings),
+      },
       ...(this.#failures.length > 0 && { failures: this.#failures }),
     }
   }
@@ -292,36 +332,3 @@ class Report {
 function noEntries<Value>(): Record<string, Value> {
   return Object.create(null)
 }
-
-interface ReadEntry {
-  readonly metadata: TagMetadata
-  readonly issues: readonly Issue[]
-}
-
-/** Checks the metadata of one tag, each field for itself; one that is left out or null is null, null or false. */
-function readEntry(input: unknown, address: string, warnings: Warnings): ReadEntry {
-  const issues: Issue[] = []
-  const reject = (field: string, value: unknown, expected: string) => {
-    const shown = showInput(value)
-    const values = { field, input: shown, address, expected }
-    issues.push(issue('INVALID_METADATA', values, { tag: address, input: shown }))
-  }
-  if (!isObject(input)) {
-    reject('metadata', input, 'an object with description, units and stepped')
-    return { metadata: NO_METADATA, issues }
-  }
-  warnings.checkFields(input, METADATA_FIELDS, 'the metadata of a tag')
-  const readText = (field: string, max: number): string | null => {
-    const value = input[field] ?? null
-    if (isMetadataText(value, max)) return value
-    reject(field, value, textExpected(max))
-    return null
-  }
-  const description = readText('description', MAX_DESCRIPTION)
-  const units = readText('units', MAX_UNITS)
-  const stepped = input.stepped ?? false
-  if (typeof stepped !== 'boolean') reject('stepped', stepped, 'true or false')
-  return { metadata: { description, units, stepped: stepped === true }, issues }
-}
-
-const NO_METADATA: TagMetadata = { description: null, units: null, stepped: false }

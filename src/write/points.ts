@@ -9,29 +9,30 @@ import {
   type Status,
 } from '../series/columns.ts'
 import type { Instant } from '../time/instant.ts'
+import type { TimeErrorContext } from '../time/invalid-time.ts'
 import { numberToInstant, parseTime } from '../time/parse.ts'
-import type { TimeZone } from '../time/zone.ts'
 import { isObject } from './call.ts'
 import type { IssueList } from './issues.ts'
-import { inputIssue, type TagName } from './target.ts'
+import type { StateNames } from './state-names.ts'
+import { inputIssue, type TagName, timestampIssue } from './target.ts'
 
 /** What the points of a request are read in. */
-export interface PointsContext {
-  readonly now: Instant
-  readonly zone: TimeZone
+export interface PointsContext extends TimeErrorContext {
   readonly issues: IssueList
   readonly warnings: Warnings
+  /** Where a value may be the name of a state. */
+  readonly states: StateNames
 }
 
 /**
- * Reads the points of one tag piece by piece, straight into columns. What is wrong goes to the context's issues, and the
- * columns are then worth nothing: one issue refuses the request.
+ * Reads the points of one tag slice by slice, straight into columns. Errors go to the context's issues, and
+ * the columns are then worth nothing: one issue refuses the request.
  */
 export interface PointsReader {
   readonly length: number
   /** Filled as far as was read. */
   readonly columns: PointColumns
-  /** Reads the points from `start` up to and without `end`; each piece once. */
+  /** Reads the points from `start` up to and without `end`; each slice once. */
   read(start: number, end: number): void
 }
 
@@ -40,9 +41,12 @@ const COLUMN_FIELDS = ['timestamps', 'values', 'statuses', 'unit'] as const
 const UNITS = ['s', 'ms', 'us'] as const
 type Unit = (typeof UNITS)[number]
 
-/** A reader for either form of a tag's points; without points when the input is neither, which is then an issue. */
-export function pointsReader(input: unknown, name: TagName, context: PointsContext): PointsReader {
-  if (Array.isArray(input)) return new ArrayReader(input, name, context)
+/**
+ * A reader for either form of a tag's points; without points when the input is neither, which is then an issue.
+ * @param first place of the first point, where the input is a part of an array
+ */
+export function pointsReader(input: unknown, name: TagName, context: PointsContext, first = 0): PointsReader {
+  if (Array.isArray(input)) return new ArrayReader(input, name, context, first)
   if (isObject(input)) return columnsReader(input, name, context)
   return noReader(input, name, context, 'an array of points or an object of columns')
 }
@@ -54,10 +58,13 @@ class ArrayReader implements PointsReader {
   readonly #points: readonly unknown[]
   readonly #name: TagName
   readonly #context: PointsContext
+  readonly #first: number
 
-  constructor(points: readonly unknown[], name: TagName, context: PointsContext) {
+  constructor(points: readonly unknown[], name: TagName, context: PointsContext, first: number) {
+    this.#first = first
     this.length = points.length
-    this.columns = makeColumns(points.length)
+    // Requests may have hundreds of thousands of tags without any.
+    this.columns = points.length === 0 ? NO_POINTS : makeColumns(points.length)
     this.#points = points
     this.#name = name
     this.#context = context
@@ -68,7 +75,7 @@ class ArrayReader implements PointsReader {
       const point = this.#points[index]
       if (isObject(point)) this.#readPoint(point as Point, index)
       else {
-        this.#context.issues.add(() => inputIssue('INVALID_POINT', point, this.#name, index))
+        this.#context.issues.add(() => inputIssue('INVALID_POINT', point, this.#name, this.#first + index))
       }
     }
   }
@@ -81,7 +88,7 @@ class ArrayReader implements PointsReader {
       }
     }
     const at = parseTime(point.timestamp, this.#context)
-    storePoint(this.columns, index, at, point, this.#name, this.#context.issues)
+    storePoint(this.columns, index, at, point, this.#name, this.#context, this.#first)
   }
 }
 
@@ -110,7 +117,7 @@ class ColumnsReader implements PointsReader {
           ? numberToInstant(timestamp, unit)
           : parseTime(timestamp, this.#context)
       const point = { timestamp, value: values[index], status: statuses?.[index] }
-      storePoint(this.columns, index, at, point, this.#name, this.#context.issues)
+      storePoint(this.columns, index, at, point, this.#name, this.#context)
     }
   }
 }
@@ -174,15 +181,18 @@ function storePoint(
   at: Instant | null,
   { timestamp, value, status }: Point,
   name: TagName,
-  issues: IssueList,
+  context: PointsContext,
+  first = 0,
 ): void {
-  if (at === null) issues.add(() => inputIssue('INVALID_TIMESTAMP', timestamp, name, index))
+  const { issues } = context
+  if (at === null) issues.add(() => timestampIssue(timestamp, name, context, first + index))
   else columns.times[index] = at
-  if (typeof value === 'number' && Number.isFinite(value)) columns.values[index] = value
-  else issues.add(() => inputIssue('INVALID_VALUE', value, name, index))
+  const number = typeof value === 'string' ? context.states.valueOf(value, name) : value
+  if (typeof number === 'number' && Number.isFinite(number)) columns.values[index] = number
+  else issues.add(() => context.states.issueOf(value, name, first + index))
   const parsed = parseStatus(status)
   if (parsed !== null) columns.statuses[index] = parsed
-  else issues.add(() => inputIssue('INVALID_STATUS', status, name, index))
+  else issues.add(() => inputIssue('INVALID_STATUS', status, name, first + index))
 }
 
 /** Left out or null is OK; upper case only. */

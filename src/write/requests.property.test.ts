@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import { contents, historianWith, NOW, writeCall } from '../../test/write/call.ts'
 import { parseTime } from '../time/parse.ts'
 import { UTC } from '../time/zone.ts'
-import { deletePoints, deleteTags, renameTags } from './corrections.ts'
+import { deletePoints, deleteTags } from './corrections.ts'
 import { createMetadata, getMetadata, updateMetadata } from './metadata.ts'
+import { renameTags } from './rename.ts'
 import { writePoints } from './write-points.ts'
 
 const address = fc.oneof(
@@ -201,7 +202,7 @@ for (const [name, put] of [
   ['create', createMetadata],
   ['update', updateMetadata],
 ] as const) {
-  test(`metadata/${name}: each entry of any body is stored or told to be wrong`, async () => {
+  test(`metadata/${name}: each entry of any body is stored or reported as wrong`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof({ weight: 9, arbitrary: metadataBody }, { weight: 1, arbitrary: fc.jsonValue() }),
@@ -218,8 +219,8 @@ for (const [name, put] of [
           }
           assert.equal(outcome, 'done')
           const keys = Object.keys((request as { entries: object }).entries)
-          const told = [...Object.keys(answered.handledEntries), ...Object.keys(answered.errors)]
-          assert.deepEqual(told.toSorted(), keys.toSorted())
+          const reported = [...Object.keys(answered.handledEntries), ...Object.keys(answered.errors)]
+          assert.deepEqual(reported.toSorted(), keys.toSorted())
           for (const [tag, stored] of Object.entries(answered.handledEntries)) {
             const holder = after[historians.findIndex((historian) => tag.startsWith(`${historian.name}/`))]!
             assert.deepEqual(holder[tag.slice(tag.indexOf('/') + 1)], { ...stored, points: [] })
@@ -283,8 +284,8 @@ test('metadata/get: any body is answered', async () => {
       const { outcome, body: answered } = await getMetadata(arrived(sent), writeCall(historians))
       if (outcome === 'refused') return
       assert.equal(outcome, 'done')
-      const told = new Set([...Object.keys(answered.entries), ...Object.keys(answered.errors)])
-      assert.deepEqual(told, new Set((arrived(sent) as { tags: string[] }).tags))
+      const reported = new Set([...Object.keys(answered.entries), ...Object.keys(answered.errors)])
+      assert.deepEqual(reported, new Set((arrived(sent) as { tags: string[] }).tags))
     }),
     { numRuns: 200 },
   )

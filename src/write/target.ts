@@ -3,6 +3,7 @@ import { type Issue, issue, showInput } from '../errors/tidemark-error.ts'
 import { isReservedHistorian, parseAddress } from '../grammar/address.ts'
 import type { Historian } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import { acceptedForms, type TimeErrorContext } from '../time/invalid-time.ts'
 
 /** A tag that a request names, whether or not it exists. */
 export interface TagName {
@@ -13,13 +14,14 @@ export interface TagName {
 }
 
 /**
- * What a tag address leads to: a historian that may be asked; a virtual one; a historian that is of no use, for the reason
- * of the issue; or, when the address is none, the issue alone. The issue of a virtual tag is that it cannot be changed.
+ * What a tag address refers to: a historian that may be queried; a virtual one; a historian that is of no use, for the
+ * reason of the issue; or, when the address is none, the issue alone. The issue of a virtual tag is that it cannot be
+ * changed.
  */
 export type Target =
   | { readonly kind: 'found'; readonly name: TagName; readonly historian: Historian }
   | { readonly kind: 'virtual' | 'unusable'; readonly name: TagName; readonly issue: Issue }
-  | { readonly kind: 'nameless'; readonly issue: Issue }
+  | { readonly kind: 'malformed'; readonly issue: Issue }
 
 /** Longest historian name that the configuration allows. Longer ones are impossible, and would fill the messages. */
 const MAX_HISTORIAN_NAME = 128
@@ -35,7 +37,7 @@ export function findWritable(address: unknown, historians: HistorianView): Targe
 export function findReadable(address: unknown, historians: HistorianView): Target {
   const parsed = typeof address === 'string' ? parseAddress(address) : null
   if (parsed === null || parsed.historian.length > MAX_HISTORIAN_NAME) {
-    return { kind: 'nameless', issue: addressIssue(address) }
+    return { kind: 'malformed', issue: addressIssue(address) }
   }
   const name = { address: address as string, ...parsed }
   if (isReservedHistorian(name.historian)) {
@@ -45,7 +47,7 @@ export function findReadable(address: unknown, historians: HistorianView): Targe
   return historian === null ? unusable('HISTORIAN_NOT_FOUND', name) : { kind: 'found', name, historian }
 }
 
-/** What is wrong with an address that is none; its `tag` is the whole of it when it is a text. */
+/** The issue of a malformed address; its `tag` is the whole of it when it is a text. */
 export function addressIssue(address: unknown): Issue {
   const input = showInput(address)
   const place = typeof address === 'string' ? { tag: address, input } : { input }
@@ -55,6 +57,19 @@ export function addressIssue(address: unknown): Issue {
 /** An issue whose sentence names historian and tag and nothing else. */
 export function tagIssue(code: ErrorCode, { address, historian, tag }: TagName): Issue {
   return issue(code, { historian, tag, address }, { tag: address })
+}
+
+/** The issue of a timestamp, with two accepted forms beside its sentence. */
+export function timestampIssue(
+  input: unknown,
+  name: TagName,
+  context: TimeErrorContext,
+  index: number,
+): Issue {
+  return {
+    ...inputIssue('INVALID_TIMESTAMP', input, name, index),
+    suggestions: acceptedForms(input, context),
+  }
 }
 
 /** An issue whose sentence names an input too. */

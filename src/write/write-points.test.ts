@@ -4,7 +4,9 @@ import { contents, context, historianWith, NOW, pointsOf, writeCall } from '../.
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { Historian } from '../historian/contract.ts'
 import { HistorianRegistry } from '../historian/registry.ts'
-import { writePoints } from './write-points.ts'
+import { makeChange } from '../historian/remote/change.ts'
+import { PointsReader } from './body/points-reader.ts'
+import { writeBody, writePoints } from './write-points.ts'
 
 const DONE = { outcome: 'done', body: { message: 'All points written!', errors: [] } }
 const AT = '2026-01-15T10:00:00Z'
@@ -37,6 +39,105 @@ async function refusalOf(body: unknown): Promise<string> {
   assert.deepEqual(await contents(historian), before)
   return result.body.message
 }
+
+describe('names of states as values', () => {
+  const STATES = { '0': 'Closed', '1': 'Open', '-1.5': 'Ætt' }
+
+  async function valves(): Promise<Historian> {
+    const local = await historianWith('local', ['VALVE', 'FLOW'])
+    const metadata = { description: null, units: null, stepped: false, states: STATES }
+    await local.putTags([{ name: 'VALVE', metadata }], 'update', context())
+    return local
+  }
+
+  test('stand for their values, in rows and columns, in short bodies and in long ones', async () => {
+    const rows = [
+      { timestamp: 1, value: 'Open' },
+      { timestamp: 2, value: 0 },
+      { timestamp: 3, value: 'Ætt', status: 'BAD' },
+    ]
+    const columns = { unit: 's', timestamps: [4, 5], values: ['Closed', 'Open'] }
+    const expected = [
+      [1e6, 1, 0],
+      [2e6, 0, 0],
+      [3e6, -1.5, 1],
+    ]
+    const local = await valves()
+    assert.deepEqual(await write({ points: { 'local/VALVE': rows } }, local), DONE)
+    assert.deepEqual(await pointsOf(local, 'VALVE'), expected)
+    assert.deepEqual(await write({ points: { 'local/VALVE': columns } }, local), DONE)
+    assert.deepEqual((await pointsOf(local, 'VALVE')).slice(3), [
+      [4e6, 0, 0],
+      [5e6, 1, 0],
+    ])
+    for (const count of [3, 30_000]) {
+      const long = Array.from({ length: count }, (_, i) => ({
+        timestamp: i,
+        value: i % 2 === 0 ? 'Closed' : 'Open',
+      }))
+      const bytes = Buffer.from(JSON.stringify({ points: { 'local/FLOW': [POINT], 'local/VALVE': long } }))
+      const other = await valves()
+      const done = await writeBody(
+        bytes,
+        writeCall([other]),
+        new PointsReader(),
+        () => {},
+        () => {},
+      )
+      assert.deepEqual(done, DONE)
+      const written = await pointsOf(other, 'VALVE')
+      assert.equal(written.length, count)
+      assert.ok(written.every(([time, value]) => value === (time! / 1e6) % 2))
+    }
+  })
+
+  test('one that is unknown is an issue that lists the names, in its place among the others', async () => {
+    const points = {
+      'local/FLOW': [{ timestamp: 1, value: 'Open' }],
+      'local/VALVE': [
+        { timestamp: 1, value: 'open' },
+        { timestamp: 'no time', value: 'Open' },
+        { timestamp: 1, value: null },
+        { timestamp: 1, value: '1' },
+      ],
+    }
+    const local = await valves()
+    const names = 'a finite number or one of Closed, Open, Ætt is expected'
+    const { body } = await write({ points }, local)
+    assert.deepEqual(body.errors, [
+      'Invalid value Open for tag local/FLOW: a finite number is expected',
+      `Invalid value open for tag local/VALVE: ${names}`,
+      'Error: Cannot parse type no time as time input for tag local/VALVE',
+      'Invalid value null for tag local/VALVE: a finite number is expected',
+      `Invalid value 1 for tag local/VALVE: ${names}`,
+    ])
+    assert.equal(body.issues![1]!.code, 'INVALID_STATE')
+    assert.equal(body.issues![1]!.index, 0)
+    assert.deepEqual(await pointsOf(local, 'VALVE'), [])
+  })
+
+  test('a new tag, and one of a historian that does not answer, has none', async () => {
+    const points = { 'local/NEW': [{ timestamp: 1, value: 'Open' }] }
+    assert.deepEqual(await issuesOf({ points, createTags: true }), [
+      'Invalid value Open for tag local/NEW: a finite number is expected',
+    ])
+    const local = await valves()
+    local.findTags = () => {
+      throw new TidemarkError('HISTORIAN_UNAVAILABLE', { historian: 'local', reason: 'it is away' })
+    }
+    const { outcome } = await write({ points: { 'local/VALVE': [{ timestamp: 1, value: 'Open' }] } }, local)
+    assert.equal(outcome, 'unavailable')
+  })
+
+  test('a long list of names is cut', async () => {
+    const local = await historianWith('local', ['STEP'])
+    const states = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [i, `step ${i}`]))
+    const metadata = { description: null, units: null, stepped: true, states }
+    await local.putTags([{ name: 'STEP', metadata }], 'update', context())
+    const [sentence] = await issuesOf({ points: { 'local/STEP': [{ timestamp: 1, value: 'x' }] } }, local)
+    assert.match(sentence!, /one of step 0, .*, step 19 and 5 more is expected$/)
+  })
+})
 
 describe('what is written', () => {
   test('points in any form of time, with and without status, in any order, the last of a time winning', async () => {
@@ -208,7 +309,7 @@ describe('issues', () => {
     })
   }
 
-  test('every issue of every tag is told, in the order of the request', async () => {
+  test('every issue of every tag is reported, in the order of the request', async () => {
     const bad = { timestamp: 'x', value: 'y', status: 'z' }
     assert.deepEqual(await issuesOf({ points: { 'old/A': [bad], 'local/B': [bad, POINT], FLOW: [bad] } }), [
       'Historian old for tag A does not exist',
@@ -292,7 +393,10 @@ describe('requests that are refused', () => {
     [{ points: {}, createTags: 'true' }, 'Invalid createTags true: true or false is expected'],
     [{ points: {}, createTags: null }, 'Invalid createTags null: true or false is expected'],
     [{ points: {}, createTags: 1 }, 'Invalid createTags 1: true or false is expected'],
-    [{ points: {}, now: 'soon' }, 'Cannot parse type soon as time input for now'],
+    [
+      { points: {}, now: 'yesteday' },
+      'Cannot parse type yesteday as time input for now: a time such as yesterday or yesterday at 06:00 is expected',
+    ],
     [
       { points: {}, timeZone: 'Mars/Olympus' },
       'Invalid timeZone Mars/Olympus: an IANA zone id such as Europe/Oslo is expected',
@@ -403,7 +507,30 @@ describe('historians that fail', () => {
     assert.equal(result.body.issues![1]!.code, 'WRITE_OUTCOME_UNKNOWN')
   })
 
-  test('a historian that is not atomic may have taken a part when it fails', async () => {
+  test('a commit that the deadline cut off is not known, and ends as the deadline does', async () => {
+    const [a] = await three()
+    const cut = { historian: 'a', reason: 'The request was not finished within 30 seconds' }
+    const cause = new TidemarkError('WRITE_DEADLINE_EXCEEDED', { seconds: 30 })
+    a!.write = failing(new TidemarkError('WRITE_OUTCOME_UNKNOWN', cut, { cause }))
+    const result = await write({ points: { 'a/X': [POINT] } }, a!)
+    assert.equal(result.outcome, 'deadline')
+    assert.deepEqual(
+      result.body.issues!.map(({ code }) => code),
+      ['WRITE_OUTCOME_UNKNOWN'],
+    )
+  })
+
+  test('a historian that is not atomic may have taken a part when it fails, unless it is certain that it did not', async () => {
+    const [, other] = await three()
+    Object.defineProperty(other, 'capabilities', {
+      value: { ...other!.capabilities, atomicWrites: 'none' },
+    })
+    const { signal } = new AbortController()
+    const error = new TidemarkError('HISTORIAN_UNAVAILABLE', { historian: 'b', reason: 'its disk is full' })
+    other!.write = () => makeChange({ historian: 'b', signal }, () => Promise.reject(error))
+    const failed = await write({ points: { 'b/X': [POINT] } }, other!)
+    assert.equal(failed.body.issues![0]!.code, 'WRITE_FAILED')
+
     const [, b] = await three()
     Object.defineProperty(b, 'capabilities', { value: { ...b!.capabilities, atomicWrites: 'tag' } })
     b!.write = failing(unavailable)
@@ -425,7 +552,7 @@ describe('historians that fail', () => {
     assert.deepEqual(result.failures, [bug])
   })
 
-  test('a tag deleted between check and write is told as if the check had seen it', async () => {
+  test('a tag deleted between check and write is reported as if the check had seen it', async () => {
     const [a] = await three()
     const inner = a!.write.bind(a)
     a!.write = async (batch, callContext) => {

@@ -1,11 +1,15 @@
-import { type ErrorBody, errorBodyOf } from '../errors/error-body.ts'
+import { type ErrorBody, errorBody, errorBodyOf } from '../errors/error-body.ts'
+import { HintBudget } from '../errors/hint-budget.ts'
 import type { Result } from '../errors/outcome.ts'
-import { issueOf, type TidemarkError } from '../errors/tidemark-error.ts'
+import { issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { formatAddress } from '../grammar/address.ts'
-import { Breather } from '../historian/breather.ts'
 import type { CallContext, Historian, WriteBatch } from '../historian/contract.ts'
-import { type TagPoints, writeBatch } from '../historian/write-batch.ts'
+import { writeBatch } from '../historian/write-batch.ts'
+import { cutJson, readJson } from '../json/parse.ts'
+import type { JsonRules } from '../json/rules.ts'
+import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import type { TagStates } from '../series/optional-metadata.ts'
 import { applyAll, WRITE_CODES } from './apply.ts'
 import type { PlainPoints } from './body/points-body.ts'
 import type { PointsReader } from './body/points-reader.ts'
@@ -13,65 +17,117 @@ import { answer, readBody, readClock, readFlag, readObject, type WriteCall } fro
 import { checkFailed, doneAnswer, failedAnswer, issuesAnswer } from './check.ts'
 import {
   type Existence,
+  findMetadata,
   findMissing,
   findUnreachable,
   groupByHistorian,
   type TagsByHistorian,
 } from './existence.ts'
 import { IssueList } from './issues.ts'
-import { type PointsContext, pointsReader } from './points.ts'
-import { findWritable, type TagName, type Target, tagIssue } from './target.ts'
+import { checkTags, DEFAULT_WRITE_LIMITS, type WriteLimits } from './limits.ts'
+import { type ReadTag, readTags } from './read-tags.ts'
+import { StateNames } from './state-names.ts'
+import { cutInput, type PointsInput, parsedInput } from './tag-inputs.ts'
+import { type TagName, tagIssue } from './target.ts'
+import { addTooOld, OLD_POINTS_LEFT_OUT } from './too-old.ts'
 
 const FIELDS = ['points', 'createTags', 'now', 'timeZone'] as const
-
-/** Points that are read between two looks at the clock. */
-const PIECE = 1_000
 
 /**
  * POST /historian/write/points: checks the whole request, and only when nothing is wrong with it writes all of it.
  * @param body the parsed JSON body, whatever it is
- * @returns `done`; `issues` or `refused` (nothing was written, no tag made); `unavailable` (when several historians are
+ * @returns `done`; `issues` (nothing was written, no tag made, but where all of them are POINT_TOO_OLD: then all other
+ *          points were); `refused` (nothing was written, no tag made); `unavailable` (when several historians are
  *          written to, `errors` say what became of each one's points); `deadline`, `cancelled`
  */
 export async function writePoints(body: unknown, call: WriteCall): Promise<Result<ErrorBody>> {
-  return answer(call, async (context) => write(body, call, context), errorBodyOf)
+  return answer(call, async (context) => writeParsed(body, call, context), errorBodyOf)
 }
 
 /**
- * The same for a body that was not yet parsed, if it is a plain one (body/points-body.ts): most are, and their points are
- * read several times as fast.
+ * The same for a body that was not yet parsed, under one deadline. Most are in canonical form (body/points-body.ts),
+ * whose points are read several times as fast; any other long one is read in cuts.
  * @param bytes  of the body; not used any more once this has settled
  * @param isRead called before that when they are not needed any more
- * @returns `null` when it is not plain: nothing was done, and `writePoints` has the answer
+ * @param hold   called with the number of values that parsing it will make; may throw
  */
-export async function writePlainPoints(
-  bytes: Uint8Array,
+export async function writeBody(
+  bytes: Buffer,
   call: WriteCall,
   reader: PointsReader,
-  isRead: () => void = () => {},
-): Promise<Result<ErrorBody> | null> {
+  isRead: () => void,
+  hold: (values: number) => void,
+): Promise<Result<ErrorBody>> {
   return answer(
     call,
     async (context) => {
-      const plain = await reader.read(bytes, call.historians, context.signal)
-      if (plain === null) return null
-      isRead()
-      return writePlain(plain, context)
+      const scheduler = new CooperativeScheduler(context.signal)
+      if (bytes.length > SMALL_BYTES) await scheduler.yieldIfDue()
+      const limits = call.limits ?? DEFAULT_WRITE_LIMITS
+      const canonical = await reader.read(bytes, call.historians, context.signal, limits.tags)
+      if (canonical !== null) {
+        isRead()
+        return writeCanonical(canonical, context)
+      }
+      const written = await writeCuts(bytes, call, context, scheduler)
+      if (written !== null) return written
+      return writeParsed(await readJson(bytes, rulesOf(limits), scheduler, hold), call, context)
     },
     errorBodyOf,
   )
 }
 
-async function writePlain(
+/** A body of up to this size is read without a yield to the event loop. */
+const SMALL_BYTES = 8_192
+
+function rulesOf(limits: WriteLimits): JsonRules {
+  const { tags: most } = limits
+  const refuse = () => new TidemarkError('LIMIT_TAGS', { limit: most })
+  return { counted: { field: 'points', most, refuse } }
+}
+
+/** A long body in cuts; `null` for one that is to be read as a whole. */
+async function writeCuts(
+  bytes: Buffer,
+  call: WriteCall,
+  context: CallContext,
+  scheduler: CooperativeScheduler,
+): Promise<Result<ErrorBody> | null> {
+  const json = await cutJson(bytes, rulesOf(call.limits ?? DEFAULT_WRITE_LIMITS), scheduler)
+  if (json === null) return null
+  const steps = cutInput(json)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value === null ? null : write(value, call, context)
+    await scheduler.yieldIfDue()
+  }
+}
+
+/** Only a body in canonical form (body/points-body.ts); `null` for any other, and then nothing was done. */
+export async function writePlainPoints(
+  bytes: Uint8Array,
+  call: WriteCall,
+  reader: PointsReader,
+): Promise<Result<ErrorBody> | null> {
+  return answer(
+    call,
+    async (context) => {
+      const canonical = await reader.read(bytes, call.historians, context.signal)
+      return canonical === null ? null : writeCanonical(canonical, context)
+    },
+    errorBodyOf,
+  )
+}
+
+async function writeCanonical(
   { historian, historianName, batch, release }: PlainPoints,
   context: CallContext,
 ): Promise<Result<ErrorBody>> {
   const warnings = new Warnings()
-  // Their names are only needed where the tags may not be there.
-  const names = batch.createTags ? [] : batch.tags.map((tag) => tagNameOf(historianName, tag))
-  const tags = new Map([[historian, names]])
-  if (!batch.createTags) {
-    const { missing, failures } = await findMissing(tags, context)
+  const tags = () => new Map([[historian, batch.tags.map((tag) => tagNameOf(historianName, tag))]])
+  // A historian that takes all of a batch or nothing finds out by itself whether its tags are there.
+  if (!batch.createTags && historian.capabilities.atomicWrites !== 'request') {
+    const { missing, failures } = await findMissing(tags(), context)
     const issues = new IssueList()
     for (const name of missing) issues.add(() => tagIssue('TAG_NOT_FOUND', name))
     const wrong = checkFailed(issues, failures, warnings)
@@ -83,28 +139,79 @@ async function writePlain(
   return result
 }
 
-async function write(body: unknown, call: WriteCall, context: CallContext): Promise<Result<ErrorBody>> {
+async function writeParsed(body: unknown, call: WriteCall, context: CallContext): Promise<Result<ErrorBody>> {
+  // An object that was parsed has no name twice.
+  return (await write(parsedInput(body), call, context))!
+}
+
+/** `null` when only who has the whole body can write it, which is never so for one that was parsed at once. */
+async function write(
+  input: PointsInput,
+  call: WriteCall,
+  context: CallContext,
+): Promise<Result<ErrorBody> | null> {
   const warnings = new Warnings()
-  const fields = readBody(body, FIELDS, warnings)
+  const fields = readBody(input.fields, FIELDS, warnings)
   const clock = readClock(fields, call)
   const createTags = readFlag(fields, 'createTags')
   const points = readObject(fields, 'points', 'an object of points by tag address')
+  checkTags(Object.keys(points).length, call.limits ?? DEFAULT_WRITE_LIMITS)
 
-  const entries = Object.entries(points).map(([address, input]) => {
-    return { target: findWritable(address, call.historians), input }
-  })
-  const tags = tagsToAsk(entries)
+  const scheduler = new CooperativeScheduler(context.signal)
+  const readWith = (states: StateNames) =>
+    readTags(
+      input.tags(),
+      call.historians,
+      { ...clock, warnings, hints: new HintBudget(), states },
+      scheduler,
+    )
+  const states = new StateNames()
+  let read = await readWith(states)
+  if (read === null) return null
+  const known = await findStates(states.unknown, read, context)
+  if (known.size > 0) read = (await readWith(new StateNames(known)))!
+  const tags = tagsToAsk(read)
   const existence = await (createTags ? checkReachable(tags, context) : findMissing(tags, context))
   const issues = new IssueList()
-  const read = await readPoints(entries, existence.missing, { ...clock, issues, warnings }, context)
+  const entries: Entry[] = []
+  // In the order of the request, those of a tag before those of its points.
+  for (const tag of read) {
+    const { target } = tag
+    if (target.kind !== 'found') issues.add(() => target.issue)
+    else if (existence.missing.has(target.name)) issues.add(() => tagIssue('TAG_NOT_FOUND', target.name))
+    issues.addAll(tag.issues)
+    if (target.kind === 'found')
+      entries.push({ historian: target.historian, tag: target.name.tag, read: tag })
+  }
   const wrong = checkFailed(issues, existence.failures, warnings)
   if (wrong !== null) return wrong
 
-  const batches = Array.from(groupByHistorian(read), ([historian, parts]) => {
-    const entries = parts.map((part) => part.points)
-    return [historian, writeBatch(entries, createTags)] as const
+  const batches = Array.from(groupByHistorian(entries), ([historian, parts]) => {
+    const tagPoints = parts.map(({ tag, read }) => ({ tag, points: read.points() }))
+    return [historian, writeBatch(tagPoints, createTags)] as const
   })
-  return apply(batches, tags, warnings, context)
+  return apply(batches, () => tags, warnings, context)
+}
+
+/**
+ * States by address of those tags that have some. What keeps a historian from answering shows in the checks that
+ * follow.
+ */
+async function findStates(
+  names: ReadonlyMap<string, TagName>,
+  read: readonly ReadTag[],
+  context: CallContext,
+): Promise<ReadonlyMap<string, TagStates>> {
+  const states = new Map<string, TagStates>()
+  if (names.size === 0) return states
+  const tags = tagsToAsk(
+    read.filter(({ target }) => target.kind === 'found' && names.has(target.name.address)),
+  )
+  const { found } = await findMetadata(tags, context)
+  for (const [{ address }, metadata] of found) {
+    if (metadata.states !== undefined) states.set(address, metadata.states)
+  }
+  return states
 }
 
 function tagNameOf(historian: string, tag: string): TagName {
@@ -114,32 +221,48 @@ function tagNameOf(historian: string, tag: string): TagName {
 /** Writes a request that was found right. */
 async function apply(
   batches: readonly (readonly [Historian, WriteBatch])[],
-  tags: TagsByHistorian,
+  /** Those of the batches, for the case that some are missing. */
+  tags: () => TagsByHistorian,
   warnings: Warnings,
   context: CallContext,
 ): Promise<Result<ErrorBody>> {
+  const tooOld = new IssueList()
   const steps = batches.map(([historian, batch]) => {
-    return { historian, run: (stepContext: CallContext) => historian.write(batch, stepContext) }
+    const run = async (stepContext: CallContext) => {
+      const left = await historian.write(batch, stepContext)
+      if (left) addTooOld(tooOld, historian, batch, left)
+    }
+    return { historian, run }
   })
   const applied = await applyAll(steps, WRITE_CODES, context)
   switch (applied.kind) {
     case 'done':
-      return doneAnswer('All points written!', warnings)
+      return tooOld.count === 0
+        ? doneAnswer('All points written!', warnings)
+        : {
+            outcome: 'issues',
+            body: { ...errorBody(OLD_POINTS_LEFT_OUT, tooOld.list(), warnings), tooOld: tooOld.count },
+          }
     case 'rejected':
       return rejectedAnswer(applied.error, batches[0]![1].createTags, tags, context, warnings)
     case 'failed':
-      return failedAnswer(applied, 'The points could not all be written', warnings)
+      return failedAnswer(
+        { ...applied, issues: [...applied.issues, ...tooOld.list()] },
+        'The points could not all be written',
+        warnings,
+      )
   }
 }
 
-/** An address of the request with its points, not yet read. */
+/** A tag of a historian with the points that it is to have. */
 interface Entry {
-  readonly target: Target
-  readonly input: unknown
+  readonly historian: Historian
+  readonly tag: string
+  readonly read: ReadTag
 }
 
-function tagsToAsk(entries: readonly Entry[]): TagsByHistorian {
-  const found = entries.map((entry) => entry.target).filter((target) => target.kind === 'found')
+function tagsToAsk(read: readonly ReadTag[]): TagsByHistorian {
+  const found = read.map(({ target }) => target).filter((target) => target.kind === 'found')
   return new Map(
     Array.from(groupByHistorian(found), ([historian, group]) => [
       historian,
@@ -158,54 +281,16 @@ async function checkReachable(tags: TagsByHistorian, context: CallContext): Prom
   return { missing: new Set(), failures }
 }
 
-interface Part {
-  readonly historian: Historian
-  readonly points: TagPoints
-}
-
-/** Reads the points of all tags; the issues come in the order of the request, those of a tag before those of its points. */
-async function readPoints(
-  entries: readonly Entry[],
-  missing: ReadonlySet<TagName>,
-  pointsContext: PointsContext,
-  { signal }: CallContext,
-): Promise<readonly Part[]> {
-  const { issues } = pointsContext
-  const breather = new Breather(signal)
-  const parts: Part[] = []
-  let untilLook = PIECE
-  for (const { target, input } of entries) {
-    if (target.kind !== 'found') issues.add(() => target.issue)
-    // Without a name there is nothing that a sentence about one of its points could say.
-    if (target.kind === 'nameless') continue
-    const { name } = target
-    if (missing.has(name)) issues.add(() => tagIssue('TAG_NOT_FOUND', name))
-    const reader = pointsReader(input, name, pointsContext)
-    for (let start = 0; start < reader.length; start += PIECE) {
-      const end = Math.min(start + PIECE, reader.length)
-      reader.read(start, end)
-      untilLook -= end - start
-      if (untilLook > 0) continue
-      untilLook = PIECE
-      if (breather.isDue) await breather.rest()
-    }
-    if (target.kind === 'found') {
-      parts.push({ historian: target.historian, points: { tag: name.tag, points: reader.columns } })
-    }
-  }
-  return parts
-}
-
 /** Somebody deleted a tag between the check and the write: says which, as the check would have. */
 async function rejectedAnswer(
   error: TidemarkError,
   createTags: boolean,
-  tags: TagsByHistorian,
+  tags: () => TagsByHistorian,
   context: CallContext,
   warnings: Warnings,
 ): Promise<Result<ErrorBody>> {
   if (error.code === 'TAG_NOT_FOUND' && !createTags) {
-    const { missing } = await findMissing(tags, context)
+    const { missing } = await findMissing(tags(), context)
     const issues = new IssueList()
     for (const name of missing) issues.add(() => tagIssue('TAG_NOT_FOUND', name))
     if (issues.count > 0) return issuesAnswer(issues.list(), warnings)

@@ -64,12 +64,16 @@ test('a backup is on disk, files and folders, before it is said to be done', {
     last(new RegExp(`f(data)?sync\\(\\d+<${path}>\\) += 0|f(data)?sync\\(\\d+<${path}>`))
   const finished = last(new RegExp(`rename\\w*\\(.*"${copy}/system"`))
   assert.ok(finished > 0, lines.filter((line) => line.includes('rename')).join('\n'))
-  for (const file of ['system/data.mdb', 'historians/local/data.mdb']) {
-    const path = join(copy, 'unfinished-backup', file)
+  const copied = lines.join('\n').matchAll(/\d+<([^>]*unfinished-backup\/[^>]+\.(?:db|part|tags|wal))>/g)
+  const files = new Set(Array.from(copied, ([, path]) => path!))
+  assert.ok(
+    [...files].some((path) => path.endsWith('.wal')) && [...files].some((path) => path.endsWith('.db')),
+  )
+  for (const path of files) {
     const written = last(new RegExp(`write\\w*\\(\\d+<${path}>`))
-    assert.ok(written > 0 && synced(path) > written && synced(path) < finished, `${file} is synced`)
+    assert.ok(written > 0 && synced(path) > written && synced(path) < finished, `${path} is synced`)
   }
-  for (const folder of ['', '/system', '/historians', '/historians/local']) {
+  for (const folder of ['', '/system', '/historians', '/historians/local', '/historians/local/wal']) {
     assert.ok(synced(`${copy}/unfinished-backup${folder}`) > 0, `the folder ${folder} is synced`)
   }
   assert.ok(synced(copy) > finished)
@@ -107,7 +111,7 @@ test('a backup that finds no room leaves nothing, and is made when there is some
   const cwd = await temporaryFolder()
   await makeData(cwd)
   mkdirSync(join(cwd, 'copy'))
-  // The size of files is limited instead, which looks the same to lmdb.
+  // The size of files is limited instead.
   const command = `trap '' XFSZ; ulimit -f 120; exec "$0" "$1" backup copy`
   const failed = spawnSync('bash', ['-c', command, process.execPath, BIN], { cwd, encoding: 'utf8' })
   assert.equal(failed.status, 1, failed.stderr)

@@ -14,11 +14,25 @@ describe('the command line', async () => {
     assert.deepEqual(await tidemark(['--version'], { cwd }), { code: 0, stdout: `${version}\n`, stderr: '' })
     const help = await tidemark(['--help'], { cwd })
     assert.equal(help.code, 0)
-    for (const command of ['serve', 'keys', 'import', 'export', 'query', 'check', 'backup']) {
+    for (const command of [
+      'serve',
+      'keys',
+      'import',
+      'export',
+      'query',
+      'intervals',
+      'gaps',
+      'tags',
+      'alias',
+      'points',
+      'check',
+      'backup',
+      'restore',
+    ]) {
       assert.match(help.stdout, new RegExp(`^  ${command}\\b`, 'm'))
       const own = await tidemark([command, '--help'], { cwd })
       assert.equal(own.code, 0)
-      if (command !== 'keys') assert.match(own.stdout, /Examples?:\n {2}/)
+      if (!['keys', 'tags', 'alias', 'points'].includes(command)) assert.match(own.stdout, /Examples?:\n {2}/)
     }
   })
 

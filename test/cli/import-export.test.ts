@@ -37,6 +37,51 @@ describe('import and export', async () => {
     assert.equal(await exporting(data), `${sorted}\n`)
   })
 
+  it('metadata come out as JSON and go in again, with maxGap and states', async () => {
+    const [data, copy] = [fresh(), fresh()]
+    const run = async (args: readonly string[], on: readonly string[], input = '') => {
+      const done = await tidemark([...args, ...on], { cwd, input })
+      assert.equal(done.code, 0, done.stderr)
+      return done.stdout
+    }
+    await importing(data, 'tag,time,value\nVALVE,2026-01-01,1\nFLOW,2026-01-01,2.5\n')
+    const states = ['--states', '0=Closed', '--states', '1=Open']
+    await run(['tags', 'describe', 'local/VALVE', ...states, '--description', 'Feed "valve", ü'], data)
+    await run(['tags', 'describe', 'local/FLOW', '--max-gap', '90s', '--units', 'm3/h'], data)
+    const listed = await run(['tags', 'list', '--json'], data)
+    assert.match(listed, /"maxGap"/)
+    assert.match(listed, /"Closed"/)
+    assert.equal(await run(['tags', 'import', '-'], copy, listed), 'Imported the metadata of 2 tags.\n')
+    assert.equal(await run(['tags', 'list', '--json'], copy), listed)
+    // Points are imported beside it, and neither they nor the options about metadata take anything away.
+    const points = await exporting(data)
+    await importing(copy, points, '--units', 'FLOW=l/s', '--describe', 'VALVE=Feed')
+    assert.equal(await exporting(copy), points)
+    const [flow, valve] = JSON.parse(await run(['tags', 'list', '--json'], copy)) as Record<string, unknown>[]
+    const before = JSON.parse(listed) as Record<string, unknown>[]
+    assert.deepEqual(flow, { ...before[0], units: 'l/s' })
+    assert.deepEqual(valve, { ...before[1], description: 'Feed' })
+    // What the file does not have is cleared: the tags are as they were listed.
+    await run(['tags', 'describe', 'local/FLOW', '--states', '2=On'], copy)
+    await run(['tags', 'import', '-'], copy, listed)
+    assert.equal(await run(['tags', 'list', '--json'], copy), listed)
+  })
+
+  it('a file that is no list of tags is refused with a sentence', async () => {
+    const data = fresh()
+    for (const [input, sentence] of [
+      ['[', /^- is no JSON: a list is expected/],
+      ['{}', /^- holds no list of tags/],
+      ['[{"units":"m"}]', /^-: entry 1 has no qualifiedTagName/],
+      ['[{"qualifiedTagName":"local/A","maxGap":"soon"}]', /Invalid maxGap soon for tag local\/A/],
+      ['[{"qualifiedTagName":"nowhere/A"}]', /Historian nowhere for tag A does not exist/],
+    ] as const) {
+      const refused = await tidemark(['tags', 'import', '-', ...data], { cwd, input })
+      assert.deepEqual([refused.code, refused.stdout], [1, ''])
+      assert.match(refused.stderr, sentence)
+    }
+  })
+
   it('the wide form makes a tag of each column, and comes out merged by time', async () => {
     const data = fresh()
     const csv = 'time;Pump speed;flag;n\n2026-01-01 00:00;1,5;TRUE;\n2026-01-01 00:10;;false;3\n'
@@ -119,14 +164,14 @@ describe('import and export', async () => {
     assert.equal(
       refused.stderr,
       'line 3: column "a": "x" is no number\nline 4: "never" is no time\nline 5: the row has 2 cells, and the header 3\n' +
-        '3 problems in the file. Nothing was written; mend the file and run it again, or leave such rows out with --skip-bad\n',
+        '3 problems in the file. Nothing was written; correct the file and run it again, or leave such rows out with --skip-bad\n',
     )
     assert.equal((await tidemark(['export', ...data], { cwd })).stderr, 'There are no such tags\n')
     const skipped = await importing(data, csv, '--skip-bad')
     assert.equal(skipped.code, 3)
     assert.match(skipped.stdout, /^Imported 5 points of 2 tags/)
     const stopped = await importing(fresh(), csv, '--batch', '2')
-    assert.match(stopped.stderr, /Everything up to line 2 was written; mend/)
+    assert.match(stopped.stderr, /Everything up to line 2 was written; correct/)
   })
 
   it('thousands of bad rows fill no screen', async () => {
@@ -262,7 +307,7 @@ describe('import and export', async () => {
       '--aggregates',
       'count,avg',
     )
-    assert.match(aggregates.stdout, /^tag +from +to +avg +count\nlocal\/a .* 0\.5 +2\n$/)
+    assert.match(aggregates.stdout, /^tag +from +to +count +avg\nlocal\/a .* 2 +0\.5\n$/)
     assert.equal((await query('local/a', '--count', '3')).code, 2)
   })
 

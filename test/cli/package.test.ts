@@ -44,6 +44,17 @@ describe('the package of npm pack', async () => {
     }
     assert.equal(installed.status, 0, installed.stderr)
 
+    // As an operator installs it, with the command on the path.
+    const global = ['install', '--global', '--prefix', join(folder, 'global'), ...options]
+    const installedGlobally = npm([...global, join(folder, tarball)], folder)
+    assert.equal(installedGlobally.status, 0, installedGlobally.stderr)
+    if (process.platform !== 'win32') {
+      const command = spawnSync(join(folder, 'global', 'bin', 'tidemark'), ['--version'], {
+        encoding: 'utf8',
+      })
+      assert.match(command.stdout, /^\d+\.\d+\.\d+\n$/, command.stderr)
+    }
+
     const bin = join(folder, 'node_modules', 'tidemark', 'bin', 'tidemark.js')
     assert.ok(!existsSync(join(folder, 'node_modules', 'tidemark', 'src')))
     const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string }
@@ -70,6 +81,12 @@ describe('the package of npm pack', async () => {
     })
     const reference = await fetch(`${service.url}/docs/`)
     assert.equal(reference.status, 200)
+    const page = await (await fetch(service.url)).text()
+    const modules = Array.from(page.matchAll(/(?:href|src)="([^"]+)"/g), ([, address]) => address!)
+    assert.ok(modules.length > 20)
+    for (const address of modules) {
+      assert.equal((await fetch(new URL(address, service.url))).status, 200, address)
+    }
     assert.equal(await service.stop(), 0)
   })
 })

@@ -1,20 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
+
+import { UNHANDLED_REJECTION } from '../../src/http/unhandled-rejections.ts'
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 const BIN = join(PROJECT, 'bin', 'tidemark.js')
 
+/** A process that has not ended by then is killed, which fails its test. */
+const PATIENCE_MS = 600_000
+
 const services: ChildProcess[] = []
+/** What each service wrote to its log. */
+const logs: (() => string)[] = []
 const folders: string[] = []
 
 // Of the whole file: a hook made inside of a hook would run right after that one.
 after(async () => {
   await Promise.all(services.map(killed))
+  for (const stderr of logs) assert.ok(!stderr().includes(UNHANDLED_REJECTION), stderr())
   for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
@@ -31,6 +41,8 @@ export interface RunOptions {
   /** The Node to run it with; the one of the tests when left out. */
   readonly node?: string
   readonly bin?: string
+  /** Whether it gets a process group of its own, as a service manager and a shell give it. */
+  readonly ownGroup?: boolean
 }
 
 /** Runs a command line to its end. */
@@ -50,6 +62,8 @@ export interface RunningService {
   readonly readKey: string
   readonly stdout: () => string
   readonly stderr: () => string
+  /** Resolves with the exit code when it has ended. */
+  readonly ended: Promise<number | null>
   /** Asks it to stop and waits for its end. */
   stop(): Promise<number | null>
   /** Ends it as a power cut would: no signal handler runs. */
@@ -60,10 +74,14 @@ export interface RunningService {
 
 /** Starts a service on a free port and waits until it answers; stopped after the tests at the latest. */
 export async function serve(args: readonly string[], options: RunOptions): Promise<RunningService> {
-  const child = start(['serve', '--port', '0', ...args], options)
+  const keysFile = join(await mkdtemp(join(tmpdir(), 'tidemark-keys-')), 'keys')
+  folders.push(dirname(keysFile))
+  const env = { TIDEMARK_FIRST_KEYS_FILE: keysFile, ...options.env }
+  const child = start(['serve', '--port', '0', ...args], { ...options, env })
   const { stdout, stderr } = collect(child)
   const exit = ended(child)
   services.push(child)
+  logs.push(stderr)
   const url = await new Promise<string>((resolve, reject) => {
     // The keys, and the lines to try of a demo, come in one piece with the address.
     child.stdout!.on('data', () => {
@@ -72,7 +90,8 @@ export async function serve(args: readonly string[], options: RunOptions): Promi
     })
     exit.then((code) => reject(new Error(`ended with ${code}: ${stdout()}${stderr()}`)))
   })
-  const keyOf = (scope: string) => new RegExp(`^ {2}${scope} +(tdm_\\S+)`, 'm').exec(stdout())?.[1] ?? ''
+  const keys = existsSync(keysFile) ? readFileSync(keysFile, 'utf8') : ''
+  const keyOf = (scope: string) => new RegExp(`^${scope} (tdm_\\S+)`, 'm').exec(keys)?.[1] ?? ''
   const writeKey = keyOf('write')
   return {
     pid: child.pid!,
@@ -81,6 +100,7 @@ export async function serve(args: readonly string[], options: RunOptions): Promi
     readKey: keyOf('read'),
     stdout,
     stderr,
+    ended: exit,
     stop: async () => {
       child.kill('SIGTERM')
       return await exit
@@ -100,6 +120,19 @@ export async function serve(args: readonly string[], options: RunOptions): Promi
   }
 }
 
+/** A Node of this machine that is older than the one that Tidemark runs on, as a launcher; `null` without one. */
+export function findOlderNode(): string | null {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
+  for (const folder of folders) {
+    const node = join(folder, 'node')
+    if (folder.includes('node_modules') || !existsSync(node)) continue
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+    const major = Number(/^v(\d+)\./.exec(stdout)?.[1])
+    if (major >= 20 && major < 26) return node
+  }
+  return null
+}
+
 /** A folder that is gone after the tests. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tidemark-cli-'))
@@ -107,7 +140,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-function start(args: readonly string[], { cwd, env, node, bin }: RunOptions): ChildProcess {
+function start(args: readonly string[], { cwd, env, node, bin, ownGroup }: RunOptions): ChildProcess {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('TIDEMARK_') && name !== 'NODE_TEST_CONTEXT',
   )
@@ -115,6 +148,9 @@ function start(args: readonly string[], { cwd, env, node, bin }: RunOptions): Ch
     cwd,
     env: { ...Object.fromEntries(inherited), TZ: 'UTC', ...env },
     stdio: 'pipe',
+    detached: ownGroup === true,
+    timeout: PATIENCE_MS,
+    killSignal: 'SIGKILL',
   })
 }
 

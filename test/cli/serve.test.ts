@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { STEP_US } from '../../src/demo/plant.ts'
 import { until } from '../until.ts'
+import { acceptedWrite } from './accepted-write.ts'
 import { serve, temporaryFolder, tidemark } from './run.ts'
 
 const CURRENT = { requests: { a: { type: 'CURRENT_POINT', tag: 'local/A' } } }
@@ -99,23 +99,11 @@ describe('serve', async () => {
   it('finishes a write that it accepted before it was told to stop', async () => {
     const service = await serve(['--data-dir', 'finishing'], { cwd })
     const { hostname, port } = new URL(service.url)
-    const body = JSON.stringify({ points: { 'local/A': [{ timestamp: 1, value: 2 }] }, createTags: true })
-    const socket = connect(Number(port), hostname)
-    const closed = once(socket, 'close')
-    let answer = ''
-    socket.on('data', (chunk) => {
-      answer += chunk
-    })
-    const head = `POST /historian/write/points HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${service.writeKey}\r\n`
-    const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
-    socket.write(`${head}${length}Expect: 100-continue\r\n\r\n`)
-    // It asks for a body only when it has accepted the call.
-    await until(() => answer.startsWith('HTTP/1.1 100 '), 'the call is accepted')
-    socket.write(body.slice(0, 20))
+    const call = await acceptedWrite(service)
+    call.begin()
     const stopped = service.stop()
     await until(() => isRefused(Number(port), hostname), 'the stop has begun')
-    socket.write(body.slice(20))
-    await closed
+    const answer = await call.finish()
     assert.match(answer, /^HTTP\/1\.1 100 .*\r\n\r\nHTTP\/1\.1 200 /)
     assert.match(answer, /All points written!/)
     assert.equal(await stopped, 0)
@@ -136,7 +124,7 @@ describe('serve', async () => {
 describe('serve --demo', async () => {
   const cwd = await temporaryFolder()
 
-  it('prints three lines for curl that work, at each start', async (context) => {
+  it('prints a link and three lines for curl that work, at each start', async (context) => {
     if (spawnSync('curl', ['--version']).status !== 0) return context.skip('curl is not installed')
     await mkdir(join(cwd, 'x'), { recursive: true })
     for (const start of ['first', 'second']) {
@@ -159,6 +147,9 @@ describe('serve --demo', async () => {
       )
 
       const key = /X-Api-Key: (tdm_[^']+)/.exec(lines[0]!)![1]!
+      const link = /^ {2}(http:\S+\/#key=(tdm_[^&\s]+)\S*)$/m.exec(service.stdout())!
+      assert.equal(link[2], key)
+      assert.match(await (await fetch(link[1]!)).text(), /<title>Tidemark<\/title>/)
       const foreign = await service.post('/historian/multi', CURRENT, key)
       assert.deepEqual(foreign.body.errors, { a: 'Historian local for tag A does not exist' })
       assert.equal((await service.post('/historian/write/points', { points: {} }, key)).status, 403)

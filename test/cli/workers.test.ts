@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { until, untilDone } from '../until.ts'
 import { PROJECT, type RunningService, serve, temporaryFolder } from './run.ts'
 
 const BIN = join(PROJECT, 'bin', 'tidemark.js')
 const START = Date.parse('2026-01-01T00:00:00Z')
+/** Workers that are killed while others start. */
+const START_KILLS = Number(process.env.START_KILLS ?? 24)
 
 /** Posts JSON on a connection of its own, which the service gives to the worker whose turn it is. */
 function post(
@@ -76,6 +79,25 @@ function childrenOf(service: Pick<RunningService, 'pid'>): number[] {
 
 describe('serve --workers', async () => {
   const cwd = await temporaryFolder()
+
+  const left: ChildProcess[] = []
+  after(() => {
+    for (const child of left) child.kill('SIGKILL')
+  })
+
+  /** Workers, while they start. */
+  const startQuietly = (dataDir: string, workers = 3) => {
+    const args = [BIN, 'serve', '--workers', String(workers), '--port', '0', '--data-dir', dataDir]
+    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        output += text
+      })
+    }
+    left.push(child)
+    return { child, pid: child.pid!, closed: once(child, 'close'), output: () => output }
+  }
 
   it('shows a write to every worker as soon as it was acknowledged', async () => {
     const service = await serve(['--workers', '2', '--data-dir', 'seen'], { cwd })
@@ -148,6 +170,55 @@ describe('serve --workers', async () => {
     await again.stop()
   })
 
+  it('starts a worker anew that is killed before all of them are up', {
+    skip: process.platform !== 'linux' && 'looks for processes in /proc',
+  }, async () => {
+    const workers = 6
+    const isUp = ({ output }: ReturnType<typeof startQuietly>) => /answers at .*reference/s.test(output())
+    let kills = 0
+    for (let round = 0; kills < START_KILLS; round++) {
+      const started = startQuietly(`dies ${round}`, workers)
+      await until(() => /Server listening/.test(started.output()), 'the port answers', 2)
+      // In other moments and other workers each round, that which answers already among them.
+      const killed = new Set<number>()
+      while (killed.size < workers && kills < START_KILLS && !isUp(started)) {
+        const alive = childrenOf(started).filter((pid) => !killed.has(pid))
+        const pid = alive[(round + killed.size) % alive.length]
+        if (pid !== undefined) {
+          process.kill(pid, 'SIGKILL')
+          killed.add(pid)
+          kills++
+        }
+        await wait(5 + 15 * (round % 7))
+        assert.equal(started.child.exitCode, null, started.output())
+      }
+      await until(() => isUp(started), `the service has started:\n${started.output()}`)
+      await until(() => childrenOf(started).length === workers, 'all workers are there')
+      const [, url] = /answers at (\S+)/.exec(started.output())!
+      // The last kill may have been that of the only one that answered.
+      const { status } = await untilDone(() => fetch(`${url}/health/live`), isRefused)
+      assert.equal(status, 200)
+      started.child.kill('SIGTERM')
+      assert.deepEqual(await started.closed, [0, null], started.output())
+    }
+  })
+
+  it('leaves no traces in the log when the first process is killed while workers start', {
+    skip: process.platform !== 'linux' && 'looks for processes in /proc',
+  }, async () => {
+    for (let round = 0; round < 8; round++) {
+      const started = startQuietly(`orphans ${round}`)
+      await until(() => childrenOf(started).length > 0, 'a worker starts', 1)
+      const workers = () => childrenOf(started)
+      await wait(round * 40)
+      const orphans = workers()
+      started.child.kill('SIGKILL')
+      await started.closed
+      for (const pid of orphans) await until(() => !isRunning(pid), 'the worker has ended')
+      assert.doesNotMatch(started.output(), /Error|EPIPE|node:internal/)
+    }
+  })
+
   it('says like one process that something listens at the port already', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -196,6 +267,10 @@ describe('serve --workers', async () => {
     await assert.rejects(serve(['--workers', '2', '--demo', '--data-dir', 'demo'], { cwd }), /one process/)
   })
 })
+
+function isRefused(error: unknown): boolean {
+  return (error as { cause?: { code?: unknown } }).cause?.code === 'ECONNREFUSED'
+}
 
 function isRunning(pid: number): boolean {
   try {

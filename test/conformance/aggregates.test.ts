@@ -46,8 +46,9 @@ const FIELDS = [
 const NULLS = Object.fromEntries(FIELDS.slice(2).map((name) => [name, null]))
 
 function same(actual: Json, expected: Record<string, unknown>) {
-  assert.deepEqual(Object.keys(actual).toSorted(), FIELDS.toSorted())
-  for (const name of FIELDS) {
+  const fields = [...new Set([...FIELDS, ...Object.keys(expected)])]
+  assert.deepEqual(Object.keys(actual).toSorted(), fields.toSorted())
+  for (const name of fields) {
     const [a, e] = [actual[name], expected[name]]
     if (typeof e === 'number' && typeof a === 'number') {
       assert.ok(Math.abs(a - e) <= 1e-9 * Math.max(1, Math.abs(e)), `${name}: ${a} instead of ${e}`)
@@ -192,6 +193,7 @@ test('aggregates: those not asked for are null; names are case-insensitive', asy
       from: t(0),
       to: t(40),
       [key]: all[key],
+      ...(name === 'VAR' ? { var: all.variance } : {}),
     })
   }
   same(await one('local/L', 0, 40, { aggregates: ['MIN', 'min'] }), {
@@ -434,11 +436,10 @@ test('aggregates of constants: no raw points, TIMEAVG the constant', async () =>
   })
 })
 
-test('aggregates in another zone show its offsets, also in a columns call', async () => {
+test('aggregates in another zone show its offsets; in columns they are one object of what was asked for', async () => {
   const { body } = await multi({
     now: NOW,
     timeZone: 'Europe/Oslo',
-    format: 'columns',
     requests: {
       a: {
         type: 'AGGREGATED_POINTS',
@@ -453,6 +454,49 @@ test('aggregates in another zone show its offsets, also in a columns call', asyn
     to: '2026-01-01T01:40:00.000+01:00',
     sum: 15,
   })
+  const columns = await multi({
+    now: NOW,
+    format: 'columns',
+    requests: {
+      a: {
+        type: 'MULTIPLE_AGGREGATED_POINTS',
+        tag: 'local/L',
+        details: { from: t(0), to: t(40), count: 2, aggregates: ['SUM', 'VAR', 'MaxTime', 'WORSTSTATUS'] },
+      },
+    },
+  })
+  assert.deepEqual(columns.body.results.a.aggregates, {
+    from: [Date.parse(t(0)), Date.parse(t(20))],
+    to: [Date.parse(t(20)), Date.parse(t(40))],
+    unit: 'ms',
+    variance: [2, 0],
+    var: [2, 0],
+    sum: [6, 9],
+    maxTime: [Date.parse(t(10)), Date.parse(t(30))],
+    worstStatus: ['OK', 'BAD'],
+  })
+})
+
+test('TOTAL needs the time unit of the rate, and without TOTAL that is said to mean nothing', async () => {
+  const range = { from: t(0), to: t(40) }
+  const details = { ...range, aggregates: ['TOTAL'] }
+  assert.match(
+    await refusal('AGGREGATED_POINTS', 'local/L', details),
+    /^The details of AGGREGATED_POINTS need per /,
+  )
+  for (const per of ['1mo', '1y', '', 'hour', true]) {
+    assert.match(await refusal('AGGREGATED_POINTS', 'local/L', { ...details, per }), /^Invalid per/)
+  }
+  const { total } = await one('local/L', 0, 40, { aggregates: ['total'], per: '1min' })
+  assert.ok(Math.abs(total - 190) < 1e-9, String(total))
+  const { body } = await multi({
+    now: NOW,
+    requests: { a: { type: 'AGGREGATED_POINTS', tag: 'local/L', details: { ...range, per: '1h' } } },
+  })
+  assert.deepEqual(body.warnings, [
+    'The field per in the details of AGGREGATED_POINTS was ignored, since it is the time unit of TOTAL, which is not asked for',
+  ])
+  assert.equal('total' in body.results.a.aggregates[0], false)
 })
 
 test('large means keep their digits: variance is not computed by cancellation', async () => {

@@ -70,7 +70,6 @@ test('CURRENT_POINT of constants is at now; Constants have no raw points', async
     assert.deepEqual(await read('CURRENT_POINT', tag), { dataPoint: point(60, 5) })
     assert.deepEqual(await read('RAW_POINTS', tag, { from: t(0), to: t(60) }), {
       dataPoints: [],
-      truncated: false,
     })
     assert.deepEqual(await read('POINT_BEFORE', tag, { at: t(5) }), { dataPoint: point(5, null) })
     assert.deepEqual(await read('ADJACENT_POINTS', tag, { at: t(5) }), {

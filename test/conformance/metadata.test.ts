@@ -107,17 +107,17 @@ test('an update keeps the points, and stepped changes how they are read at once'
   assert.equal((await read('HISTORICAL_POINT', 'local/STEP', at)).dataPoint.value, 0)
 })
 
-test('entries missing: 400 with errors {}', async () => {
+test('entries missing: 400 with the sentence under * in errors', async () => {
   for (const path of ['create', 'update']) {
     const { status, body } = await post(`/historian/metadata/${path}`, {})
     assert.equal(status, 400)
-    assert.deepEqual(body.errors, {})
+    assert.deepEqual(body.errors, { '*': body.message })
     assert.match(body.message, /entries/)
   }
 })
 
-test('the number of entries of one request is bounded, with errors {} and a sentence', async () => {
-  const tags = Array.from({ length: 100_001 }, (_, i) => `nowhere/${i}`)
+test('the number of entries of one request is bounded, with a sentence under * in errors', async () => {
+  const tags = Array.from({ length: 200_001 }, (_, i) => `nowhere/${i}`)
   const entries = Object.fromEntries(tags.map((tag) => [tag, 0]))
   for (const answer of [
     await create(entries),
@@ -125,8 +125,9 @@ test('the number of entries of one request is bounded, with errors {} and a sent
     await post('/historian/metadata/get', { tags }),
   ]) {
     assert.equal(answer.status, 400)
-    assert.deepEqual(answer.body.errors, {})
-    assert.match(answer.body.message, /100001.*100000/)
+    assert.deepEqual(answer.body.errors, { '*': answer.body.message })
+    assert.equal(answer.body.issues[0].code, 'LIMIT_TAGS')
+    assert.match(answer.body.message, /limit of one request is 200000/)
   }
 })
 
@@ -230,6 +231,19 @@ test('* and ? are wildcards over the whole text', async () => {
   assert.equal((await names('')).length, S.length)
 })
 
+test('several words must all be found, anywhere in name or description; a text in double quotes stands as it is', async () => {
+  assert.deepEqual(await names('tank flow'), ['find S1.FLOW'])
+  assert.deepEqual(await names('FLOW find'), ['find S1.FLOW', 'find S2.flow'])
+  assert.deepEqual(await names('höhe level'), ['find S1.Level'])
+  assert.deepEqual(await names('"of the tank" s1'), ['find S1.FLOW'])
+  assert.deepEqual(await names('"the of"'), [])
+  assert.deepEqual(await names('tank level'), [])
+  assert.deepEqual(await names('"a*b"'), ['find S2.100%'])
+  // With * or ? the text is one pattern, spaces included.
+  assert.deepEqual(await names('inflow * tank'), ['find S1.FLOW'])
+  assert.deepEqual(await names('tank inflow*'), [])
+})
+
 test('regular expressions and SQL are only text', async () => {
   for (const pattern of ['.*', '(', '[a-z]', '\\', '^', '$', "'; DROP TABLE tags; --", '%', '_', '|']) {
     const found = await names(pattern)
@@ -255,13 +269,13 @@ test('historian is optional, a trailing / is tolerated, an unknown one is 404', 
   }
 })
 
-test('limit default 100, 1 to 10,000 (else 400)', async () => {
-  for (const limit of ['0', '-1', '10001', '1.5', 'abc', '1e3', '0x10', ' 5']) {
+test('limit default 100, 1 to 100,000 (else 400)', async () => {
+  for (const limit of ['0', '-1', '100001', '1.5', 'abc', '1e3', '0x10', ' 5']) {
     const { status, body } = await search({ limit })
     assert.equal(status, 400, limit)
     assert.match(body.message, /limit/)
   }
-  for (const limit of ['1', '10000']) assert.equal((await search({ limit })).status, 200)
+  for (const limit of ['1', '10001', '100000']) assert.equal((await search({ limit })).status, 200)
   await create(
     Object.fromEntries(
       Array.from({ length: 120 }, (_, i) => [`local/page ${String(i).padStart(3, '0')}`, {}]),

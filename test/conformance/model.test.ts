@@ -134,7 +134,7 @@ test('aggregates over windows are those of the points in them', async () => {
     'MULTIPLE_AGGREGATED_POINTS',
     'a/X',
     { from: START, to: START + 21_000_000, count: 70 },
-    call,
+    { ...call, format: 'points' },
   )
   for (const [i, found] of aggregates.entries()) {
     const [from, to] = [START + i * 300_000, START + (i + 1) * 300_000]

@@ -1,4 +1,5 @@
-// Specification, section 4.6; interface, sections 5 (points) and 8 (request types of single points, raw and interpolated).
+// Specification, section 4.6; interface, sections 5 (points) and 8 (request types of single points, raw and
+// interpolated).
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { conformance, type Json } from './service.ts'
@@ -102,7 +103,7 @@ const historical = (title: string, tag: string, cases: readonly [number, number 
     }
   })
 
-historical('of a linear tag lies between its good neighbours; BAD points are left out', 'local/L', [
+historical('of a linear tag lies between its good boundingValues; BAD points are left out', 'local/L', [
   [0, 0],
   [5, 5],
   [10, 10],
@@ -289,16 +290,15 @@ test('count and interval both: an error; count and interval at least 1', async (
 // ---- ranges ----
 
 for (const type of ['RAW_POINTS', 'INTERPOLATED_POINTS', 'AGGREGATED_POINTS', 'MULTIPLE_AGGREGATED_POINTS']) {
-  test(`${type}: from must be before to, and both are needed`, async () => {
+  test(`${type}: from is needed, and before to, which is now when left out`, async () => {
     const count = type === 'MULTIPLE_AGGREGATED_POINTS' ? { count: 2 } : {}
     for (const details of [
       { from: t(1), to: t(1) },
       { from: t(2), to: t(1) },
-      { from: t(1) },
       { to: t(1) },
       {},
       { from: 'bad', to: t(1) },
-      { from: t(1), to: null },
+      { from: 'tomorrow' },
     ]) {
       const sentence = await refusal(type, 'local/L', { ...details, ...count })
       assert.ok(sentence.length > 10, JSON.stringify(details))
@@ -320,13 +320,12 @@ const minutes = (result: Json) =>
 test('RAW_POINTS: in time order with status, BAD too, left boundary in and right one out by default', async () => {
   assert.deepEqual(await raw({ from: t(0), to: t(40) }), {
     dataPoints: [point(0, 0), point(10, 10), point(20, 99, 'BAD'), point(30, 30)],
-    truncated: false,
   })
 })
 
-test('RAW_POINTS: an empty range has no points and is not truncated', async () => {
-  assert.deepEqual(await raw({ from: t(1), to: t(2) }), { dataPoints: [], truncated: false })
-  assert.deepEqual(await raw({ from: t(1), to: t(2) }, 'local/E'), { dataPoints: [], truncated: false })
+test('RAW_POINTS: an empty range has no points and no next', async () => {
+  assert.deepEqual(await raw({ from: t(1), to: t(2) }), { dataPoints: [] })
+  assert.deepEqual(await raw({ from: t(1), to: t(2) }, 'local/E'), { dataPoints: [] })
 })
 
 const BOUNDARIES: [string, string, number, number, number[]][] = [
@@ -355,7 +354,7 @@ for (const [leftBoundary, rightBoundary, from, to, expected] of BOUNDARIES) {
     const details = { from: t(from), to: t(to), leftBoundary, rightBoundary }
     const asc = await raw(details)
     assert.deepEqual(minutes(asc), expected)
-    assert.equal(asc.truncated, false)
+    assert.equal(asc.next, undefined)
     const desc = await raw({ ...details, order: 'desc' })
     assert.deepEqual(minutes(desc), expected.toReversed())
   })
@@ -391,25 +390,25 @@ test('a boundary mode that is none is refused with what is allowed; types and mo
   assert.match(await refusal('RAW_POINTS', 'local/L', { from: t(0), to: t(1), order: 'DOWN' }), /order/)
 })
 
-test('maxPoints: the first of the range (desc: the last), truncated says whether more were there', async () => {
+test('maxPoints: the first of the range (desc: the last), next says whether more were there', async () => {
   const range = { from: t(0), to: t(50) }
   const two = await raw({ ...range, maxPoints: 2 })
   assert.deepEqual(minutes(two), [0, 10])
-  assert.equal(two.truncated, true)
+  assert.equal(typeof two.next, 'string')
   assert.equal(typeof two.next, 'string')
   const five = await raw({ ...range, maxPoints: 5 })
-  assert.equal(five.truncated, false)
+  assert.equal(five.next, undefined)
   assert.equal('next' in five, false)
   const desc = await raw({ ...range, maxPoints: 2, order: 'desc' })
   assert.deepEqual(minutes(desc), [40, 30])
-  assert.equal(desc.truncated, true)
+  assert.equal(typeof desc.next, 'string')
 })
 
 test('maxPoints defaults to 1000 and is at least 1', async () => {
   await write({ 'local/MANY': Array.from({ length: 1500 }, (_, i) => [1_600_000_000 + i, i] as const) })
   const many = await raw({ from: 1_600_000_000, to: 1_600_002_000 }, 'local/MANY')
   assert.equal(many.dataPoints.length, 1000)
-  assert.equal(many.truncated, true)
+  assert.equal(typeof many.next, 'string')
   for (const maxPoints of [0, -1, 1.5, '5', 1e300, true]) {
     assert.match(
       await refusal('RAW_POINTS', 'local/L', { from: t(0), to: t(1), maxPoints }).catch((e) => String(e)),
@@ -422,13 +421,13 @@ test('Boundary points count against maxPoints', async () => {
   const modes = { leftBoundary: 'NEAREST', rightBoundary: 'NEAREST' }
   const two = await raw({ from: t(11), to: t(35), maxPoints: 2, ...modes })
   assert.deepEqual(minutes(two), [10, 20])
-  assert.equal(two.truncated, true)
+  assert.equal(typeof two.next, 'string')
   const all = await raw({ from: t(11), to: t(35), maxPoints: 4, ...modes })
   assert.deepEqual(minutes(all), [10, 20, 30, 40])
-  assert.equal(all.truncated, false)
+  assert.equal(all.next, undefined)
   const three = await raw({ from: t(11), to: t(35), maxPoints: 3, order: 'desc', ...modes })
   assert.deepEqual(minutes(three), [40, 30, 20])
-  assert.equal(three.truncated, true)
+  assert.equal(typeof three.next, 'string')
 })
 
 // ---- cursors ----
@@ -439,7 +438,6 @@ async function pages(tag: string, details: Json, call = {}): Promise<Json[]> {
   for (let page = 0; page < 50; page++) {
     const result = await raw({ ...details, ...(cursor === undefined ? {} : { cursor }) }, tag, call)
     found.push(...result.dataPoints)
-    assert.equal(result.truncated, result.next !== undefined)
     cursor = result.next
     if (cursor === undefined) return found
   }
@@ -488,7 +486,7 @@ test('a cursor holds the resolved range, boundaries, order, now and zone, which 
     [99, 10],
   )
   assert.match(second.dataPoints[0].timestamp, /\+01:00$/)
-  assert.equal(second.truncated, false)
+  assert.equal(second.next, undefined)
 })
 
 test('pages join also while others write', async () => {
@@ -679,7 +677,6 @@ test('Columns: every dataPoints is timestamps, values, statuses left out when al
   const part = await raw({ from: t(0), to: t(15) }, 'local/L', call)
   assert.deepEqual(part, {
     dataPoints: { timestamps: [Date.parse(t(0)), Date.parse(t(10))], values: [0, 10], unit: 'ms' },
-    truncated: false,
   })
   const whole = await raw({ from: t(0), to: t(25) }, 'local/L', call)
   assert.deepEqual(whole.dataPoints.statuses, ['OK', 'OK', 'BAD'])
@@ -693,7 +690,7 @@ test('Columns: every dataPoints is timestamps, values, statuses left out when al
   const single = await read('CURRENT_POINT', 'local/L', {}, call)
   assert.deepEqual(single, { dataPoint: point(40, 10) })
   const none = await raw({ from: t(1), to: t(2) }, 'local/L', call)
-  assert.deepEqual(none, { dataPoints: { timestamps: [], values: [], unit: 'ms' }, truncated: false })
+  assert.deepEqual(none, { dataPoints: { timestamps: [], values: [], unit: 'ms' } })
 })
 
 test('Columns: a fraction of a millisecond for microseconds, exactly', async () => {

@@ -205,6 +205,42 @@ test('begin of/start of/end of [this|last|next] hour, day, week, month, quarter,
     ['begin of last hour', '2026-04-22T13:00:00.000+02:00'],
   ]))
 
+test('weekdays of this week, last and next, with or without a time of the day', () =>
+  instants('Europe/Oslo', NOW, [
+    // 22 April 2026 is a Wednesday.
+    ['monday', '2026-04-20T00:00:00.000+02:00'],
+    ['Sunday at 06:00', '2026-04-26T06:00:00.000+02:00'],
+    ['last monday', '2026-04-20T00:00:00.000+02:00'],
+    ['last wednesday at noon', '2026-04-15T12:00:00.000+02:00'],
+    ['next wednesday', '2026-04-29T00:00:00.000+02:00'],
+    ['next thursday at 22:00:30', '2026-04-23T22:00:30.000+02:00'],
+  ]))
+
+test('day-month-year with a name of the month, and dd.mm.yyyy[ hh:mm[:ss]]', () =>
+  instants('Europe/Oslo', NOW, [
+    ['1-Jan-2022 05:00:00', '2022-01-01T05:00:00.000+01:00'],
+    ['1 January 2022', '2022-01-01T00:00:00.000+01:00'],
+    ['Jan 1, 2022 05:00', '2022-01-01T05:00:00.000+01:00'],
+    ['2022-jan-01', '2022-01-01T00:00:00.000+01:00'],
+    ['22.04.2026', '2026-04-22T00:00:00.000+02:00'],
+    ['22.04.2026 05:30', '2026-04-22T05:30:00.000+02:00'],
+    ['22.04.2026 05:30:59', '2026-04-22T05:30:59.000+02:00'],
+  ]))
+
+test('a time that cannot be read is answered with two accepted forms, on write/points in issues', async () => {
+  const { body } = await multi({
+    now: NOW,
+    requests: { a: { type: 'HISTORICAL_POINT', tag: 'local/A', details: { at: '22/4/2026' } } },
+  })
+  assert.match(body.errors.a, /a time such as 2026-04-22 or 22\.04\.2026 is expected$/)
+  assert.deepEqual(body.issues[0].suggestions, ['2026-04-22', '22.04.2026'])
+  const written = await post('/historian/write/points', {
+    points: { 'local/A': [{ timestamp: 'yesteday', value: 1 }] },
+  })
+  assert.deepEqual(written.body.errors, ['Error: Cannot parse type yesteday as time input for tag local/A'])
+  assert.deepEqual(written.body.issues[0].suggestions, ['yesterday', 'yesterday at 06:00'])
+})
+
 test('the Grafana dialect: units are case-sensitive, m minute and M month; /d always rounds down', () =>
   instants('Europe/Oslo', NOW, [
     ['now-6h', '2026-04-22T08:34:56.123456+02:00'],
@@ -291,7 +327,7 @@ test('Anything else is an error that names the input', async () => {
     '2026-366',
     '2026-W54-1',
     '2026-W17-8',
-    '22.04.2026',
+    '22/04/2026',
     '04/22/2026',
     'today at 25:00',
     'hours ago',

@@ -29,6 +29,8 @@ export function declareChangePromises(promised: Promised): void {
       { tag: two, points: points([2, 2]) },
     ]
     await assert.rejects(historian.write(writeBatch(batch, false), context), hasCode('TAG_NOT_FOUND'))
+    const withoutPoints = [batch[0]!, { tag: two, points: points() }]
+    await assert.rejects(historian.write(writeBatch(withoutPoints, false), context), hasCode('TAG_NOT_FOUND'))
     assertPoints(await readAll(bench, one), points([1, 1]))
     assert.deepEqual(await historian.findTags([two], context), [null])
     await historian.write(writeBatch(batch, true), context)

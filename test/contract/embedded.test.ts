@@ -1,109 +1,115 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EmbeddedHistorian, embedded } from '../../src/drivers/embedded/driver.ts'
-import type { Historian } from '../../src/historian/contract.ts'
-import { NO_METER } from '../../src/historian/remote/meter.ts'
-import type { FoldLimits } from '../../src/storage/folder.ts'
-import type { HistorianStore } from '../../src/storage/historian-store.ts'
-import { openHistorianStore } from '../../src/storage/open-historian.ts'
+import { EmbeddedHistorian } from '../../src/drivers/embedded/driver.ts'
+import { ENGINE_LIMITS, type EngineLimits } from '../../src/storage/engine/engine-limits.ts'
+import type { FileStore } from '../../src/storage/engine/file-store.ts'
+import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
+import { FailingFiles } from '../../src/storage/files/failing-files.fixture.ts'
+import type { Files } from '../../src/storage/files/files.ts'
+import { systemFiles } from '../../src/storage/files/system-files.ts'
 import { historianContract } from './historian-contract.ts'
 
 // Some thousands of commands for each of the ways below.
 process.env.CONTRACT_RUNS ??= '60'
 
-const log = { info() {}, warn() {}, error() {} }
+/** Parts are merged as soon as there are two, and cut into months almost at once. */
+const SMALL_MERGES: EngineLimits['merge'] = { partitionBytes: 4_000, fanIn: 2, largestBytes: 1 << 20 }
 
-interface Opened {
-  readonly historian: Historian
-  fold?(): Promise<void>
-  close(): Promise<void>
-}
-
-async function start(open: (directory: string) => Promise<Opened>) {
-  const directory = mkdtempSync(join(tmpdir(), 'tidemark-contract-'))
-  let opened = await open(directory)
-  return {
-    historian: opened.historian,
-    async reopen() {
-      await opened.close()
-      opened = await open(directory)
-      return opened.historian
-    },
-    fold: async () => opened.fold?.(),
-    async stop() {
-      await opened.close()
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-}
-
-historianContract({
-  name: 'embedded',
-  start: () =>
-    start(async (directory) => {
-      const context = { name: 'plant', directory, log, meter: NO_METER }
-      const historian = await embedded.open({ writable: true }, context)
-      return { historian, close: () => historian.close() }
-    }),
-  exceptions: [],
+const limitsOf = (flush: EngineLimits['flush']): Partial<EngineLimits> => ({
+  flush,
+  merge: SMALL_MERGES,
+  idleMergeAfterMs: 3,
+  cacheBytes: 100_000,
+  unlinkAfterMs: 20,
+  reserveBytes: 0,
 })
 
-const openStore = (directory: string, fold: FoldLimits, owner = true): Promise<HistorianStore> =>
-  openHistorianStore(directory, { historian: 'plant', owner, fold })
-
-/** Points move into blocks all the time, and most reads meet some in both. */
-const RESTLESS: FoldLimits = { points: 5, records: 2, ageMs: 1 }
-
-historianContract({
-  name: 'embedded that folds all the time',
-  start: () =>
-    start(async (directory) => {
-      const store = await openStore(directory, RESTLESS)
+function declare(name: string, limits: Partial<EngineLimits>, files?: () => Files): void {
+  const open = (directory: string): Promise<FileStore> =>
+    openFileStore(directory, {
+      historian: 'plant',
+      owner: true,
+      limits,
+      ...(files === undefined ? {} : { files: files() }),
+    })
+  historianContract({
+    name,
+    async start() {
+      const directory = mkdtempSync(join(tmpdir(), 'tidemark-contract-'))
+      let store = await open(directory)
       return {
         historian: new EmbeddedHistorian(store, true),
-        fold: () => store.fold(),
-        close: () => store.close(),
-      }
-    }),
-  exceptions: [],
-})
-
-/** Points stay in the journal until somebody has them folded. */
-const NEVER: FoldLimits = { points: 1e9, records: 1e9, ageMs: 1e9 }
-
-historianContract({
-  name: 'embedded that folds when it is told',
-  start: () =>
-    start(async (directory) => {
-      const store = await openStore(directory, NEVER)
-      return {
-        historian: new EmbeddedHistorian(store, true),
-        fold: () => store.fold(),
-        close: () => store.close(),
-      }
-    }),
-  exceptions: [],
-})
-
-historianContract({
-  name: 'embedded that reads what another writes',
-  start: () =>
-    start(async (directory) => {
-      const owner = await openStore(directory, { ...RESTLESS, points: 200, records: 9 })
-      const writing = new EmbeddedHistorian(owner, true)
-      const store = await openStore(directory, NEVER, false)
-      const change = (method: string, args: readonly unknown[], signal: AbortSignal): Promise<unknown> =>
-        // biome-ignore lint/suspicious/noExplicitAny: any change of the contract by its name, as from another process
-        (writing as any)[method](...args, { signal })
-      return {
-        historian: new EmbeddedHistorian(store, true, { change }),
-        fold: () => owner.fold(),
-        close: async () => {
+        async reopen() {
           await store.close()
-          await owner.close()
+          store = await open(directory)
+          return new EmbeddedHistorian(store, true)
+        },
+        fold: () => store.fold(),
+        async stop() {
+          await store.close()
+          rmSync(directory, { recursive: true, force: true })
         },
       }
-    }),
-  exceptions: [],
-})
+    },
+    exceptions: [],
+  })
+}
+
+declare('embedded', { reserveBytes: 0 })
+
+/** Points move into parts all the time, and most reads meet some in both. */
+declare('embedded that is flushed all the time', limitsOf({ points: 5, records: 2, ageMs: 1 }))
+
+/** Points stay in the log until somebody has them flushed. */
+declare('embedded that is flushed when it is told', limitsOf({ points: 1e9, records: 1e9, ageMs: 1e9 }))
+
+/** Everything happens in one thread, through the layer that tests put in place of the system's. */
+declare(
+  'embedded through another file layer',
+  limitsOf({ points: 200, records: 9, ageMs: 5 }),
+  () => new FailingFiles(systemFiles),
+)
+
+function declareFollowing(name: string, unlinkAfterMs: number): void {
+  historianContract({
+    name,
+    async start() {
+      const directory = mkdtempSync(join(tmpdir(), 'tidemark-contract-'))
+      const limits = { ...limitsOf({ points: 200, records: 9, ageMs: 1 }), unlinkAfterMs }
+      const openBoth = async () => {
+        const owner = await openFileStore(directory, { historian: 'plant', owner: true, limits })
+        const reader = await openFileStore(directory, { historian: 'plant', owner: false, limits })
+        const writing = new EmbeddedHistorian(owner, true)
+        const change = (method: string, args: readonly unknown[], signal: AbortSignal): Promise<unknown> =>
+          // biome-ignore lint/suspicious/noExplicitAny: any change of the contract by its name, as from another process
+          (writing as any)[method](...args, { signal })
+        return { owner, reader, historian: new EmbeddedHistorian(reader, true, { change }) }
+      }
+      let both = await openBoth()
+      const close = async () => {
+        await both.reader.close()
+        await both.owner.close()
+      }
+      return {
+        historian: both.historian,
+        async reopen() {
+          await close()
+          both = await openBoth()
+          return both.historian
+        },
+        fold: () => both.owner.fold(),
+        async stop() {
+          await close()
+          rmSync(directory, { recursive: true, force: true })
+        },
+      }
+    },
+    exceptions: [],
+  })
+}
+
+declareFollowing('embedded that another process writes', ENGINE_LIMITS.unlinkAfterMs)
+
+/** What is read is gone all the time, and is read anew. */
+declareFollowing('embedded that another process writes, whose files are removed at once', 0)

@@ -119,4 +119,56 @@ export function promiseKeyStore(place: OpenKeys, options: { readonly skip: strin
     assert.deepEqual(await keys.list(), [])
     assert.equal(await keys.firstStartKeysMade(), false)
   })
+
+  test(
+    'a rotated key opens until its grace ends, and its name is that of the new one',
+    options,
+    async (t) => {
+      const { open } = await place(t)
+      const [keys, beside] = [await open(), await open()]
+      const old = newKey('dashboards', 1)
+      await keys.add(old.record, old.digest)
+      const made = newKey('whatever', 5)
+      assert.equal(await keys.rotate('none', made, 9), null)
+      const rotation = await beside.rotate('dashboards', made, 9)
+      assert.deepEqual(rotation, {
+        old: { ...old.record, name: `dashboards~${old.record.id}`, expiresAt: 9 },
+        replacement: { ...made.record, name: 'dashboards' },
+      })
+      assert.deepEqual(await beside.find(old.digest), rotation!.old)
+      assert.deepEqual(await beside.find(made.digest), rotation!.replacement)
+      assert.deepEqual(await keys.list(), [rotation!.old, rotation!.replacement])
+
+      // Again, by the id: an end that is earlier stays, and one that is revoked has no successor.
+      const third = newKey('', 6)
+      const again = await keys.rotate(old.record.id, third, 20)
+      assert.equal(again!.old.expiresAt, 9)
+      await keys.revoke('dashboards')
+      assert.equal(await keys.rotate('dashboards', newKey(''), 20), null)
+      assert.equal(await keys.rotate(made.record.id, newKey(''), 20), null)
+    },
+  )
+
+  test('the last use of keys is remembered, and never goes back', options, async (t) => {
+    const { open } = await place(t)
+    const keys = await open()
+    const [one, two] = [newKey('one', 1), newKey('two', 2)]
+    await keys.add(one.record, one.digest)
+    await keys.add(two.record, two.digest)
+    const at = 1_700_000_000_000_001
+    await keys.noteUses(
+      new Map([
+        [one.record.id, at],
+        ['unknown', at],
+      ]),
+    )
+    await keys.noteUses(new Map([[one.record.id, at - 5]]))
+    await keys.noteUses(new Map())
+    const used = { ...one.record, lastUsedAt: at }
+    assert.deepEqual(await (await open()).list(), [used, two.record])
+    assert.deepEqual(await (await open()).find(one.digest), used)
+    const { revokedAt, ...rest } = (await keys.revoke('one'))!
+    assert.deepEqual({ ...rest, revokedAt: null }, used)
+    assert.ok(revokedAt !== null)
+  })
 }

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { TidemarkError } from '../../src/errors/tidemark-error.ts'
 import type {
+  BoundingValues,
   CallContext,
   Capabilities,
   Historian,
-  Neighbours,
   PointQuery,
   PutMode,
   PutOutcome,
@@ -13,12 +13,14 @@ import type {
   TagEntry,
   TagMetadata,
   TagPage,
+  TagPut,
   TagQuery,
   TagRange,
   TagRename,
   WriteBatch,
 } from '../../src/historian/contract.ts'
 import type { MaybePromise } from '../../src/historian/maybe-promise.ts'
+import { metadataAfter } from '../../src/historian/tag-metadata.ts'
 import { pointsOfTag } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns, STATUS_BAD } from '../../src/series/columns.ts'
 import { compareNames } from '../../src/series/tag-names.ts'
@@ -62,6 +64,10 @@ export class MemoryHistorian implements Historian {
       aggregates: [],
       interpolation: false,
       integrals: false,
+      plots: false,
+      gaps: false,
+      signalGaps: false,
+      comparisons: false,
     }
   }
 
@@ -107,11 +113,11 @@ export class MemoryHistorian implements Historian {
     })
   }
 
-  async readNeighbours(
+  async readBoundingValues(
     tags: readonly string[],
     times: Float64Array,
     { signal }: CallContext,
-  ): Promise<readonly Neighbours[]> {
+  ): Promise<readonly BoundingValues[]> {
     signal.throwIfAborted()
     return tags.map((tag) => {
       const good = this.#sorted(tag).filter((point) => point.status !== STATUS_BAD)
@@ -159,16 +165,16 @@ export class MemoryHistorian implements Historian {
   }
 
   async putTags(
-    entries: readonly TagEntry[],
+    entries: readonly TagPut[],
     mode: PutMode,
     { signal }: CallContext,
   ): Promise<readonly PutOutcome[]> {
     this.#checkWritable('change tags', signal)
-    return entries.map(({ name, metadata: { description, units, stepped } }) => {
+    return entries.map(({ name, metadata: put }) => {
       const stored = this.#tags.get(name)
       if (stored !== undefined && mode === 'create') return 'exists'
       if (stored === undefined && mode === 'update') return 'missing'
-      const metadata = { description, units, stepped }
+      const metadata = metadataAfter(stored?.metadata ?? null, put)
       if (stored === undefined) this.#tags.set(name, { metadata, points: new Map() })
       else stored.metadata = metadata
       return 'stored'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Historian, SignalShape } from '../../src/historian/contract.ts'
+import type { Historian, SignalShape, WriteBatch } from '../../src/historian/contract.ts'
 import { parseTagPattern } from '../../src/historian/tag-pattern.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
@@ -69,17 +69,22 @@ const both = async <T>({ bench, model }: World, act: (historian: Historian) => P
 
 const context = { signal: new AbortController().signal }
 
+/** Without rules of retention no point is too old. */
+const writeAll = async (historian: Historian, batch: WriteBatch) => {
+  assert.ok(!(await historian.write(batch, context)))
+}
+
 const write = fc
   .tuple(fc.array(fc.tuple(name, batch), { minLength: 1, maxLength: 3 }), fc.boolean())
   .map(([tags, createTags]): Command => {
     return (world) =>
       both(world, (historian) =>
-        historian.write(
+        writeAll(
+          historian,
           writeBatch(
             tags.map(([tag, batch_]) => ({ tag: world.prefix + tag, points: batch_ })),
             createTags,
           ),
-          context,
         ),
       )
   })
@@ -90,7 +95,7 @@ const writeTogether = fc.tuple(...NAMES.map(() => batch)).map((batches): Command
     both(world, (historian) =>
       Promise.all(
         batches.map((batch_, index) =>
-          historian.write(writeBatch([{ tag: world.prefix + NAMES[index]!, points: batch_ }], true), context),
+          writeAll(historian, writeBatch([{ tag: world.prefix + NAMES[index]!, points: batch_ }], true)),
         ),
       ),
     )
@@ -197,13 +202,13 @@ const readPoint = fc
     }
   })
 
-const readNeighbours = fc
+const readBoundingValues = fc
   .tuple(name, fc.uniqueArray(edge, { minLength: 1, maxLength: 12 }))
   .map(([tag, instants]): Command => {
     return async (world) => {
       const times = Float64Array.from(instants).sort()
-      const [actual] = await world.bench.historian.readNeighbours([world.prefix + tag], times, context)
-      const [expected] = await world.model.readNeighbours([world.prefix + tag], times, context)
+      const [actual] = await world.bench.historian.readBoundingValues([world.prefix + tag], times, context)
+      const [expected] = await world.model.readBoundingValues([world.prefix + tag], times, context)
       assert.deepEqual(actual!.beforeTimes, expected!.beforeTimes)
       assert.deepEqual(actual!.afterTimes, expected!.afterTimes)
       for (let i = 0; i < times.length; i++) {
@@ -232,7 +237,10 @@ const rawOf = async ({ model, prefix }: World, tag: string) => {
   return read!.points
 }
 
-/** Equal but for what rounding makes of sums in another order; where a number does not fit into a double, neither does the other. */
+/**
+ * Equal but for what rounding makes of sums in another order; where a number does not fit into a double, neither does
+ * the other.
+ */
 function assertClose(actual: Float64Array, expected: Float64Array, message: string): void {
   assert.equal(actual.length, expected.length, message)
   for (let i = 0; i < actual.length; i++) {
@@ -243,6 +251,8 @@ function assertClose(actual: Float64Array, expected: Float64Array, message: stri
   }
 }
 
+const SMALLEST_NORMAL = 2 ** -1022
+
 const readAggregates = fc.tuple(name, instants, shape).map(([tag, edges, signal]): Command => {
   return async (world) => {
     const { historian } = world.bench
@@ -250,8 +260,14 @@ const readAggregates = fc.tuple(name, instants, shape).map(([tag, edges, signal]
     if (aggregates.length === 0) return
     const query = { tag: world.prefix + tag, edges, aggregates, ...signal }
     const [found] = await historian.readAggregates!([query], context)
-    const expected = aggregatesOf(await rawOf(world, tag), edges, aggregates, signal)
-    for (const one of aggregates) assertClose(found![one]!, expected[one]!, `${one} of ${tag}`)
+    const raw = await rawOf(world, tag)
+    const expected = aggregatesOf(raw, edges, aggregates, signal)
+    const hasTiny = raw.values.some((value) => value !== 0 && Math.abs(value) < SMALLEST_NORMAL)
+    for (const one of aggregates) {
+      // A line to a value that small is 0 where it is cut, and it depends on the way where that is.
+      if (hasTiny && (one === 'durationZero' || one === 'durationNonZero')) continue
+      assertClose(found![one]!, expected[one]!, `${one} of ${tag}`)
+    }
   }
 })
 
@@ -263,8 +279,8 @@ const readInterpolated = fc.tuple(name, instants, shape).map(([tag, times, signa
       [{ tag: world.prefix + tag, times, ...signal }],
       context,
     )
-    const [neighbours] = await world.model.readNeighbours([world.prefix + tag], times, context)
-    assertClose(found!, interpolate(neighbours!, times, signal), `interpolated ${tag}`)
+    const [boundingValues] = await world.model.readBoundingValues([world.prefix + tag], times, context)
+    assertClose(found!, interpolate(boundingValues!, times, signal), `interpolated ${tag}`)
   }
 })
 
@@ -289,6 +305,7 @@ const search = fc.constantFrom('*', 'p*', '*P*', 'flow/?', 'um', 'PUMP').map((te
     const wanted = parseTagPattern(text)
     const pattern = {
       text: `${world.prefix}*`,
+      narrow: [`${world.prefix}*`],
       matches: (tag: string, description: string | null) =>
         tag.startsWith(world.prefix) && wanted.matches(tag.slice(world.prefix.length), description),
     }
@@ -307,7 +324,7 @@ const command = fc.oneof(
   { weight: 3, arbitrary: fold },
   { weight: 3, arbitrary: readRange },
   { weight: 2, arbitrary: readPoint },
-  { weight: 2, arbitrary: readNeighbours },
+  { weight: 2, arbitrary: readBoundingValues },
   { weight: 2, arbitrary: readAggregates },
   { weight: 1, arbitrary: readInterpolated },
   { weight: 1, arbitrary: readIntegrals },

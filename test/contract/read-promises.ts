@@ -156,8 +156,11 @@ export function declareReadPromises(promised: Promised): void {
       assertPoints(await readAll(bench, tag), points())
       const found = await historian.readPoints([{ tag, find: 'before', at: at(0) }], context)
       assert.ok(Number.isNaN(found.times[0]))
-      const [neighbours] = await historian.readNeighbours([tag], Float64Array.of(0, 1), context)
-      assert.deepEqual([...neighbours!.beforeTimes, ...neighbours!.afterTimes], Array(4).fill(Number.NaN))
+      const [boundingValues] = await historian.readBoundingValues([tag], Float64Array.of(0, 1), context)
+      assert.deepEqual(
+        [...boundingValues!.beforeTimes, ...boundingValues!.afterTimes],
+        Array(4).fill(Number.NaN),
+      )
       assert.deepEqual(await historian.estimatePoints([{ tag, ...EVER }], 10, context), [0])
     }
   })
@@ -220,7 +223,7 @@ export function declareReadPromises(promised: Promised): void {
     const { historian, context } = bench
     const tag = await stored(bench, points([10, 1], [20, 2, BAD], [30, 3], [40, 4, BAD], [50, 5, BAD]))
     const times = Float64Array.of(9, 10, 15, 20, 25, 30, 31, 45, 60)
-    const [found] = await historian.readNeighbours([tag], times, context)
+    const [found] = await historian.readBoundingValues([tag], times, context)
     const none = Number.NaN
     assert.deepEqual([...found!.beforeTimes], [none, 10, 10, 10, 10, 30, 30, 30, 30])
     assert.deepEqual([...found!.afterTimes], [10, 10, 30, 30, 30, 30, none, none, none])
@@ -228,13 +231,13 @@ export function declareReadPromises(promised: Promised): void {
     assert.deepEqual([...found!.afterValues].slice(0, 6), [1, 1, 3, 3, 3, 3])
   })
 
-  promised('neighbours skip long stretches of BAD points', async (bench) => {
+  promised('neighbours skip long zoneMaps of BAD points', async (bench) => {
     const { historian, context } = bench
     const bad = ramp(10_000, 1_000, 1)
     bad.statuses.fill(BAD)
     const tag = await stored(bench, concatColumns([points([5, 1], [6, 2]), bad, points([90_000, 3])]))
     const times = Float64Array.from({ length: 300 }, (_, index) => 7 + index * 40)
-    const [found] = await historian.readNeighbours([tag], times, context)
+    const [found] = await historian.readBoundingValues([tag], times, context)
     assert.ok(found!.beforeTimes.every((time) => time === 6))
     assert.ok(found!.afterTimes.every((time) => time === 90_000))
   })
@@ -271,7 +274,7 @@ export function declareReadPromises(promised: Promised): void {
       () => historian.searchTags({ pattern: null, after: null, limit: 1 }, context),
       () => historian.readPoints([{ tag, find: 'after', at: at(0) }], context),
       () => historian.readRanges([{ tag, ...EVER, order: 'asc', limit: 1 }], context),
-      () => historian.readNeighbours([tag], Float64Array.of(1), context),
+      () => historian.readBoundingValues([tag], Float64Array.of(1), context),
       () => historian.estimatePoints([{ tag, ...EVER }], 1, context),
       () => historian.write(writeBatch([{ tag, points: points([1, 1]) }], true), context),
     ]
@@ -286,6 +289,18 @@ export function declareReadPromises(promised: Promised): void {
     const reading = bench.historian.estimatePoints(ranges, 1_000_000, { signal: controller.signal })
     setTimeout(() => controller.abort(reason), 1)
     await assert.rejects(reading, (error) => error === reason)
+  })
+
+  promised('a read that may leave out what is damaged is like any other where nothing is', async (bench) => {
+    const tag = await stored(bench, ramp(50, 0, 1))
+    const range = { tag, from: at(3), to: at(40), limit: 20 } as const
+    for (const order of ['asc', 'desc'] as const) {
+      const queries = [{ ...range, order }, { ...range, order, partial: true } as const]
+      const [whole, partial] = await bench.historian.readRanges(queries, bench.context)
+      assert.deepEqual(partial, whole)
+      assert.equal(whole!.points.times.length, 20)
+      assert.equal(partial!.missing, undefined)
+    }
   })
 
   promised('a healthy historian says so', async ({ historian, context }) => {

@@ -16,7 +16,10 @@ export interface Running {
   readonly historian: Historian
   /** Ends the historian, as a service does, and opens it anew; left out where nothing outlives it. */
   reopen?(): Promise<Historian>
-  /** Has the historian move what it keeps to where it belongs, which otherwise happens by and by; left out where there is no such thing. */
+  /**
+   * Has the historian move what it keeps to where it belongs, which otherwise happens by and by; left out where there
+   * is no such thing.
+   */
   fold?(): Promise<void>
   stop(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TagMetadata } from '../../src/historian/contract.ts'
+import type { MetadataPut, TagMetadata } from '../../src/historian/contract.ts'
 import { parseTagPattern } from '../../src/historian/tag-pattern.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { compareNames } from '../../src/series/tag-names.ts'
@@ -142,6 +142,63 @@ export function declareTagPromises(promised: Promised): void {
     assertPoints(read!.points, points([1, 1]))
   })
 
+  promised('maxGap and states stay when a change leaves them out, and go with null', async (bench) => {
+    const { historian, context } = bench
+    const tag = bench.tag()
+    const put = async (metadata: MetadataPut, mode: 'create' | 'update' | 'upsert' = 'update') => {
+      await historian.putTags([{ name: tag, metadata }], mode, context)
+      const [found] = await historian.findTags([tag], context)
+      return found
+    }
+    const states = { '0': 'Closed', '1': 'Open "wide"\n\u{1F525}', '-1.5': "o'n" }
+    const changes: readonly (readonly [MetadataPut, TagMetadata])[] = [
+      [
+        { ...NONE, maxGap: '90s' },
+        { ...NONE, maxGap: '90s' },
+      ],
+      [
+        { ...NONE, units: 'x' },
+        { ...NONE, units: 'x', maxGap: '90s' },
+      ],
+      [
+        { ...NONE, states },
+        { ...NONE, stepped: true, maxGap: '90s', states },
+      ],
+      [
+        { ...NONE, maxGap: null },
+        { ...NONE, stepped: true, states },
+      ],
+      [
+        { ...NONE, maxGap: '1d' },
+        { ...NONE, stepped: true, maxGap: '1d', states },
+      ],
+      [
+        { ...NONE, states: null },
+        { ...NONE, maxGap: '1d' },
+      ],
+      [{ ...NONE, maxGap: null, states: null }, NONE],
+    ]
+    assert.deepEqual(await put({ ...NONE, maxGap: null, states: null }, 'create'), NONE)
+    for (const [metadata, expected] of changes) assert.deepEqual(await put(metadata), expected)
+    for (const [metadata, expected] of changes) assert.deepEqual(await put(metadata, 'upsert'), expected)
+    const made = bench.tag()
+    const entry = (name: string) => ({ name, metadata: { ...NONE, maxGap: 'PT5M', states } })
+    await historian.putTags([entry(made), entry(tag)], 'upsert', context)
+    assert.deepEqual(
+      await historian.findTags([made, tag], context),
+      [made, tag].map((name) => ({ ...entry(name).metadata, stepped: true })),
+    )
+    const page = await historian.searchTags(
+      { pattern: parseTagPattern(made), after: null, limit: 2 },
+      context,
+    )
+    assert.deepEqual(page.tags, [
+      { name: made, metadata: { ...NONE, stepped: true, maxGap: 'PT5M', states } },
+    ])
+    await historian.write(writeBatch([{ tag: made, points: points([1, 1]) }], true), context)
+    assert.deepEqual((await historian.findTags([made], context))[0]?.states, states)
+  })
+
   promised('a search finds names and descriptions without regard to case', async (bench) => {
     const { historian, context } = bench
     const entries = [
@@ -169,6 +226,12 @@ export function declareTagPromises(promised: Promised): void {
       ['find/ΣΊΣΥΦΟΣ*', 'FIND/Σίσυφος'],
       ['find/pump-1x'],
       ['ind/pump*'],
+      ['water find/', 'Find/Pump-1'],
+      ['PUMP  beside', 'find/Valve-1'],
+      ['"the pump" valve', 'find/Valve-1'],
+      ['"pump the"'],
+      ['pump beside water'],
+      ['øy "find/ær"', 'Find/Ærø'],
     ]
     for (const [pattern, ...expected] of cases) {
       const { names, more } = await search(bench, pattern)

@@ -28,8 +28,8 @@ interface Result {
   readonly dataPoint: Point
   readonly dataPoints: readonly Point[]
   readonly aggregates: readonly Record<string, number | string | null>[]
-  readonly truncated: boolean
-  readonly next: string
+  /** The cursor of the rest. */
+  readonly next?: string
 }
 
 /** Makes one multi call of requests by label, all of which must be answered. */
@@ -39,7 +39,10 @@ async function ask(
 ): Promise<Record<string, Result>> {
   const { status, body } = await service.post('/historian/multi', { now: NOW, timeZone: 'UTC', requests })
   assert.deepEqual([status, body.errors], [200, {}])
-  return body.results as Record<string, Result>
+  const results = body.results as Record<string, Result>
+  const next = (body.next ?? {}) as Record<string, string>
+  for (const label of Object.keys(next)) results[label] = { ...results[label]!, next: next[label]! }
+  return results
 }
 
 const iso = (time: number) => new Date(time).toISOString()
@@ -81,7 +84,7 @@ async function allRaw(service: RunningService, tag: string, maxPoints: number): 
     const { raw } = await ask(service, { raw: { type: 'RAW_POINTS', tag, details } })
     for (const { timestamp, value } of raw!.dataPoints)
       samples.push({ time: Date.parse(timestamp), value: value! })
-    if (!raw!.truncated) return samples
+    if (raw!.next === undefined) return samples
     details = { cursor: raw!.next, maxPoints }
   }
 }

@@ -1,9 +1,9 @@
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
 
 /*
- * What the processes that are killed write: each writer a sequence of requests that follows from its number alone, so that whoever
- * comes after the kill knows what must be there. Writers write at the same time, each into tags of its own, the next request after the
- * acknowledgement of the one before.
+ * What the processes that are killed write: each writer a sequence of requests that follows from its number alone, so
+ * that whoever comes after the kill knows what must be there. Writers write at the same time, each into tags of its
+ * own, the next request after the acknowledgement of the one before.
  */
 
 export const WRITERS = 4
@@ -18,9 +18,14 @@ export type KillRequest =
       readonly ranges: readonly { readonly tag: string; readonly from: number; readonly to: number }[]
     }
   | { readonly kind: 'drop'; readonly tags: readonly string[] }
+  | { readonly kind: 'rename'; readonly from: string; readonly to: string }
+  | { readonly kind: 'describe'; readonly tags: readonly string[]; readonly description: string }
 
-/** Points at the end, points in between, the same times again and again, and a tag that is deleted and made anew. */
-const TAGS = ['append', 'backfill', 'overwrite', 'scratch'] as const
+/**
+ * Points at the end, points in between, the same times again and again, a tag that is deleted and made anew, and one
+ * that gets another name, under which it is deleted.
+ */
+const TAGS = ['append', 'backfill', 'overwrite', 'scratch', 'moved', 'archive'] as const
 
 export const tagsOfWriter = (writer: number): string[] => TAGS.map((tag) => `${tag}-${writer}`)
 
@@ -39,11 +44,25 @@ const BACKFILL_SLOTS = 6_000
 /** Requests whose points of the growing tag are kept. */
 const KEPT_REQUESTS = 300
 const REQUEST_US = 10_000
+/** Of so many requests one renames a tag; the next one deletes it under its new name. */
+const RENAMED_AFTER = 13
 
 /** Request number `sequence`, from 1. */
 export function requestOf(writer: number, sequence: number): KillRequest {
   const random = randomOf(writer, sequence)
-  const [append, backfill, overwrite, scratch] = tagsOfWriter(writer) as [string, string, string, string]
+  const [append, backfill, overwrite, scratch, moved, archive] = tagsOfWriter(writer) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
+  if (sequence % RENAMED_AFTER === 0) return { kind: 'rename', from: moved, to: archive }
+  if (sequence > RENAMED_AFTER && sequence % RENAMED_AFTER === 1) return { kind: 'drop', tags: [archive] }
+  // Metadata of a tag that is renamed soon, and of one that may have to be made for it.
+  if (sequence % 5 === 2)
+    return { kind: 'describe', tags: [overwrite, moved], description: `text ${sequence}` }
   if (sequence % 11 === 0) {
     const from = random(BACKFILL_SLOTS) * 50
     const middle = sequence * REQUEST_US - random(20 * REQUEST_US)
@@ -76,6 +95,7 @@ export function requestOf(writer: number, sequence: number): KillRequest {
       { tag: backfill, points: columns(many, () => random(BACKFILL_SLOTS) * 50) },
       { tag: overwrite, points: columns(100, (index) => index * 50) },
       { tag: scratch, points: columns(1 + random(5), () => random(1_000)) },
+      { tag: moved, points: columns(1 + random(3), () => random(100)) },
     ],
   }
 }
@@ -83,6 +103,8 @@ export function requestOf(writer: number, sequence: number): KillRequest {
 /** What must be there of a writer, point by point: value and status by time, by tag. */
 export class KillModel {
   readonly tags = new Map<string, Map<number, readonly [value: number, status: number]>>()
+  /** Descriptions of tags that have one. */
+  readonly descriptions = new Map<string, string>()
   readonly #writer: number
   /** The last request that is part of it. */
   sequence = 0
@@ -98,8 +120,20 @@ export class KillModel {
   }
 
   #apply(request: KillRequest): void {
-    if (request.kind === 'drop') for (const tag of request.tags) this.tags.get(tag)!.clear()
-    else if (request.kind === 'delete') {
+    if (request.kind === 'drop') {
+      for (const tag of request.tags) {
+        this.tags.get(tag)!.clear()
+        this.descriptions.delete(tag)
+      }
+    } else if (request.kind === 'describe') {
+      for (const tag of request.tags) this.descriptions.set(tag, request.description)
+    } else if (request.kind === 'rename') {
+      const description = this.descriptions.get(request.from)
+      this.descriptions.delete(request.from)
+      if (description !== undefined) this.descriptions.set(request.to, description)
+      this.tags.set(request.to, this.tags.get(request.from)!)
+      this.tags.set(request.from, new Map())
+    } else if (request.kind === 'delete') {
       for (const { tag, from, to } of request.ranges) {
         const points = this.tags.get(tag)!
         for (const time of points.keys()) if (time >= from && time < to) points.delete(time)
@@ -112,6 +146,14 @@ export class KillModel {
         })
       }
     }
+  }
+
+  /** Why the description of a tag is not the one that must be there; `null` when it is. */
+  differenceOfText(tag: string, description: string | null): string | null {
+    const expected = this.descriptions.get(tag) ?? null
+    return description === expected
+      ? null
+      : `${tag} after request ${this.sequence}: ${description} and not ${expected}`
   }
 
   /** Why the points of a tag are not those that must be there; `null` when they are. */

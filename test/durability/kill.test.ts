@@ -1,30 +1,34 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FoldLimits } from '../../src/storage/folder.ts'
-import type { HistorianStore } from '../../src/storage/historian-store.ts'
-import { openHistorianStore } from '../../src/storage/open-historian.ts'
+import type { FlushLimits } from '../../src/storage/engine/engine-limits.ts'
+import type { FileStore } from '../../src/storage/engine/file-store.ts'
 import { temporaryFolder } from './folder.ts'
-import { KillModel, tagsOfWriter, WRITERS } from './kill-plan.ts'
+import { differenceOf } from './kill-difference.ts'
+import { KillModel, WRITERS } from './kill-plan.ts'
 import type { KillOrder } from './kill-writer.ts'
+import { openHistorian } from './open-historian.ts'
 
 /** Rounds of kill and restart; a soak with KILL_ROUNDS=n. */
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 200)
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 60)
+/** A process that does not do what it is told is killed after so long, which fails the test. */
+const PATIENCE_MS = 60_000
+/** In one of so many rounds it is copied while it is written. */
+const COPIED = 3
 /** Processes that have started and wait for their turn: starting takes longer than a round. */
 const READY = 2
 
 const { signal } = new AbortController()
-const EVER = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, order: 'asc', limit: 1e7 } as const
 
 const random = (below: number) => Math.floor(Math.random() * below)
 
-/** Folding is under way all the time, in epochs of all sizes. */
-const randomLimits = (): FoldLimits => ({
+/** The memory is flushed all the time, whatever is in it. */
+const randomLimits = (): FlushLimits => ({
   points: [5, 500, 5_000][random(3)]!,
   records: [2, 20, 200][random(3)]!,
   ageMs: 1 + random(20),
@@ -73,6 +77,8 @@ class Writer {
         if (left <= 0) resolve()
       })
       this.#ended.then(() => reject(new Error('the writer ended by itself')))
+      const limit = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS)
+      this.#ended.then(() => clearTimeout(limit))
       this.#child.send(order)
       // Now and then while it opens the historian and takes up what the one before it left.
       if (random(5) === 0) setTimeout(resolve, Math.random() * 50)
@@ -89,37 +95,66 @@ class Writer {
   }
 }
 
-/** Compares everything of a writer with what must be there; gives the first difference. */
-async function differenceOf(store: HistorianStore, writer: number, model: KillModel): Promise<string | null> {
-  const tags = tagsOfWriter(writer)
-  const read = await store.readRanges(
-    tags.map((tag) => ({ tag, ...EVER })),
-    signal,
-  )
-  for (const [index, tag] of tags.entries()) {
-    const difference = model.differenceOf(tag, read[index]!.points)
-    if (difference !== null) return difference
-  }
-  return null
-}
-
-async function assertAll(store: HistorianStore, models: readonly KillModel[]): Promise<void> {
+async function assertAll(store: FileStore, models: readonly KillModel[]): Promise<void> {
   for (const [writer, model] of models.entries()) assert.equal(await differenceOf(store, writer, model), null)
 }
 
-async function killAgainAndAgain(t: TestContext, rounds: number, base: string): Promise<void> {
-  const folder = temporaryFolder(t, base)
+/**
+ * Compares the last finished copy, and looks at the one that the kill fell upon: it is whole, or none.
+ * @param done    the last request of each writer before the process began
+ * @param models  what was acknowledged by it
+ */
+async function assertCopies(
+  folder: string,
+  done: readonly number[],
+  models: readonly KillModel[],
+): Promise<number> {
+  const copies = existsSync(folder) ? readdirSync(folder).toSorted() : []
+  for (const [index, name] of copies.entries()) {
+    if (index < copies.length - 2) continue
+    const copy = join(folder, name)
+    const isWhole = existsSync(join(copy, 'manifest')) && readdirSync(join(copy, 'manifest')).some(isManifest)
+    assert.ok(isWhole || index === copies.length - 1, `${name} of ${copies.length} copies is not whole`)
+    if (!isWhole) continue
+    const store = await openHistorian(copy, true, randomLimits())
+    assert.deepEqual((await store.check(signal)).problems, [])
+    for (const [writer, { sequence }] of models.entries()) {
+      const model = new KillModel(writer)
+      model.advanceTo(done[writer]!)
+      // One moment of the writer: after some request, whole.
+      while ((await differenceOf(store, writer, model)) !== null) {
+        assert.ok(model.sequence < sequence, `copy ${name} is of no moment of writer ${writer}`)
+        model.advanceTo(model.sequence + 1)
+      }
+    }
+    await store.close()
+  }
+  rmSync(folder, { recursive: true, force: true })
+  return copies.length
+}
+
+const isManifest = (name: string) => /^manifest-[0-9a-f-]+$/.test(name)
+
+async function killAgainAndAgain(t: TestContext, rounds: number, where: string): Promise<void> {
+  const base = temporaryFolder(t, where)
+  const folder = join(base, 'historian')
   const models = Array.from({ length: WRITERS }, (_, writer) => new KillModel(writer))
   const waiting: Writer[] = []
   t.after(() => Promise.all(waiting.map((writer) => writer.kill())))
   let unanswered = 0
+  let copies = 0
   for (let round = 0; round < rounds; round++) {
     while (waiting.length <= READY && waiting.length < rounds - round) waiting.push(new Writer())
     const done = models.map(({ sequence }) => sequence)
-    const acknowledged = await waiting.shift()!.writeAndDie({ folder, done, fold: randomLimits() })
+    const acknowledged = await waiting.shift()!.writeAndDie({
+      folder,
+      done,
+      flush: randomLimits(),
+      copies: round % COPIED === 0 ? join(base, `copies-${round}`) : null,
+    })
 
     // The dead owner does not stand in the way.
-    const store = await openHistorianStore(folder, { historian: 'plant', owner: true, fold: randomLimits() })
+    const store = await openHistorian(folder, true, randomLimits())
     for (const [writer, model] of models.entries()) {
       model.advanceTo(acknowledged[writer]!)
       if ((await differenceOf(store, writer, model)) === null) continue
@@ -133,12 +168,13 @@ async function killAgainAndAgain(t: TestContext, rounds: number, base: string): 
       await assertAll(store, models)
     }
     if (round % 3 === 0) {
-      const beside = await openHistorianStore(folder, { historian: 'plant', owner: false })
+      const beside = await openHistorian(folder, false, randomLimits())
       await assertAll(beside, models)
       await beside.close()
     }
     if (round % 5 === 0 || round === rounds - 1) assert.deepEqual((await store.check(signal)).problems, [])
     await store.close()
+    if (round % COPIED === 0) copies += await assertCopies(join(base, `copies-${round}`), done, models)
   }
   const requests = models.map(({ sequence }) => sequence)
   assert.ok(
@@ -146,11 +182,14 @@ async function killAgainAndAgain(t: TestContext, rounds: number, base: string): 
     `every writer had its turn: ${requests}`,
   )
   t.diagnostic(
-    `${rounds} kills, ${requests.join(' + ')} requests, ${unanswered} of them there without an answer`,
+    `${rounds} kills, ${requests.join(' + ')} requests, ${unanswered} of them there without an answer, ${copies} copies`,
   )
 }
 
-/** A kill loses nothing that was written, on disk or not; where nothing waits for a disk, more happens between two kills. */
+/**
+ * A kill loses nothing that was written, on disk or not; where nothing waits for a disk, more happens between two
+ * kills.
+ */
 const MEMORY = '/dev/shm'
 const places = existsSync(MEMORY) ? [tmpdir(), MEMORY] : [tmpdir()]
 

@@ -1,4 +1,4 @@
-import { openDataDirectory } from '../../src/storage/data-directory.ts'
+import { openDataDirectory } from '../../src/storage/directory/data-directory.ts'
 
 // Run by data-directory.test.ts: becomes the owner of a data directory and stays it, or tells the code of the error.
 

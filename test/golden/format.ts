@@ -17,6 +17,7 @@ export interface GoldenTag {
   readonly historian: string
   readonly name: string
   readonly stepped: boolean
+  readonly maxGap: string | null
   readonly points: readonly GoldenPoint[]
 }
 
@@ -39,7 +40,7 @@ export interface GoldenRead {
   readonly line: number
   readonly tag: string
   readonly type: string
-  readonly details: Readonly<Record<string, string | number | readonly string[]>>
+  readonly details: Readonly<Record<string, string | number | boolean | readonly string[]>>
   readonly expected: Expected
   /** Relative tolerance of values. */
   readonly within: number
@@ -49,14 +50,24 @@ export interface GoldenRead {
 export type Expected =
   | { readonly kind: 'points'; readonly points: readonly GoldenPoint[]; readonly truncated: boolean }
   | { readonly kind: 'adjacent'; readonly points: ReadonlyMap<string, GoldenPoint | null> }
+  | { readonly kind: 'intervals'; readonly intervals: readonly GoldenInterval[] }
   | { readonly kind: 'aggregates'; readonly windows: readonly GoldenWindow[] }
   | { readonly kind: 'fails'; readonly sentence: string }
 
 export interface GoldenWindow {
   readonly from: Instant
   readonly to: Instant
-  /** By the names of the answer; `null` where it cannot be computed. */
-  readonly values: ReadonlyMap<string, number | null>
+  /** By the names of the answer; `null` where it cannot be computed. Times and statuses are texts. */
+  readonly values: ReadonlyMap<string, number | string | null>
+  /** Whether the answer says that the window is cut. */
+  readonly partial: boolean
+}
+
+export interface GoldenInterval {
+  readonly from: Instant
+  readonly to: Instant
+  /** `open start`, `open end`, both or nothing of INTERVALS; `bad` or `missing` of GAPS. */
+  readonly words: string
 }
 
 export interface PlanCheck {
@@ -66,7 +77,7 @@ export interface PlanCheck {
 }
 
 const TYPES =
-  /^(.+?) {1,20}((?:CURRENT|HISTORICAL|INTERPOLATED|RAW|ADJACENT|AGGREGATED|MULTIPLE_AGGREGATED)_POINTS?|POINT_(?:BEFORE|AFTER)(?:_OR_AT)?)(?: (.*))?$/
+  /^(.+?) {1,20}((?:CURRENT|HISTORICAL|INTERPOLATED|RAW|ADJACENT|AGGREGATED|MULTIPLE_AGGREGATED)_POINTS?|POINT_(?:BEFORE|AFTER)(?:_OR_AT)?|PLOT|INTERVALS|GAPS)(?: (.*))?$/
 
 interface Scope {
   now: Instant
@@ -100,13 +111,19 @@ function readScope(reader: Reader, rest: string, scope: Scope): void {
 }
 
 function readTag(reader: Reader, rest: string, scope: Scope): GoldenTag {
-  const match = /^([^/]+)\/(.+?) +(linear|stepped)$/.exec(rest)
+  const match = /^([^/]+)\/(.+?) +(linear|stepped)(?: +maxGap +(\S+))?$/.exec(rest)
   if (match === null) return reader.fail('<historian>/<name>, then linear or stepped, is expected')
   const points: GoldenPoint[] = []
   for (let line = reader.next(2); line !== null; line = reader.next(2)) {
     points.push(readPoint(reader, line.text, scope))
   }
-  return { historian: match[1]!, name: match[2]!, stepped: match[3] === 'stepped', points }
+  return {
+    historian: match[1]!,
+    name: match[2]!,
+    stepped: match[3] === 'stepped',
+    maxGap: match[4] ?? null,
+    points,
+  }
 }
 
 function readCase(reader: Reader, title: string, number: number, outer: Scope): GoldenCase {
@@ -129,6 +146,7 @@ function readRead(reader: Reader, rest: string, number: number, scope: Scope): G
   const points: GoldenPoint[] = []
   const adjacent = new Map<string, GoldenPoint | null>()
   const windows: GoldenWindow[] = []
+  const intervals: GoldenInterval[] = []
   const plan: PlanCheck[] = []
   let truncated = false
   let sentence: string | null = null
@@ -142,7 +160,8 @@ function readRead(reader: Reader, rest: string, number: number, scope: Scope): G
     else if (word === 'none') continue
     else if (type === 'ADJACENT_POINTS') {
       adjacent.set(word, more === 'none' ? null : readPoint(reader, more, scope))
-    } else if (type!.includes('AGGREGATED')) windows.push(readWindow(reader, line.text, scope))
+    } else if (isOfIntervals(type!)) intervals.push(readInterval(reader, line.text, scope))
+    else if (type!.includes('AGGREGATED')) windows.push(readWindow(reader, line.text, scope))
     else points.push(readPoint(reader, line.text, scope))
   }
   const expected: Expected =
@@ -150,9 +169,11 @@ function readRead(reader: Reader, rest: string, number: number, scope: Scope): G
       ? { kind: 'fails', sentence }
       : type === 'ADJACENT_POINTS'
         ? { kind: 'adjacent', points: adjacent }
-        : windows.length > 0
-          ? { kind: 'aggregates', windows }
-          : { kind: 'points', points, truncated }
+        : isOfIntervals(type!)
+          ? { kind: 'intervals', intervals }
+          : windows.length > 0
+            ? { kind: 'aggregates', windows }
+            : { kind: 'points', points, truncated }
   const names =
     windows[0] === undefined ? {} : { aggregates: [...windows[0].values.keys()].map(aggregateWord) }
   return { line: number, tag: tag!, type: type!, details: { ...details, ...names }, expected, within, plan }
@@ -167,8 +188,8 @@ function readDetails(
   reader: Reader,
   words: string,
   scope: Scope,
-): Record<string, string | number | readonly string[]> {
-  const details: Record<string, string | number> = {}
+): Record<string, string | number | boolean | readonly string[]> {
+  const details: Record<string, string | number | boolean> = {}
   let rest = words.trim()
   const range = /^(\S+) +\.\. +(\S+) */.exec(rest)
   if (range !== null) {
@@ -180,9 +201,14 @@ function readDetails(
   for (let i = 0; i < parts.length; i += 2) {
     const [name, value] = [parts[i]!, parts[i + 1] ?? reader.fail(`${parts[i]} needs a value`)]
     if (name === 'at' || name === 'now') details[name] = timeText(readTime(reader, value, scope))
-    else if (name === 'count' || name === 'maxPoints') details[name] = Number(value)
+    else if (['count', 'maxPoints', 'width'].includes(name)) details[name] = Number(value)
     else if (name === 'left' || name === 'right') details[`${name}Boundary`] = value
-    else if (name === 'order' || name === 'interval') details[name] = value
+    else if (
+      ['order', 'interval', 'per', 'maxGap', 'mergeWithin', 'minDuration', 'longerThan'].includes(name)
+    )
+      details[name] = value
+    else if (name === 'anchor') details[name] = value.replace('_', ' ')
+    else if (name === 'whole') details[name] = value === 'true'
     else reader.fail(`${name} is no detail`)
   }
   return details
@@ -199,13 +225,33 @@ function readPoint(reader: Reader, text: string, scope: Scope): GoldenPoint {
   }
 }
 
-/** `10:00 .. 11:00  min 10  max null`. */
+/** `10:00 .. 11:00  min 10  maxTime 10:30  worstStatus OK  partial`. */
 function readWindow(reader: Reader, text: string, scope: Scope): GoldenWindow {
   const [from, dots, to, ...words] = text.split(/ +/)
   if (dots !== '..') return reader.fail('a window as <from> .. <to> is expected')
-  const values = new Map<string, number | null>()
-  for (let i = 0; i + 1 < words.length; i += 2) values.set(words[i]!, readValue(reader, words[i + 1]!))
-  return { from: readTime(reader, from!, scope), to: readTime(reader, to!, scope), values }
+  const values = new Map<string, number | string | null>()
+  const partial = words.at(-1) === 'partial'
+  for (let i = 0; i + 1 < words.length; i += 2) {
+    values.set(words[i]!, readAggregate(reader, words[i]!, words[i + 1]!, scope))
+  }
+  return { from: readTime(reader, from!, scope), to: readTime(reader, to!, scope), values, partial }
+}
+
+function isOfIntervals(type: string): boolean {
+  return type === 'INTERVALS' || type === 'GAPS'
+}
+
+/** `10:00 .. 10:30  open start`, `10:40 .. 11:00  bad`. */
+function readInterval(reader: Reader, text: string, scope: Scope): GoldenInterval {
+  const [from, dots, to, ...words] = text.split(/ +/)
+  if (dots !== '..') return reader.fail('an interval as <from> .. <to> is expected')
+  return { from: readTime(reader, from!, scope), to: readTime(reader, to!, scope), words: words.join(' ') }
+}
+
+function readAggregate(reader: Reader, name: string, text: string, scope: Scope): number | string | null {
+  if (text === 'null') return null
+  if (name === 'worstStatus') return text
+  return name.endsWith('Time') ? timeText(readTime(reader, text, scope)) : readValue(reader, text)
 }
 
 function readPlan(reader: Reader, text: string): PlanCheck {
@@ -220,13 +266,17 @@ function readValue(reader: Reader, text: string): number | null {
   return Number.isFinite(value) ? value : reader.fail(`${text} is no number`)
 }
 
-/** `10:00`, `10:00:00.5` on the day of now, `-1us` after a time for one microsecond earlier; or any time of the interface. */
+/**
+ * `10:00`, `10:00:00.5` on the day of now, `-1us` or `+1us` after a time for one microsecond earlier or later; or any
+ * time of the interface.
+ */
 function readTime(reader: Reader, text: string, { now, zone }: Scope): Instant {
-  const [base, earlier] = text.endsWith('-1us') ? [text.slice(0, -4), 1] : [text, 0]
+  const shift = /[+-]1us$/.exec(text)?.[0] ?? ''
+  const base = text.slice(0, text.length - shift.length)
   const day = new Temporal.ZonedDateTime(BigInt(now) * 1000n, zone.id).toPlainDate().toString()
   const time = parseTime(/^\d\d:\d\d/.test(base) ? `${day}T${base}` : base, { now, zone })
   if (time === null) return reader.fail(`${text} is no time`)
-  return instantFromUs(time - earlier)
+  return instantFromUs(time + (shift === '' ? 0 : Number.parseInt(shift, 10)))
 }
 
 /** An instant as the interface reads it without losing a microsecond. */

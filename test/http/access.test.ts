@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import type { ErrorsShape } from '../../src/http/error-answer.ts'
 import { ROUTES } from '../../src/http/routes/index.ts'
 import {
   EXPIRED_KEY,
   get,
   jsonHeaders,
+  post,
   READ_KEY,
   REVOKED_KEY,
   testKeys,
@@ -44,7 +46,8 @@ for (const { method, path, access, errors } of ROUTES) {
       assert.equal(response.statusCode, 401)
       assert.match(String(response.headers['www-authenticate']), /^ApiKey /)
       const body = response.json()
-      assert.deepEqual(body, { message: body.message, errors: [] })
+      assert.deepEqual(body.errors, errorsOf(errors, body.message))
+      assert.deepEqual(body.issues, [{ code: key ? 'KEY_INVALID' : 'KEY_MISSING', message: body.message }])
     }
   })
 
@@ -68,6 +71,11 @@ for (const { method, path, access, errors } of ROUTES) {
     const response = await inject(jsonHeaders(READ_KEY), method === 'POST' ? '{}' : undefined)
     assert.equal(response.statusCode === 403, access === 'write')
   })
+}
+
+/** `errors` of an answer in which no label or entry is to blame. */
+function errorsOf(shape: ErrorsShape, message: string): unknown {
+  return { array: [message], labels: {}, entries: { '*': message } }[shape]
 }
 
 test('the key in the header wins over the one in the query, also when it is wrong', async () => {
@@ -165,6 +173,8 @@ test('the page of the reference loads only from the service itself', async () =>
     const policy = String(headers['content-security-policy'])
     assert.match(policy, /default-src 'none'; script-src 'self';/)
     assert.doesNotMatch(policy, /https?:/)
+    assert.match(text, /<link rel="icon" type="image\/svg\+xml"[^>]*theme\/icon\.svg/)
+    assert.match(text, /theme\/tidemark\.css/)
     for (const [, source] of text.matchAll(/(?:src|href)="([^"]*)"/g))
       assert.doesNotMatch(source!, /^(?:https?:)?\/\//)
     for (const [, source] of text.matchAll(/<script[^>]*src="([^"]*)"/g)) {
@@ -195,4 +205,33 @@ test('what a key opens is looked up anew in every turn of the event loop', async
   revoked = false
   await setImmediate()
   assert.equal(await ask(), 200)
+})
+
+test('the look with which a client of the interface opens is answered, and tells nothing', async () => {
+  const { app } = testService({ server: { basePath: '/base' } })
+  for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': READ_KEY }]) {
+    const { status, text } = await get(app, '/base//historian/list', headers)
+    assert.deepEqual([status, text], [200, '{"historians":[]}'])
+  }
+  for (const path of [
+    '//historian/list',
+    '/base//historian/listwritable',
+    '/base/historian//list',
+    '/base///historian/list',
+  ]) {
+    assert.equal((await get(app, path, {})).status, 401, path)
+    assert.equal((await get(app, path)).status, 404, path)
+  }
+})
+
+test('dashboards post to the other path of multi, with a key', async () => {
+  const { app } = testService()
+  const body = { requests: { a: { type: 'CURRENT_POINT', tag: 'constants/5' } } }
+  for (const path of ['/historian-servlet/multi', '/historian-servlet/multi/']) {
+    const { status, body: answer } = await post(app, path, body, READ_KEY)
+    assert.equal(status, 200)
+    assert.equal(answer.results.a.dataPoint.value, 5)
+    const { status: refused, body: refusal } = await post(app, path, body, 'wrong')
+    assert.deepEqual([refused, refusal.errors], [401, {}])
+  }
 })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { MemoryAliasStore } from '../../src/aliases/memory-store.fixture.ts'
+import { DEFAULT_LIMITS } from '../../src/config/settings.ts'
 import { get, jsonHeaders, LOCAL_KEY, post, READ_KEY, seed, testService, WRITE_KEY } from './service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely; that is what the tests are for
@@ -7,6 +9,37 @@ type Json = any
 
 const { app } = testService()
 before(() => seed(app))
+
+/** A store that answers nobody. */
+class SilentStore extends MemoryAliasStore {
+  override get(): never {
+    throw new Error('read within a state')
+  }
+  override read<Result>(): Promise<Result> {
+    return new Promise(() => {})
+  }
+  override put(): Promise<'created' | 'replaced'> {
+    return new Promise(() => {})
+  }
+  override delete(): Promise<boolean> {
+    return new Promise(() => {})
+  }
+}
+
+test('every alias endpoint has the deadline of all calls', async () => {
+  const limits = { ...DEFAULT_LIMITS, deadlineSeconds: 0.05 }
+  const silent = testService({ settings: { limits }, aliases: new SilentStore() }).app
+  const answers = [
+    await read('/historian/aliases', READ_KEY, silent),
+    await read('/historian/aliases/A', READ_KEY, silent),
+    await put('A', 'local/FLOW', WRITE_KEY, silent),
+  ]
+  const codes = answers.map(({ status, body }) => `${status} ${body.issues[0].code}`)
+  assert.deepEqual(codes, ['504 DEADLINE_EXCEEDED', '504 DEADLINE_EXCEEDED', '504 WRITE_DEADLINE_EXCEEDED'])
+  const removed = await remove('A', WRITE_KEY, silent)
+  assert.equal(removed.status, 504)
+  assert.match(removed.text, /WRITE_DEADLINE_EXCEEDED/)
+})
 
 async function put(name: string, body: unknown, key = WRITE_KEY, on = app) {
   const url = `/historian/aliases/${encodeURIComponent(name)}`
@@ -117,11 +150,11 @@ describe('an alias from its making to its end', () => {
       const requests = {
         a: { type: 'RAW_POINTS', tag: 'aliases/line/flow', details: { ...details, ...more } },
       }
-      return (await post(app, '/historian/multi', { requests }, READ_KEY)).body.results.a
+      return (await post(app, '/historian/multi', { requests }, READ_KEY)).body
     }
-    const first = await ask({})
-    assert.equal(first.truncated, true)
-    const second = await ask({ cursor: first.next })
+    const { next, ...started } = await ask({})
+    const first = started.results.a
+    const second = (await ask({ cursor: next.a })).results.a
     assert.deepEqual(
       [...first.dataPoints, ...second.dataPoints].map(({ value }: Json) => value),
       [10, 30, 99, 50],
@@ -263,7 +296,7 @@ describe('what is refused', () => {
     const { status, body } = await put('c', 'calc/NEG(aliases/a)', WRITE_KEY, on)
     assert.equal(status, 400)
     assert.equal(body.issues[0].code, 'ALIAS_CYCLE')
-    assert.equal(body.message, 'Alias c would lead to itself: aliases/c > aliases/a > aliases/b > aliases/c')
+    assert.equal(body.message, 'Alias c would refer to itself: aliases/c > aliases/a > aliases/b > aliases/c')
     assert.equal((await read('/historian/aliases/c', READ_KEY, on)).status, 404)
     assert.match((await put('a', 'Aliases/a', WRITE_KEY, on)).body.message, /: aliases\/a > aliases\/a$/)
     assert.equal((await read('/historian/aliases/a', READ_KEY, on)).body.tag, 'calc/ADD(aliases/b, 1)')
@@ -286,7 +319,7 @@ describe('what is refused', () => {
       'Historian nowhere for tag X does not exist',
       'Tag aliases/none does not exist',
     ])
-    assert.equal(await readValue('aliases/later'), 'Tag local/LATER does not exist')
+    assert.equal(await readValue('aliases/later'), 'Tag local/LATER does not exist: alias later refers to it')
     await remove('later')
   })
 

@@ -43,7 +43,8 @@ for (const { method, path, errors } of ROUTES) {
       assert.equal(actual, status, code)
       assert.equal(body.issues[0].code, code)
       assert.equal(body.message, body.issues[0].message)
-      assert.deepEqual(body.errors, errors === 'array' ? [body.message] : {})
+      const expected = { array: [body.message], labels: {}, entries: { '*': body.message } }
+      assert.deepEqual(body.errors, expected[errors])
     }
   })
 }

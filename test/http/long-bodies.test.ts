@@ -24,7 +24,10 @@ function bodyOf(client: number, round: number): Buffer {
   return Buffer.from(`{"createTags":true,"points":{"local/C${client}R${round}":[${points}]}${more}}`)
 }
 
-/** Sends a body in pieces that come between those of others. @param part how much of it is sent before the client goes away */
+/**
+ * Sends a body in pieces that come between those of others. @param part how much of it is sent before the client goes
+ * away
+ */
 async function send(body: Buffer, part = 1): Promise<number | null> {
   const sent = request({
     port,

@@ -1,7 +1,10 @@
-/** A schema as far as the OpenAPI document uses JSON Schema; another keyword is an error, so that nothing is passed over. */
+/**
+ * A schema as far as the OpenAPI document uses JSON Schema; another keyword is an error, so that nothing is passed
+ * over.
+ */
 type Schema = { readonly [keyword: string]: unknown }
 
-const ANNOTATIONS = ['description', 'examples', 'default', 'title']
+const ANNOTATIONS = ['description', 'examples', 'default', 'title', 'discriminator']
 const KNOWN = [
   ...ANNOTATIONS,
   '$ref',
@@ -13,6 +16,7 @@ const KNOWN = [
   'additionalProperties',
   'items',
   'minItems',
+  'minLength',
   'oneOf',
   'allOf',
   'minimum',
@@ -52,6 +56,8 @@ export function findMismatches(
     if (typeof schema.maximum === 'number' && value > schema.maximum)
       wrong.push(`${at}: ${value} is too large`)
   }
+  if (typeof value === 'string' && typeof schema.minLength === 'number' && value.length < schema.minLength)
+    wrong.push(`${at}: too short`)
   if (Array.isArray(value)) {
     if (typeof schema.minItems === 'number' && value.length < schema.minItems)
       wrong.push(`${at}: too few items`)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { MemoryHistorian } from '../contract/memory-historian.ts'
-import { askBody, historianOf, type Json, type TestPoint } from '../multi-harness.ts'
+import { askBody, historianOf, type Json, resultOf, type TestPoint } from '../multi-harness.ts'
 
 let plant: MemoryHistorian
 before(async () => {
@@ -119,7 +119,7 @@ const request = fc.oneof(
 )
 
 describe('any call', () => {
-  test('the load that explain tells is never below the points that are fetched, nor far above them', async () => {
+  test('the load that explain reports is never below the points that are fetched, nor far above them', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(fc.string({ maxLength: 3 }), request, { maxKeys: 6 }),
@@ -130,12 +130,12 @@ describe('any call', () => {
           assert.equal(executed.answer.outcome, 'executed')
           const load = explained.json.explain.totals.load
           const fetched = executed.answer.statistics.points
-          assert.ok(load >= fetched, `load ${load} for ${fetched} points`)
           const labels = Object.keys(requests).length
+          assert.ok(fetched <= load, `load ${load} for ${fetched} points`)
           assert.ok(load <= 8 * fetched + 2000 * labels, `load ${load} for only ${fetched} points`)
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 1_500 },
     )
   })
 
@@ -168,7 +168,7 @@ describe('any call', () => {
           const details = { from, to, leftBoundary, rightBoundary, order }
           const ask = async (more: object): Promise<Json> => {
             const requests = { a: { type: 'RAW_POINTS', tag: tagName, details: { ...details, ...more } } }
-            return (await askBody([plant], { requests })).json.results.a
+            return resultOf((await askBody([plant], { requests })).json, 'a')
           }
           const whole = await ask({ maxPoints: 20_000 })
           if (whole === undefined) return
@@ -176,11 +176,12 @@ describe('any call', () => {
           let page = await ask({ maxPoints })
           joined.push(...page.dataPoints)
           // A page costs two evaluations of its calculation: twenty of them show what there is to show.
-          for (let pages = 1; page.truncated && pages < 20; pages++) {
+          for (let pages = 1; page.next !== undefined && pages < 20; pages++) {
             page = await ask({ maxPoints, cursor: page.next })
             joined.push(...page.dataPoints)
           }
-          const expected = page.truncated ? whole.dataPoints.slice(0, joined.length) : whole.dataPoints
+          const expected =
+            page.next !== undefined ? whole.dataPoints.slice(0, joined.length) : whole.dataPoints
           assertSamePoints(joined, expected)
         },
       ),

@@ -11,8 +11,8 @@ import type { MemoryHistorian } from '../contract/memory-historian.ts'
 import { historianOf, LIMITS, NOON } from '../multi-harness.ts'
 
 /*
- * Labels that one point of a stored tag answers go a shorter way than all others. Whatever they stand beside, and whatever goes
- * wrong, the answer is the one that series give.
+ * Labels that one point of a stored tag answers go a shorter way than all others. Whatever they stand beside, and
+ * whatever goes wrong, the answer is the one that series give.
  */
 
 let historians: readonly MemoryHistorian[]
@@ -152,9 +152,9 @@ describe('a label that one point of a stored tag answers', () => {
               .join(',')}}}`,
           )
           Object.assign(body, rest)
-          const ask = async (seriesOnly: boolean) => {
+          const ask = async (slowPathOnly: boolean) => {
             for (const historian of historians) {
-              historian.isPrompt = !seriesOnly && promptOnes.includes(historian.name)
+              historian.isPrompt = !slowPathOnly && promptOnes.includes(historian.name)
             }
             const answer = await runMulti(
               body,
@@ -166,7 +166,7 @@ describe('a label that one point of a stored tag answers', () => {
                 now: NOON,
                 signal: new AbortController().signal,
               },
-              { seriesOnly },
+              { slowPathOnly },
             )
             return shown(answer)
           }
@@ -220,13 +220,16 @@ describe('a label that one point of a stored tag answers', () => {
     const together = await runMulti({ requests: { a: current, b: requests.b } }, call)
     assert.deepEqual(together.statistics, { points: 1, historianCalls: 1 })
     const mixed = await runMulti({ requests }, call)
-    assert.deepEqual(mixed.statistics, (await runMulti({ requests }, call, { seriesOnly: true })).statistics)
+    assert.deepEqual(
+      mixed.statistics,
+      (await runMulti({ requests }, call, { slowPathOnly: true })).statistics,
+    )
   })
 })
 
-function shown({ outcome, whole, pieces, labels, wrongLabels, statistics, failures }: MultiAnswer): object {
-  const text = Buffer.concat([...pieces()]).toString()
+function shown({ outcome, whole, chunks, labels, invalidLabels, statistics, failures }: MultiAnswer): object {
+  const text = Buffer.concat([...chunks()]).toString()
   const inOnePiece = whole?.() ?? null
   if (inOnePiece !== null) assert.equal(Buffer.from(inOnePiece).toString(), text)
-  return { outcome, text, labels, wrongLabels, statistics, failures: failures.map(String) }
+  return { outcome, text, labels, invalidLabels, statistics, failures: failures.map(String) }
 }

@@ -10,16 +10,20 @@ export const clickhouseServer = findServer(
   '/usr/bin/clickhouse-server',
 )
 
-export interface ClickhouseServer {
+/** What tests of statements need: the HTTP interface of a server, or of an engine without one. */
+export interface ClickhouseEngine {
   /** Of the HTTP interface. */
   readonly url: string
-  readonly process: ServerProcess
   /** Runs SQL as its administrator and gives what it answers. */
   sql(text: string): Promise<string>
+  kill(): Promise<void>
+}
+
+export interface ClickhouseServer extends ClickhouseEngine {
+  readonly process: ServerProcess
   /** Ends it and starts it again with the same data. */
   restart(signal?: NodeJS.Signals): Promise<void>
   stop(): Promise<void>
-  kill(): Promise<void>
   start(): Promise<void>
 }
 

@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { accessSync, chownSync, constants, globSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  chownSync,
+  constants,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, isAbsolute, join } from 'node:path'
@@ -35,7 +44,9 @@ export function findServer(name: string, ...binaries: readonly string[]): FoundS
   return { path: null, skip }
 }
 
-/** Below those that systems give out by themselves, where another program could be given one before a server takes it. */
+/**
+ * Below those that systems give out by themselves, where another program could be given one before a server takes it.
+ */
 const PORTS = { from: 12_000, to: 32_000 }
 const givenPorts = new Set<number>()
 
@@ -150,8 +161,26 @@ export async function startServer(options: ServerCommand): Promise<ServerProcess
       clearTimeout(timer)
     },
     kill,
-    freeze: () => void child.kill('SIGSTOP'),
+    freeze: () => {
+      child.kill('SIGSTOP')
+      // On a busy machine its threads run on for a moment, and answer.
+      for (let tries = 0; tries < 1_000 && !standsStill(child.pid!); tries++) Atomics.wait(PAUSE, 0, 0, 1)
+    },
     thaw: () => void child.kill('SIGCONT'),
+  }
+}
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4))
+
+/** Whether all threads of a process are stopped; true where the system does not tell. */
+function standsStill(pid: number): boolean {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    return threads.every((thread) =>
+      /^State:\s+[Tt]/m.test(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')),
+    )
+  } catch {
+    return true
   }
 }
 

@@ -1,5 +1,5 @@
-import { areHeld, each, elementwiseOf } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { areStepped, each, elementwiseOf } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const abs = defineFunction({
   name: 'ABS',
@@ -18,6 +18,6 @@ export const abs = defineFunction({
   build: elementwiseOf(['x'], {
     combine: each(Math.abs),
     // A line that crosses 0 becomes two lines.
-    straight: areHeld,
+    linear: areStepped,
   }),
 })

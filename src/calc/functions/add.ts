@@ -1,5 +1,5 @@
-import { elementwiseOver, fold } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
+import { elementwiseOver, fold } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const add = defineFunction({
   name: 'ADD',
@@ -17,7 +17,8 @@ export const add = defineFunction({
   source: 'docs/calculations.md#add',
   build: elementwiseOver('input', {
     combine: fold((left, right) => left + right),
-    // A sum of straight lines is straight.
-    straight: () => true,
+    monotone: 'any',
+    // A sum of linear segments is linear.
+    linear: () => true,
   }),
 })

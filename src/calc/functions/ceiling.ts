@@ -1,6 +1,6 @@
-import { elementwiseOf } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { toMultiples } from '../rounding-rules.ts'
+import { elementwiseOf } from '../operators/map/arithmetic.ts'
+import { toMultiples } from '../operators/map/rounding-rules.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const ceiling = defineFunction({
   name: 'CEILING',

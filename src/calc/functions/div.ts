@@ -1,5 +1,5 @@
-import { elementwiseOver, fold, isHeld } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
+import { elementwiseOver, fold, isStepped } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const div = defineFunction({
   name: 'DIV',
@@ -19,7 +19,8 @@ export const div = defineFunction({
   source: 'docs/calculations.md#div',
   build: elementwiseOver('input', {
     combine: fold((left, right) => left / right),
+    monotone: 'first',
     // A line divided by what is held is a line; divided by a line it is a hyperbola.
-    straight: (inputs) => inputs.slice(1).every(isHeld),
+    linear: (inputs) => inputs.slice(1).every(isStepped),
   }),
 })

@@ -1,5 +1,5 @@
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { RawTimeSeries } from '../raw-time-series.ts'
+import { EpochMsOperator } from '../operators/scan/epoch-ms.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const epochMs = defineFunction({
   name: 'EPOCH_MS',
@@ -19,5 +19,5 @@ export const epochMs = defineFunction({
     { calculation: 'EPOCH_MS(5)', value: null },
   ],
   source: 'docs/calculations.md#epoch_ms',
-  build: (args, context, name) => new RawTimeSeries(args.series('a'), name, context),
+  build: (args, context) => new EpochMsOperator(args.series('a'), context),
 })

@@ -1,5 +1,5 @@
-import { areHeld, each, elementwiseOf } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { areStepped, each, elementwiseOf } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const exp = defineFunction({
   name: 'EXP',
@@ -18,6 +18,6 @@ export const exp = defineFunction({
   source: 'docs/calculations.md#exp',
   build: elementwiseOf(['x'], {
     combine: each(Math.exp),
-    straight: areHeld,
+    linear: areStepped,
   }),
 })

@@ -4,18 +4,17 @@ import { parseTag } from '../../grammar/parser.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
 import { parseTime } from '../../time/parse.ts'
 import { parseTimeZone, type TimeZone } from '../../time/zone.ts'
-import { ArraySource } from '../array-source.fixture.ts'
-import { compileSeries } from '../compile.ts'
-import type { Series } from '../series.ts'
+import { ArraySource } from '../graph/array-source.fixture.ts'
+import { seriesOf, type TestSeries } from '../graph/series.fixture.ts'
 import { FUNCTIONS, SIGNATURES } from './index.ts'
 
 const NOW = instantFromUs(1_768_478_400_000_000)
 
-function seriesOf(calculation: string, zone: TimeZone, at: Instant, signal?: AbortSignal): Series {
+function seriesAt(calculation: string, zone: TimeZone, at: Instant, signal?: AbortSignal): TestSeries {
   const options = { signatures: SIGNATURES, defaultHistorian: null, now: NOW, zone }
   const range = { from: at, to: at }
   const context = { source: new ArraySource(new Map()), now: NOW, zone, range }
-  return compileSeries(
+  return seriesOf(
     parseTag(`calc/${calculation}`, options),
     signal === undefined ? context : { ...context, signal },
     () => assert.fail('examples are over constants'),
@@ -28,7 +27,7 @@ for (const { name, examples } of FUNCTIONS) {
     for (const { calculation, value, at: text = '2026-01-15T12:00:00Z', zone: id = 'UTC' } of examples) {
       const zone = parseTimeZone(id)!
       const at = parseTime(text, { now: NOW, zone })!
-      const found = (await seriesOf(calculation, zone, at).valuesAt(Float64Array.of(at)))[0]!
+      const found = (await seriesAt(calculation, zone, at).valuesAt(Float64Array.of(at)))[0]!
       if (value === null) assert.ok(Number.isNaN(found), `${calculation} is ${found}`)
       else
         assert.ok(
@@ -49,7 +48,7 @@ test('an evaluation that waits for no historian still ends with its call', async
   const utc = parseTimeZone('UTC')!
   const controller = new AbortController()
   // 31 million windows, two raw points each.
-  const series = seriesOf('ADD(TOTALISE(1, 1s, 00:00, 1s), 1)', utc, NOW, controller.signal)
+  const series = seriesAt('ADD(TOTALISE(1, 1s, 00:00, 1s), 1)', utc, NOW, controller.signal)
   const year = Float64Array.of(NOW - 365 * 86_400_000_000, NOW)
   setImmediate(() => controller.abort(new Error('over')))
   await assert.rejects(series.aggregates(year, ['max']), { message: 'over' })

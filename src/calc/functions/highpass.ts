@@ -1,7 +1,8 @@
-import { fold } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { ElementwiseSeries } from '../elementwise.ts'
-import { checkPeriod, filterInput, lowPassOf } from './lowpass.ts'
+import { pairs } from '../operators/map/arithmetic.ts'
+import { MapOperator } from '../operators/map/map.ts'
+import { HighPassOperator } from '../operators/scan/filter.ts'
+import { defineFunction, seriesParameter } from './define.ts'
+import { checkPeriod, filterInput } from './lowpass.ts'
 
 export const highpass = defineFunction({
   name: 'HIGHPASS',
@@ -16,10 +17,14 @@ export const highpass = defineFunction({
   cost: 'That of its input and of its LOWPASS; what both need is read once.',
   examples: [{ calculation: 'HIGHPASS(5, 60)', value: 0 }],
   source: 'docs/calculations.md#highpass',
-  build: (args, context, name) => {
+  dependsOnRange: true,
+  build: (args, context) => {
     const { input, periodUs } = filterInput(args, context)
-    const low = lowPassOf(input, periodUs, `${name} low`, context)
-    const rule = { combine: fold((input, low) => input - low), straight: () => true }
-    return new ElementwiseSeries(rule, [input, low], name, context)
+    if (input.varies !== 'nothing') return new HighPassOperator(input, periodUs, context)
+    return new MapOperator(
+      { combine: pairs((x, low) => x - low), linear: () => true },
+      [input, input],
+      context,
+    )
   },
 })

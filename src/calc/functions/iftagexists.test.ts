@@ -5,8 +5,8 @@ import { parseTag } from '../../grammar/parser.ts'
 import type { TagNode } from '../../grammar/tree.ts'
 import { instantFromUs } from '../../time/instant.ts'
 import { UTC } from '../../time/zone.ts'
-import { ArraySource, columnsOf, storedTag } from '../array-source.fixture.ts'
-import { compileSeries } from '../compile.ts'
+import { ArraySource, columnsOf, storedTag } from '../graph/array-source.fixture.ts'
+import { seriesOf } from '../graph/series.fixture.ts'
 import { SIGNATURES } from './index.ts'
 
 const NOW = instantFromUs(100)
@@ -16,7 +16,7 @@ function evaluate(calculation: string, resolve: (tag: TagNode) => never): Promis
   const source = new ArraySource(new Map([['HERE', columnsOf([[0, 5]])]]))
   const context = { source, now: NOW, zone: UTC, range: { from: NOW, to: NOW } }
   const tree = parseTag(`calc/${calculation}`, options)
-  const series = compileSeries(tree, context, (tag) =>
+  const series = seriesOf(tree, context, (tag) =>
     tag.name === 'HERE' ? storedTag('HERE', false, 'none') : resolve(tag),
   )
   return series.valuesAt(Float64Array.of(NOW))

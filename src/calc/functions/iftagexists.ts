@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../errors/codes.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { BoundArguments } from '../bound-arguments.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import type { Series } from '../series.ts'
+import type { Operator } from '../graph/operator.ts'
+import type { BoundArguments } from './bound-arguments.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const iftagexists = defineFunction({
   name: 'IFTAGEXISTS',
@@ -28,7 +28,7 @@ export const iftagexists = defineFunction({
 })
 
 /** The first input, `null` when it cannot be had. */
-function existing(args: BoundArguments): Series | null {
+function existing(args: BoundArguments): Operator | null {
   if (args.isBroken('a')) return null
   try {
     return args.series('a')

@@ -1,8 +1,8 @@
 import type { FunctionSignature } from '../../grammar/tree.ts'
-import type { FunctionDefinition } from '../define-function.ts'
 import { abs } from './abs.ts'
 import { add } from './add.ts'
 import { ceiling } from './ceiling.ts'
+import type { FunctionDefinition } from './define.ts'
 import { div } from './div.ts'
 import { epochMs } from './epoch-ms.ts'
 import { exp } from './exp.ts'
@@ -14,6 +14,7 @@ import { ln } from './ln.ts'
 import { log } from './log.ts'
 import { lowpass } from './lowpass.ts'
 import { max } from './max.ts'
+import { maxGap } from './maxgap.ts'
 import { mean } from './mean.ts'
 import { median } from './median.ts'
 import { min } from './min.ts'
@@ -77,6 +78,7 @@ export const FUNCTIONS: readonly FunctionDefinition[] = [
   stepped,
   steppedRaw,
   nobad,
+  maxGap,
   timeshift,
   pointintime,
   epochMs,

@@ -1,5 +1,5 @@
-import { areHeld, each, elementwiseOf } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { areStepped, each, elementwiseOf } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const ln = defineFunction({
   name: 'LN',
@@ -18,6 +18,6 @@ export const ln = defineFunction({
   source: 'docs/calculations.md#ln',
   build: elementwiseOf(['x'], {
     combine: each(Math.log),
-    straight: areHeld,
+    linear: areStepped,
   }),
 })

@@ -1,5 +1,5 @@
-import { areHeld, elementwiseOf, pairs } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { areStepped, elementwiseOf, pairs } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const log = defineFunction({
   name: 'LOG',
@@ -18,7 +18,7 @@ export const log = defineFunction({
     { calculation: 'LOG(8, -2)', value: null },
   ],
   source: 'docs/calculations.md#log',
-  build: elementwiseOf(['x', 'base'], { combine: pairs(logarithm), straight: areHeld }),
+  build: elementwiseOf(['x', 'base'], { combine: pairs(logarithm), linear: areStepped }),
 })
 
 function logarithm(x: number, base: number): number {

@@ -1,9 +1,9 @@
 import type { Argument, Complaint } from '../../grammar/tree.ts'
 import { US_PER_SECOND } from '../../time/instant.ts'
-import type { BoundArguments } from '../bound-arguments.ts'
-import { defineFunction, type FunctionDefinition, seriesParameter } from '../define-function.ts'
-import { LowPassSeries, startOfFilter } from '../low-pass-series.ts'
-import type { Series, SeriesContext } from '../series.ts'
+import type { Operator, OperatorContext } from '../graph/operator.ts'
+import { LowPassOperator, startOfFilter } from '../operators/scan/filter.ts'
+import type { BoundArguments } from './bound-arguments.ts'
+import { defineFunction, type FunctionDefinition, seriesParameter } from './define.ts'
 
 export const lowpass = defineFunction({
   name: 'LOWPASS',
@@ -28,25 +28,21 @@ export const lowpass = defineFunction({
     },
   ],
   source: 'docs/calculations.md#lowpass',
-  build: (args, context, name) => {
+  dependsOnRange: true,
+  build: (args, context) => {
     const { input, periodUs } = filterInput(args, context)
-    return lowPassOf(input, periodUs, name, context)
+    return input.varies === 'nothing' ? input : new LowPassOperator(input, periodUs, context)
   },
 })
 
 /** The input of a filter, which it reads from its start on; with the cut-off period in microseconds. */
 export function filterInput(
   args: BoundArguments,
-  context: SeriesContext,
-): { readonly input: Series; readonly periodUs: number } {
+  context: OperatorContext,
+): { readonly input: Operator; readonly periodUs: number } {
   const periodUs = args.get('seconds', 'number').value * US_PER_SECOND
   const range = { from: startOfFilter(context.range.from, periodUs), to: context.range.to }
   return { input: args.series('a', { ...context, range }), periodUs }
-}
-
-/** The low-pass of a series. @param name the same only for equal series in equal contexts */
-export function lowPassOf(input: Series, periodUs: number, name: string, context: SeriesContext): Series {
-  return input.varies === 'nothing' ? input : new LowPassSeries(input, periodUs, name, context)
 }
 
 export function checkPeriod(args: readonly Argument[]): ReturnType<NonNullable<FunctionDefinition['check']>> {

@@ -1,6 +1,6 @@
-import { areHeld } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
-import { maxOf, statisticOver } from '../statistics.ts'
+import { areStepped } from '../operators/map/arithmetic.ts'
+import { maxOf, statisticOver } from '../operators/map/statistics.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const max = defineFunction({
   name: 'MAX',
@@ -16,5 +16,5 @@ export const max = defineFunction({
     { calculation: 'MAX(constants/empty)', value: null },
   ],
   source: 'docs/calculations.md#max',
-  build: statisticOver('input', maxOf, areHeld),
+  build: statisticOver('input', maxOf, areStepped),
 })

@@ -1,5 +1,5 @@
-import { defineFunction, seriesListParameter } from '../define-function.ts'
-import { meanOf, statisticOver } from '../statistics.ts'
+import { meanOf, statisticOver } from '../operators/map/statistics.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const mean = defineFunction({
   name: 'MEAN',

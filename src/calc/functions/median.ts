@@ -1,6 +1,6 @@
-import { areHeld } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
-import { medianOf, statisticOver } from '../statistics.ts'
+import { areStepped } from '../operators/map/arithmetic.ts'
+import { medianOf, statisticOver } from '../operators/map/statistics.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const median = defineFunction({
   name: 'MEDIAN',
@@ -17,5 +17,5 @@ export const median = defineFunction({
     { calculation: 'MEDIAN(constants/empty)', value: null },
   ],
   source: 'docs/calculations.md#median',
-  build: statisticOver('input', medianOf, areHeld),
+  build: statisticOver('input', medianOf, areStepped),
 })

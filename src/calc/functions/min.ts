@@ -1,6 +1,6 @@
-import { areHeld } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
-import { minOf, statisticOver } from '../statistics.ts'
+import { areStepped } from '../operators/map/arithmetic.ts'
+import { minOf, statisticOver } from '../operators/map/statistics.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const min = defineFunction({
   name: 'MIN',
@@ -16,5 +16,5 @@ export const min = defineFunction({
     { calculation: 'MIN(constants/empty)', value: null },
   ],
   source: 'docs/calculations.md#min',
-  build: statisticOver('input', minOf, areHeld),
+  build: statisticOver('input', minOf, areStepped),
 })

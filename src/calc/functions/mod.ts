@@ -1,5 +1,5 @@
-import { areHeld, elementwiseOf, pairs } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { areStepped, elementwiseOf, pairs } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const mod = defineFunction({
   name: 'MOD',
@@ -18,7 +18,7 @@ export const mod = defineFunction({
     { calculation: 'MOD(7, 0)', value: null },
   ],
   source: 'docs/calculations.md#mod',
-  build: elementwiseOf(['a', 'b'], { combine: pairs(remainder), straight: areHeld }),
+  build: elementwiseOf(['a', 'b'], { combine: pairs(remainder), linear: areStepped }),
 })
 
 function remainder(a: number, b: number): number {

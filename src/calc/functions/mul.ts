@@ -1,5 +1,5 @@
-import { elementwiseOver, fold, isHeld } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
+import { elementwiseOver, fold, isStepped } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const mul = defineFunction({
   name: 'MUL',
@@ -17,7 +17,8 @@ export const mul = defineFunction({
   source: 'docs/calculations.md#mul',
   build: elementwiseOver('input', {
     combine: fold((left, right) => left * right),
+    monotone: 'any',
     // One line times what is held is a line; two lines make a parabola.
-    straight: (inputs) => inputs.filter((input) => !isHeld(input)).length <= 1,
+    linear: (inputs) => inputs.filter((input) => !isStepped(input)).length <= 1,
   }),
 })

@@ -1,5 +1,5 @@
-import { each, elementwiseOf } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { each, elementwiseOf } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const neg = defineFunction({
   name: 'NEG',
@@ -17,6 +17,7 @@ export const neg = defineFunction({
   source: 'docs/calculations.md#neg',
   build: elementwiseOf(['x'], {
     combine: each((x) => 0 - x),
-    straight: () => true,
+    monotone: 'any',
+    linear: () => true,
   }),
 })

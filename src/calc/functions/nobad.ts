@@ -1,5 +1,5 @@
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { NoBadSeries } from '../no-bad-series.ts'
+import { DropBadOperator } from '../operators/drop-bad.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const nobad = defineFunction({
   name: 'NOBAD',
@@ -14,8 +14,8 @@ export const nobad = defineFunction({
   cost: 'That of its input, and the BAD points that are read in passing.',
   examples: [{ calculation: 'NOBAD(5)', value: 5 }],
   source: 'docs/calculations.md#nobad',
-  build: (args, context, name) => {
+  build: (args, context) => {
     const input = args.series('a')
-    return input.varies === 'nothing' ? input : new NoBadSeries(input, name, context)
+    return input.varies === 'nothing' ? input : new DropBadOperator(input, context)
   },
 })

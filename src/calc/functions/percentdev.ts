@@ -1,5 +1,5 @@
-import { elementwiseOf, isHeld, pairs } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { elementwiseOf, isStepped, pairs } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const percentdev = defineFunction({
   name: 'PERCENTDEV',
@@ -19,6 +19,6 @@ export const percentdev = defineFunction({
   build: elementwiseOf(['a', 'b'], {
     combine: pairs((a, b) => (100 * (a - b)) / b),
     // A line is measured in per cent of what is held; of another line the quotient is a hyperbola.
-    straight: ([, b]) => isHeld(b!),
+    linear: ([, b]) => isStepped(b!),
   }),
 })

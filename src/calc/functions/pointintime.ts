@@ -1,9 +1,8 @@
 import type { Argument, Complaint } from '../../grammar/tree.ts'
 import { US_PER_DAY } from '../../time/instant.ts'
 import { resolveReference } from '../../time/offset.ts'
-import { ConstantSeries } from '../constant-series.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { FixedValueSeries } from '../fixed-value-series.ts'
+import { ConstantLeaf } from '../leaves/constant.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const pointintime = defineFunction({
   name: 'POINTINTIME',
@@ -27,9 +26,9 @@ export const pointintime = defineFunction({
   source: 'docs/calculations.md#pointintime',
   build: (args, context) => {
     const at = resolveReference(args.get('reference', 'offset').offset, context.now, context.zone)
-    if (at === null) return new ConstantSeries(Number.NaN)
+    if (at === null) return ConstantLeaf.of(Number.NaN, context)
     const input = args.series('a', { ...context, range: { from: at, to: at } })
-    return new FixedValueSeries(input, at, context.source)
+    return ConstantLeaf.valueAt(input, at, context)
   },
 })
 

@@ -1,5 +1,5 @@
-import { areHeld, elementwiseOf, pairs } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { areStepped, elementwiseOf, pairs } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const pow = defineFunction({
   name: 'POW',
@@ -19,7 +19,7 @@ export const pow = defineFunction({
     { calculation: 'POW(0, -1)', value: null },
   ],
   source: 'docs/calculations.md#pow',
-  build: elementwiseOf(['x', 'p'], { combine: pairs(power), straight: areHeld }),
+  build: elementwiseOf(['x', 'p'], { combine: pairs(power), linear: areStepped }),
 })
 
 function power(x: number, p: number): number {

@@ -1,6 +1,6 @@
-import { elementwiseOf } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { toDecimals } from '../rounding-rules.ts'
+import { elementwiseOf } from '../operators/map/arithmetic.ts'
+import { toDecimals } from '../operators/map/rounding-rules.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const round = defineFunction({
   name: 'ROUND',

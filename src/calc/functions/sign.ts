@@ -1,5 +1,5 @@
-import { areHeld, each, elementwiseOf } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { areStepped, each, elementwiseOf } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const sign = defineFunction({
   name: 'SIGN',
@@ -17,6 +17,6 @@ export const sign = defineFunction({
   source: 'docs/calculations.md#sign',
   build: elementwiseOf(['x'], {
     combine: each(Math.sign),
-    straight: areHeld,
+    linear: areStepped,
   }),
 })

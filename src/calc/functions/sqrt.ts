@@ -1,5 +1,5 @@
-import { areHeld, each, elementwiseOf } from '../arithmetic.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
+import { areStepped, each, elementwiseOf } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const sqrt = defineFunction({
   name: 'SQRT',
@@ -18,6 +18,6 @@ export const sqrt = defineFunction({
   source: 'docs/calculations.md#sqrt',
   build: elementwiseOf(['x'], {
     combine: each(Math.sqrt),
-    straight: areHeld,
+    linear: areStepped,
   }),
 })

@@ -1,6 +1,6 @@
-import { areHeld } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
-import { deviationOf, statisticOver } from '../statistics.ts'
+import { areStepped } from '../operators/map/arithmetic.ts'
+import { deviationOf, statisticOver } from '../operators/map/statistics.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const stddev = defineFunction({
   name: 'STDDEV',
@@ -17,5 +17,5 @@ export const stddev = defineFunction({
     { calculation: 'STDDEV(constants/empty)', value: null },
   ],
   source: 'docs/calculations.md#stddev',
-  build: statisticOver('input', deviationOf, areHeld),
+  build: statisticOver('input', deviationOf, areStepped),
 })

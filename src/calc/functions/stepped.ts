@@ -1,5 +1,5 @@
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { held } from '../held-series.ts'
+import { stepInterpolated } from '../operators/scan/hold.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 const details =
   'The first input is held from each good raw point to the next. A BAD one is passed by; where a calculation has no value at its raw point, the hold ends there.'
@@ -17,7 +17,7 @@ export const stepped = defineFunction({
   cost: 'That of its input; for a calculation that is not stepped the raw points of the range.',
   examples: [{ calculation: 'STEPPED(5)', value: 5 }],
   source: 'docs/calculations.md#stepped',
-  build: (args, context, name) => held(args.series('a'), true, name, context),
+  build: (args, context) => stepInterpolated(args.series('a'), true, context),
 })
 
 export const steppedRaw = defineFunction({
@@ -34,5 +34,5 @@ export const steppedRaw = defineFunction({
   cost: 'The raw points that are needed of its input.',
   examples: [{ calculation: 'STEPPEDRAW(5)', value: 5 }],
   source: 'docs/calculations.md#steppedraw',
-  build: (args, context, name) => held(args.series('a'), false, name, context),
+  build: (args, context) => stepInterpolated(args.series('a'), false, context),
 })

@@ -1,5 +1,5 @@
-import { elementwiseOver, fold } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
+import { elementwiseOver, fold } from '../operators/map/arithmetic.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const sub = defineFunction({
   name: 'SUB',
@@ -17,7 +17,8 @@ export const sub = defineFunction({
   source: 'docs/calculations.md#sub',
   build: elementwiseOver('input', {
     combine: fold((left, right) => left - right),
-    // A difference of straight lines is straight.
-    straight: () => true,
+    monotone: 'any',
+    // A difference of linear segments is linear.
+    linear: () => true,
   }),
 })

@@ -1,7 +1,8 @@
-import { compare } from '../compare.ts'
-import type { Comparison } from '../comparison.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { select } from '../select.ts'
+import type { Operator } from '../graph/operator.ts'
+import type { Comparison } from '../operators/crossings/comparison.ts'
+import { decided, numberOf } from '../operators/crossings/decided.ts'
+import { compare, select } from '../operators/crossings/select.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 const AT_LEAST: Comparison = {
   holds: (a, b) => a >= b,
@@ -21,7 +22,7 @@ export const threshold = defineFunction({
   stepped: 'When the third and fourth input are constant or stepped.',
   nulls:
     'No value where one of the first two inputs has none. A null, or a BAD point, of the input that is not taken does not matter.',
-  cost: 'Sum of its inputs; the raw point next to an instant costs the neighbours of that instant too.',
+  cost: 'Sum of its inputs; the raw point next to an instant costs the bounding values of that instant too. Totals and time averages of a stored tag against a number, with constants for t and f, read only the blocks that the number lies within, where the historian keeps summaries (embedded); ADD, SUB, MUL, DIV and NEG of the tag and numbers, NOBAD, and TIMESHIFT by a duration may stand between.',
   examples: [
     { calculation: 'THRESHOLD(5, 4, 1, 0)', value: 1 },
     { calculation: 'THRESHOLD(4, 4, 1, 0)', value: 1 },
@@ -30,12 +31,13 @@ export const threshold = defineFunction({
     { calculation: 'THRESHOLD(constants/empty, 4, 1, 0)', value: null },
   ],
   source: 'docs/calculations.md#threshold',
-  build: (args, context, name) =>
-    select(
-      compare(AT_LEAST, args.series('a'), args.series('b'), `${name} comparison`, context),
-      args.series('t'),
-      args.series('f'),
-      name,
-      context,
-    ),
+  build: (args, context) => {
+    const [a, b, t, f] = [args.series('a'), args.series('b'), args.series('t'), args.series('f')]
+    const over = (a: Operator, b: Operator) => select(compare(AT_LEAST, a, b, context), t, f, context)
+    if (t.varies !== 'nothing' || f.varies !== 'nothing') return over(a, b)
+    const limit = numberOf(b)
+    if (limit !== null) return decided((a) => over(a, b), a, [limit], context)
+    const least = numberOf(a)
+    return decided((b) => over(a, b), b, least === null ? null : [least], context)
+  },
 })

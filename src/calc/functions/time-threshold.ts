@@ -1,8 +1,8 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { parseTime } from '../../time/parse.ts'
-import { defineFunction, seriesParameter } from '../define-function.ts'
-import { select } from '../select.ts'
-import { TimeStepSeries } from '../time-step-series.ts'
+import { select } from '../operators/crossings/select.ts'
+import { TimeStepLeaf } from '../operators/crossings/time-step.ts'
+import { defineFunction, seriesParameter } from './define.ts'
 
 export const timeThreshold = defineFunction({
   name: 'TIME_THRESHOLD',
@@ -26,15 +26,9 @@ export const timeThreshold = defineFunction({
     { calculation: 'TIME_THRESHOLD(yesterday, constants/empty, 2)', at: '2026-01-14T00:00:00Z', value: 2 },
   ],
   source: 'docs/calculations.md#time_threshold',
-  build: (args, context, name) => {
+  build: (args, context) => {
     const step = parseTime(args.get('time', 'time').text, context)
     if (step === null) throw new TidemarkError('BUG', { what: 'the time of TIME_THRESHOLD was parsed' })
-    return select(
-      new TimeStepSeries(step, context),
-      args.series('after'),
-      args.series('before'),
-      name,
-      context,
-    )
+    return select(new TimeStepLeaf(step, context), args.series('after'), args.series('before'), context)
   },
 })

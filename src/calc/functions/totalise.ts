@@ -1,5 +1,5 @@
-import { defineFunction } from '../define-function.ts'
-import { checkTotal, TOTAL_DETAILS, TOTAL_PARAMETERS, TOTAL_RAW_TIMES, totalOver } from '../total-function.ts'
+import { defineFunction } from './define.ts'
+import { checkTotal, TOTAL_DETAILS, TOTAL_PARAMETERS, TOTAL_RAW_TIMES, totalOver } from './totals.ts'
 
 export const totalise = defineFunction({
   name: 'TOTALISE',
@@ -12,7 +12,7 @@ export const totalise = defineFunction({
   details: TOTAL_DETAILS,
   rawTimes: TOTAL_RAW_TIMES,
   stepped: 'Never.',
-  nulls: 'Stretches without a value add nothing.',
+  nulls: 'Time without a value adds nothing.',
   cost: 'The points of its input from the start of the first window on, or one for each time plus 2 where the historian integrates.',
   examples: [
     {
@@ -46,5 +46,6 @@ export const totalise = defineFunction({
     },
   ],
   source: 'docs/calculations.md#totalise',
-  build: totalOver((input) => input),
+  dependsOnRange: true,
+  build: totalOver(false),
 })

@@ -1,6 +1,5 @@
-import { defineFunction } from '../define-function.ts'
-import { RawSeries } from '../raw-series.ts'
-import { checkTotal, TOTAL_DETAILS, TOTAL_PARAMETERS, TOTAL_RAW_TIMES, totalOver } from '../total-function.ts'
+import { defineFunction } from './define.ts'
+import { checkTotal, TOTAL_DETAILS, TOTAL_PARAMETERS, TOTAL_RAW_TIMES, totalOver } from './totals.ts'
 
 export const totaliseraw = defineFunction({
   name: 'TOTALISERAW',
@@ -12,7 +11,7 @@ export const totaliseraw = defineFunction({
   details: TOTAL_DETAILS,
   rawTimes: TOTAL_RAW_TIMES,
   stepped: 'Never.',
-  nulls: 'Stretches without a value add nothing.',
+  nulls: 'Time without a value adds nothing.',
   cost: 'The points of its input from the start of the first window on.',
   examples: [
     {
@@ -27,5 +26,6 @@ export const totaliseraw = defineFunction({
     },
   ],
   source: 'docs/calculations.md#totaliseraw',
-  build: totalOver((input, name, context) => new RawSeries(input, name, context)),
+  dependsOnRange: true,
+  build: totalOver(true),
 })

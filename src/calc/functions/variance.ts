@@ -1,6 +1,6 @@
-import { areHeld } from '../arithmetic.ts'
-import { defineFunction, seriesListParameter } from '../define-function.ts'
-import { statisticOver, varianceOf } from '../statistics.ts'
+import { areStepped } from '../operators/map/arithmetic.ts'
+import { statisticOver, varianceOf } from '../operators/map/statistics.ts'
+import { defineFunction, seriesListParameter } from './define.ts'
 
 export const variance = defineFunction({
   name: 'VARIANCE',
@@ -17,5 +17,5 @@ export const variance = defineFunction({
     { calculation: 'VARIANCE(constants/empty)', value: null },
   ],
   source: 'docs/calculations.md#variance',
-  build: statisticOver('input', varianceOf, areHeld),
+  build: statisticOver('input', varianceOf, areStepped),
 })

@@ -4,7 +4,7 @@ import { divideSpan } from '../../time/exact.ts'
 export const STEPS = 100
 
 /**
- * The hundredths of a period, laid end to end over all time. Everything is whole microseconds, so that nothing drifts
+ * Tumbling grid of the hundredths of a period, over all time. Everything is whole microseconds, so that nothing drifts
  * however far from 1970: step s of a cycle begins at the first microsecond that is not before s/100 of the period.
  */
 export class CycleGrid {

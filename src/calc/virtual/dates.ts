@@ -2,10 +2,10 @@ import type { Side } from '../../series/interpolate.ts'
 import { civilFromDays, daysFromCivil, daysInMonth, mondayOf } from '../../time/civil.ts'
 import { type Instant, US_PER_MS } from '../../time/instant.ts'
 import { type TimeZone, UTC } from '../../time/zone.ts'
-import { ConstantSeries } from '../constant-series.ts'
-import { GeneratedSeries, type GeneratedSignal } from '../generated-series.ts'
-import type { VirtualHistorian } from '../virtual.ts'
+import { ConstantLeaf } from '../leaves/constant.ts'
+import { GeneratedLeaf, type GeneratedSignal } from '../leaves/generated.ts'
 import { LocalDays } from './local-days.ts'
+import type { VirtualHistorian } from './virtual-historian.ts'
 
 /** What a tag tells of a day. */
 interface DateTag {
@@ -75,22 +75,22 @@ export const dates: VirtualHistorian = {
   ],
   rawTimes: 'Wherever the date changes: at midnights. CURRENT_EPOCH_MS has none.',
   stepped: 'Always.',
-  series: (name, context) => {
+  leaf: (name, context) => {
     const upper = name.toUpperCase()
     const isUtc = upper.endsWith(UTC_SUFFIX)
     const base = isUtc ? upper.slice(0, -UTC_SUFFIX.length) : upper
-    if (base === CURRENT_EPOCH_MS) return new ConstantSeries(context.now / US_PER_MS)
+    if (base === CURRENT_EPOCH_MS) return ConstantLeaf.of(context.now / US_PER_MS, context)
     const tag = DATE_TAGS.get(base)
     if (tag === undefined || (isUtc && !tag.hasUtc)) return null
     const signal = new DateSignal(tag, isUtc ? UTC : context.zone, context.now)
-    return new GeneratedSeries(signal, `dates/${upper}`, context)
+    return new GeneratedLeaf(signal, `dates/${upper}`, context)
   },
 }
 
 /** A number that belongs to a date, held as long as the clocks show it. */
 class DateSignal implements GeneratedSignal {
   readonly stepped = true
-  readonly straight = true
+  readonly linear = true
   readonly #tag: DateTag
   readonly #days: LocalDays
   readonly #today: number

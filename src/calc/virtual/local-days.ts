@@ -2,8 +2,9 @@ import { US_PER_DAY } from '../../time/instant.ts'
 import type { TimeZone } from '../../time/zone.ts'
 
 /**
- * The instants at which the date on the clocks of a zone changes: its midnights; where clocks go forward over midnight the
- * first instant of the day; and where they go back over it, also the instant at which they show the day before again.
+ * The instants at which the date on the clocks of a zone changes: its midnights; where clocks go forward over midnight
+ * the first instant of the day; and where they go back over it, also the instant at which they show the day before
+ * again.
  */
 export class LocalDays {
   readonly #zone: TimeZone

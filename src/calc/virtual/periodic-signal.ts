@@ -1,21 +1,21 @@
-import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
+import type { AggregateColumns, FirstAggregateName } from '../../series/aggregate-names.ts'
 import { timeAverages } from '../../series/integrate.ts'
 import { type Side, valueBetween } from '../../series/interpolate.ts'
 import type { Integrals } from '../../series/reads.ts'
 import { CompensatedSum } from '../../series/sum.ts'
-import type { ClosedForm, GeneratedSignal } from '../generated-series.ts'
-import { windowSpans } from '../read-memo.ts'
+import type { ClosedForm, GeneratedSignal } from '../leaves/generated.ts'
 import { type CycleGrid, STEPS } from './cycle-grid.ts'
 import { RepeatedPoints } from './repeated-points.ts'
 import type { Waveform } from './waveforms.ts'
 
 /**
- * A waveform, repeated. Its 100 raw points are the same in every period, so that integrals and aggregates over any range
- * cost no more than over one period; they are those of its points and of the lines between them, as for every series.
+ * A waveform, repeated. Its 100 raw points are the same in every period, so that integrals and aggregates over any
+ * range cost no more than over one period; they are those of its points and of the lines between them, as for every
+ * series.
  */
 export class PeriodicSignal implements GeneratedSignal, ClosedForm {
   readonly stepped: boolean
-  readonly straight: boolean
+  readonly linear: boolean
   readonly closedForm = this
   readonly #wave: Waveform
   readonly #amplitude: number
@@ -26,7 +26,7 @@ export class PeriodicSignal implements GeneratedSignal, ClosedForm {
   /** @param level what the waveform swings around; |amplitude| + |level| is finite */
   constructor(wave: Waveform, amplitude: number, level: number, grid: CycleGrid) {
     this.stepped = wave.stepped
-    this.straight = wave.straight
+    this.linear = wave.linear
     this.#wave = wave
     this.#amplitude = amplitude
     this.#level = level
@@ -59,9 +59,9 @@ export class PeriodicSignal implements GeneratedSignal, ClosedForm {
     return { integrals, coveredUs }
   }
 
-  aggregates(edges: Float64Array, names: readonly AggregateName[]): AggregateColumns {
+  aggregates(edges: Float64Array, names: readonly FirstAggregateName[]): AggregateColumns {
     const points = this.#points()
-    const columns: { [name in AggregateName]?: Float64Array } = {}
+    const columns: { [name in FirstAggregateName]?: Float64Array } = {}
     for (const name of names) columns[name] = new Float64Array(edges.length - 1)
     for (let i = 0; i + 1 < edges.length; i++) {
       const first = this.#grid.endOfStep(edges[i]! - 1)
@@ -69,7 +69,8 @@ export class PeriodicSignal implements GeneratedSignal, ClosedForm {
       points.choose(this.#grid.stepAt(this.#grid.phaseAt(first)), count)
       for (const name of names) if (name !== 'timeAvg') columns[name]![i] = points.aggregate(name)
     }
-    if (names.includes('timeAvg')) columns.timeAvg = timeAverages(this.integrals(...windowSpans(edges)))
+    if (names.includes('timeAvg'))
+      columns.timeAvg = timeAverages(this.integrals(edges.subarray(0, -1), edges.subarray(1)))
     return columns
   }
 

@@ -1,5 +1,5 @@
 import type { Side } from '../../series/interpolate.ts'
-import type { GeneratedSignal } from '../generated-series.ts'
+import type { GeneratedSignal } from '../leaves/generated.ts'
 import { type CycleGrid, STEPS } from './cycle-grid.ts'
 import { murmur3 } from './murmur3.ts'
 
@@ -7,14 +7,15 @@ import { murmur3 } from './murmur3.ts'
 const SECOND_SEED = 0x9e3779b9
 
 /**
- * Repeatable noise: a value for each hundredth of the period, uniform in [-amplitude, amplitude] around the level, held to
- * the next. The value of a step is a hash of its number since the origin and of the seed, so that any step is had without those
- * before it: 32 bits of MurmurHash3 over the number as 8 bytes (two's complement, least significant first) with the seed,
- * then the upper 21 bits of one with the seed + 0x9e3779b9, as a whole number of 53 bits, divided by 2^53 - 1.
+ * Repeatable noise: a value for each hundredth of the period, uniform in [-amplitude, amplitude] around the level, held
+ * to the next. The value of a step is a hash of its number since the origin and of the seed, so that any step is had
+ * without those before it: 32 bits of MurmurHash3 over the number as 8 bytes (two's complement, least significant
+ * first) with the seed, then the upper 21 bits of one with the seed + 0x9e3779b9, as a whole number of 53 bits, divided
+ * by 2^53 - 1.
  */
 export class RandomSignal implements GeneratedSignal {
   readonly stepped = true
-  readonly straight = true
+  readonly linear = true
   readonly #amplitude: number
   readonly #level: number
   readonly #seed: number

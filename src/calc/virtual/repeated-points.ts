@@ -1,11 +1,11 @@
-import type { AggregateName } from '../../series/aggregate-names.ts'
+import type { FirstAggregateName } from '../../series/aggregate-names.ts'
 import { CompensatedSum } from '../../series/sum.ts'
 
-type PointAggregate = Exclude<AggregateName, 'timeAvg'>
+type PointAggregate = Exclude<FirstAggregateName, 'timeAvg'>
 
 /**
- * Aggregates over a stretch of points whose values repeat: each value with how often it occurs, however long the stretch.
- * All points are good.
+ * Aggregates over a range of points whose values repeat: each value with how often it occurs, however long the
+ * range. All points are good.
  */
 export class RepeatedPoints {
   readonly #values: Float64Array

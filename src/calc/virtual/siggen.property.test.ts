@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { WindowAggregator } from '../../series/aggregate.ts'
-import { AGGREGATE_NAMES } from '../../series/aggregate-names.ts'
+import { FIRST_AGGREGATE_NAMES } from '../../series/aggregate-names.ts'
 import { concatColumns, reverseColumns } from '../../series/columns.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
-import { aggregatesByPieces, integralsByPieces } from '../by-pieces.ts'
-import type { PieceRange } from '../series.ts'
+import { aggregatesFromChunks } from '../consumers/aggregates.ts'
+import { integralsFromChunks } from '../consumers/integrals.ts'
+import type { ChunkRange } from '../graph/chunk.ts'
 import { murmur3 } from './murmur3.ts'
 import { emptyContext, virtualTag } from './virtual.fixture.ts'
 
@@ -165,22 +166,22 @@ test('pages in both orders join to what one page gives', async () => {
   )
 })
 
-test('pieces in both orders hold the raw points and the values of the range', async () => {
+test('chunks in both orders hold the raw points and the values of the range', async () => {
   await fc.assert(
     fc.asyncProperty(ranges, fc.integer({ min: 2, max: 40 }), async ({ signal, from, to }, page) => {
       const series = virtualTag(nameOf(signal))
       const range = { from: instantFromUs(from), to: instantFromUs(to) }
       const whole = await series.rawPoints({ ...range, order: 'asc', limit: 100_000 })
       for (const order of ['asc', 'desc'] as const) {
-        const pieces = await readPieces(series, { ...range, order, page, extent: 'all' })
-        if (order === 'desc') pieces.reverse()
-        assert.deepEqual(concatColumns(pieces.map((piece) => piece.raw)), whole.points)
+        const chunks = await readChunks(series, { ...range, order, page, extent: 'all' })
+        if (order === 'desc') chunks.reverse()
+        assert.deepEqual(concatColumns(chunks.map((chunk) => chunk.raw)), whole.points)
         let end: Instant = range.from
-        for (const piece of pieces) {
-          assert.equal(piece.from, end)
-          end = piece.to
-          const edges = Float64Array.of(piece.from, piece.to)
-          assert.deepEqual(piece.valuesAt(edges, 'at'), await series.valuesAt(edges))
+        for (const chunk of chunks) {
+          assert.equal(chunk.from, end)
+          end = chunk.to
+          const edges = Float64Array.of(chunk.from, chunk.to)
+          assert.deepEqual(chunk.valuesAt(edges, 'at'), await series.valuesAt(edges))
         }
         assert.equal(end, range.to)
       }
@@ -189,16 +190,16 @@ test('pieces in both orders hold the raw points and the values of the range', as
   )
 })
 
-async function readPieces(series: ReturnType<typeof virtualTag>, range: PieceRange) {
-  const stream = series.pieces(range)
-  const pieces = []
-  for (let piece = await stream.next(); piece !== null; piece = await stream.next()) pieces.push(piece)
-  return pieces
+async function readChunks(series: ReturnType<typeof virtualTag>, range: ChunkRange) {
+  const stream = series.chunks(range)
+  const chunks = []
+  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) chunks.push(chunk)
+  return chunks
 }
 
 /**
- * Whether both ends of a range lie between raw points. In the first and the last step of all time there is no second point
- * for a line, and pieces end on the waveform itself.
+ * Whether both ends of a range lie between raw points. In the first and the last step of all time there is no second
+ * point for a line, and chunks end on the waveform itself.
  */
 async function standsOnLines(
   series: ReturnType<typeof virtualTag>,
@@ -224,7 +225,7 @@ test('integrals are those of the lines between the raw points', async () => {
         const series = virtualTag(nameOf(signal), context)
         fc.pre(await standsOnLines(series, from, to))
         const found = await series.integrals(starts, ends)
-        const expected = await integralsByPieces(series, starts, ends, context)
+        const expected = await integralsFromChunks(series.operator, starts, ends, series.evaluation)
         assert.deepEqual(found.coveredUs, expected.coveredUs)
         found.integrals.forEach((integral, i) => {
           const scale = 200 * (ends[i]! - starts[i]!)
@@ -250,20 +251,20 @@ test('aggregates of repeated points are those of the points', async () => {
         const context = emptyContext()
         const series = virtualTag(nameOf(signal), context)
         fc.pre(await standsOnLines(series, from, to))
-        const found = await series.aggregates(edges, AGGREGATE_NAMES)
+        const found = await series.aggregates(edges, FIRST_AGGREGATE_NAMES)
         const range = {
           from: instantFromUs(from),
           to: instantFromUs(to),
           order: 'asc',
           limit: 100_000,
         } as const
-        const aggregator = new WindowAggregator(edges, AGGREGATE_NAMES)
+        const aggregator = new WindowAggregator(edges, FIRST_AGGREGATE_NAMES)
         aggregator.add((await series.rawPoints(range)).points)
         const expected = {
           ...aggregator.finish(),
-          timeAvg: (await aggregatesByPieces(series, edges, ['timeAvg'], context)).timeAvg!,
+          timeAvg: (await aggregatesFromChunks(series.operator, edges, ['timeAvg'], series)).timeAvg!,
         }
-        for (const name of AGGREGATE_NAMES) {
+        for (const name of FIRST_AGGREGATE_NAMES) {
           found[name]!.forEach((value, i) => {
             const wanted = expected[name]![i]!
             if (Number.isNaN(wanted)) assert.ok(Number.isNaN(value), `${name} is ${value}`)

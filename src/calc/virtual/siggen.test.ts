@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { AGGREGATE_NAMES } from '../../series/aggregate-names.ts'
+import { FIRST_AGGREGATE_NAMES } from '../../series/aggregate-names.ts'
 import { END_INSTANT, instantFromUs, MIN_INSTANT, US_PER_SECOND } from '../../time/instant.ts'
-import { MAX_GENERATED_POINTS } from '../generated-series.ts'
+import { estimateNow } from '../graph/estimate.ts'
+import type { Need } from '../graph/need.ts'
+import { MAX_GENERATED_POINTS } from '../leaves/generated.ts'
 import { murmur3 } from './murmur3.ts'
 import { parseSignalName } from './signal-name.ts'
-import { emptyContext, virtualTag } from './virtual.fixture.ts'
-
-const LEDGER = { add: () => assert.fail('a signal reads no historian') }
+import { virtualTag } from './virtual.fixture.ts'
 
 describe('names of signals', () => {
   const good: [name: string, settings: object][] = [
@@ -116,11 +116,16 @@ test('noise keeps to its amplitude, fills it evenly, and differs by seed', async
 test('aggregates over five centuries of a period of 100 microseconds take no time', async () => {
   const series = virtualTag('siggen/sin10+2@0.0001')
   const edges = Float64Array.of(MIN_INSTANT, 0, END_INSTANT)
-  series.plan(
-    { kind: 'aggregates', grid: '', windows: 2, from: MIN_INSTANT, to: END_INSTANT, names: [] },
-    LEDGER,
-  )
-  const found = await series.aggregates(edges, AGGREGATE_NAMES)
+  const need = {
+    kind: 'aggregates',
+    from: MIN_INSTANT,
+    to: END_INSTANT,
+    count: 2,
+    names: [],
+    key: 0,
+  } as const
+  assert.equal(generatedFor(series, need), 0)
+  const found = await series.aggregates(edges, FIRST_AGGREGATE_NAMES)
   assert.deepEqual(found.count, Float64Array.of(-MIN_INSTANT, END_INSTANT))
   assert.deepEqual(found.min, Float64Array.of(-8, -8))
   assert.deepEqual(found.max, Float64Array.of(12, 12))
@@ -133,18 +138,22 @@ test('aggregates over five centuries of a period of 100 microseconds take no tim
   assert.ok(found.variance!.every((value) => Math.abs(value - 50) < 1e-9))
 })
 
-test('what would generate too many points is refused before any is made', () => {
+test('points that would be generated are counted before any is made, equal reads once', async () => {
   const year = { from: instantFromUs(0), to: instantFromUs(365 * 86_400 * US_PER_SECOND) }
-  const stream = { kind: 'pieces', ...year, order: 'asc', page: 1000, extent: 'all', widened: null } as const
-  const refused = { code: 'LIMIT_GENERATED_POINTS' }
-  assert.throws(() => virtualTag('siggen/sin1@1').plan(stream, LEDGER), refused)
-  const aggregates = { kind: 'aggregates', ...year, grid: '', windows: 1, names: ['avg'] } as const
-  assert.throws(() => virtualTag('siggen/rand1@1').plan(aggregates, LEDGER), refused)
-  // 3,153,600 points: once is allowed, also when it is asked for twice, and two such signals in a call are not.
-  const context = emptyContext()
-  assert.ok(3_153_600 < MAX_GENERATED_POINTS && 2 * 3_153_600 > MAX_GENERATED_POINTS)
-  virtualTag('siggen/sin1@1000', context).plan(stream, LEDGER)
-  virtualTag('siggen/sin1@1000', context).plan(stream, LEDGER)
-  assert.throws(() => virtualTag('siggen/sin2@1000', context).plan(stream, LEDGER), refused)
-  virtualTag('siggen/sin1@1000').plan({ ...stream, extent: 'first' }, LEDGER)
+  const stream = { kind: 'chunks', ...year, beyond: 0 } as const
+  const series = virtualTag('siggen/sin1@1000')
+  assert.equal(generatedFor(series, stream, stream), 3_153_600)
+  assert.equal(generatedFor(series, { kind: 'raw', ...year, order: 'asc', count: 10 }), 0)
+  const noise = virtualTag('siggen/rand1@1')
+  assert.ok(generatedFor(noise, { kind: 'aggregates', ...year, count: 1, names: ['avg'], key: 0 }) > 3e9)
+  const chunks = noise.chunks.bind(noise, { ...year, order: 'asc', page: 1000, extent: 'all' })
+  assert.throws(chunks, { code: 'LIMIT_GENERATED_POINTS' })
+  assert.ok(MAX_GENERATED_POINTS < 2 * 3_153_600)
 })
+
+/** Points that would be generated for some needs. */
+function generatedFor({ operator }: ReturnType<typeof virtualTag>, ...needs: readonly Need[]): number {
+  const found = estimateNow(operator, needs)!
+  assert.deepEqual(found.reads, [], 'a signal reads no historian')
+  return found.generated.values().reduce((sum, points) => sum + points, 0)
+}

@@ -1,10 +1,10 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { GeneratedSeries } from '../generated-series.ts'
-import type { VirtualHistorian } from '../virtual.ts'
+import { GeneratedLeaf } from '../leaves/generated.ts'
 import { CycleGrid } from './cycle-grid.ts'
 import { PeriodicSignal } from './periodic-signal.ts'
 import { RandomSignal } from './random-signal.ts'
 import { parseSignalName } from './signal-name.ts'
+import type { VirtualHistorian } from './virtual-historian.ts'
 import { WAVEFORMS } from './waveforms.ts'
 
 const FORM = '<amplitude>[+|-<y offset>]@<period in s>[+|-<x offset in ms>]'
@@ -40,7 +40,7 @@ export const siggen: VirtualHistorian = {
   ],
   rawTimes: 'At the beginning of each hundredth of the period, at its first whole microsecond.',
   stepped: 'sq and rand; the others are linear between their raw points where integrals are taken.',
-  series: (name, context) => {
+  leaf: (name, context) => {
     const settings = parseSignalName(name)
     if ('reason' in settings) {
       throw new TidemarkError('SIGNAL_NAME', { tag: name, reason: settings.reason })
@@ -52,6 +52,6 @@ export const siggen: VirtualHistorian = {
       wave === undefined
         ? new RandomSignal(amplitude, level, seed, grid)
         : new PeriodicSignal(wave, amplitude, level, grid)
-    return new GeneratedSeries(signal, `siggen/${name}`, context)
+    return new GeneratedLeaf(signal, `siggen/${name}`, context)
   },
 }

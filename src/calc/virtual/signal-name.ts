@@ -34,7 +34,8 @@ const PERIOD = /(?:\d+(?:\.\d*)?|\.\d+)/y
 const SHIFT = /[+-](?:\d+(?:\.\d*)?|\.\d+)/y
 
 /**
- * Reads the name of a siggen tag, `<function><amplitude>[~<seed>][+|-<y offset>]@<period s>[+|-<x offset ms>]`, in any case.
+ * Reads the name of a siggen tag, `<function><amplitude>[~<seed>][+|-<y offset>]@<period s>[+|-<x offset ms>]`, in any
+ * case.
  * @returns the reason when it is none, as the end of a sentence
  */
 export function parseSignalName(name: string): SignalSettings | { readonly reason: string } {

@@ -1,8 +1,7 @@
 import { type Instant, instantFromUs } from '../../time/instant.ts'
 import { type TimeZone, UTC } from '../../time/zone.ts'
-import { ArraySource } from '../array-source.fixture.ts'
-import type { Series, SeriesContext } from '../series.ts'
-import { virtualSeries } from '../virtual.ts'
+import { ArraySource } from '../graph/array-source.fixture.ts'
+import { seriesOf, type TestContext, type TestSeries } from '../graph/series.fixture.ts'
 
 /** 2026-01-15T12:00:00Z. */
 export const NOW = instantFromUs(1_768_478_400_000_000)
@@ -14,13 +13,21 @@ export function emptyContext({
 }: {
   zone?: TimeZone
   now?: Instant
-} = {}): SeriesContext {
+} = {}): TestContext {
   const range = { from: now, to: now }
   return { source: new ArraySource(new Map()), now, zone, range, pagePoints: 7 }
 }
 
-/** The series of a virtual tag by its address. */
-export function virtualTag(address: string, context: SeriesContext = emptyContext()): Series {
+/** A virtual tag by its address. */
+export function virtualTag(address: string, context: TestContext = emptyContext()): TestSeries {
   const slash = address.indexOf('/')
-  return virtualSeries(address.slice(0, slash), address.slice(slash + 1), context)
+  const tree = {
+    kind: 'tag',
+    historian: address.slice(0, slash),
+    name: address.slice(slash + 1),
+    column: 1,
+  } as const
+  return seriesOf(tree, context, () => {
+    throw new Error('nothing is stored')
+  })
 }

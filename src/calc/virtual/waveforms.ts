@@ -3,8 +3,8 @@ import { type CycleGrid, STEPS } from './cycle-grid.ts'
 /** A periodic function of amplitude 1. */
 export interface Waveform {
   readonly stepped: boolean
-  /** Whether it is straight between raw points. */
-  readonly straight: boolean
+  /** Whether it is linear between raw points. */
+  readonly linear: boolean
   /** @param phase, periodUs whole microseconds, 0 <= phase < periodUs <= 2^51 */
   readonly value: (phase: number, periodUs: number, grid: CycleGrid) => number
   /** Its limit from the left at the end of a period; `null` when it goes on there without a jump. */
@@ -30,13 +30,13 @@ function cosineOfTurn(phase: number, periodUs: number): number {
 
 /** The periodic functions of siggen by name. */
 export const WAVEFORMS: ReadonlyMap<string, Waveform> = new Map<string, Waveform>([
-  ['sin', { stepped: false, straight: false, value: sineOfTurn, end: null }],
-  ['cos', { stepped: false, straight: false, value: cosineOfTurn, end: null }],
+  ['sin', { stepped: false, linear: false, value: sineOfTurn, end: null }],
+  ['cos', { stepped: false, linear: false, value: cosineOfTurn, end: null }],
   [
     'saw',
     {
       stepped: false,
-      straight: true,
+      linear: true,
       value: (phase, periodUs) => (2 * phase - periodUs) / periodUs,
       end: 1,
     },
@@ -45,7 +45,7 @@ export const WAVEFORMS: ReadonlyMap<string, Waveform> = new Map<string, Waveform
     'sq',
     {
       stepped: true,
-      straight: true,
+      linear: true,
       value: (phase, _periodUs, { offsets }) => (phase < offsets[STEPS / 2]! ? 1 : -1),
       end: -1,
     },
@@ -54,7 +54,7 @@ export const WAVEFORMS: ReadonlyMap<string, Waveform> = new Map<string, Waveform
     'sc',
     {
       stepped: false,
-      straight: false,
+      linear: false,
       // -cos(pi f) = sin(pi (f - 1/2)), which is exact at its ends and in its middle.
       value: (phase, periodUs) => Math.sin((Math.PI / 2) * ((2 * phase - periodUs) / periodUs)),
       end: 1,

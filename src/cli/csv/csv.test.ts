@@ -6,10 +6,10 @@ import { type CsvRow, findSeparator, readCsv } from './read.ts'
 import { parseTimeFormat } from './time-format.ts'
 import { csvLine } from './write.ts'
 
-async function rowsOf(pieces: readonly Uint8Array[], separator: string | null = null): Promise<CsvRow[]> {
+async function rowsOf(chunks: readonly Uint8Array[], separator: string | null = null): Promise<CsvRow[]> {
   const rows: CsvRow[] = []
   const source = (async function* () {
-    yield* pieces
+    yield* chunks
   })()
   for await (const row of readCsv(source, { separator, encoding: 'utf-8' })) rows.push(row)
   return rows
@@ -32,10 +32,10 @@ describe('CSV', () => {
           // A line without a character is no row.
           const filled = table.map((row) => row.with(0, `${row[0]}x`))
           const bytes = Buffer.from(filled.map((row) => csvLine(row, separator)).join(''))
-          const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+          const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
             bytes.subarray(index * size, (index + 1) * size),
           )
-          const rows = await rowsOf(pieces, separator)
+          const rows = await rowsOf(chunks, separator)
           assert.deepEqual(
             rows.map(({ cells }) => cells),
             filled,

@@ -15,12 +15,12 @@ export interface CsvOptions {
   readonly encoding: string
 }
 
-/** No sensible row is longer; an unclosed quote would otherwise take the rest of the file into memory. */
+/** No sensible row is longer; an unclosed quote would otherwise take the remainder of the file into memory. */
 const MAX_ROW_LENGTH = 16 * 1024 ** 2
 
 /**
- * The rows of a CSV text (RFC 4180: quotes doubled inside quotes, any line end), read as they come; empty lines are left
- * out, rows may differ in length.
+ * The rows of a CSV text (RFC 4180: quotes doubled inside quotes, any line end), read as they come; empty lines are
+ * left out, rows may differ in length.
  * @throws CommandError for a text that is not in the encoding, or a quote that is not closed, with the line
  */
 export async function* readCsv(
@@ -50,9 +50,13 @@ export async function* readCsv(
   }
 }
 
-/** The separator of a header line: the most frequent candidate outside quotes, a comma when there is none. */
+/**
+ * The separator of a header line, after comments that begin with #: the most frequent candidate outside quotes, a comma
+ * when there is none.
+ */
 export function findSeparator(header: string): string {
-  const line = header.replace(/"[^"]*"/g, '').split(/\r\n|\n|\r/, 1)[0]!
+  const lines = header.replace(/"[^"]*"/g, '').split(/\r\n|\n|\r/)
+  const line = lines.find((one) => one !== '' && !one.startsWith('#')) ?? lines[0]!
   let best = ','
   let most = 0
   for (const candidate of [';', '\t', ',', '|']) {
@@ -86,10 +90,11 @@ async function* decode(source: AsyncIterable<Uint8Array>, encoding: string): Asy
   }
 }
 
-/** Takes pieces until a whole first line is there. */
+/** Takes chunks until a whole first line is there. */
 async function firstLine(text: AsyncGenerator<string>): Promise<string> {
   let head = ''
-  while (!/[\r\n]/.test(head) && head.length < MAX_ROW_LENGTH) {
+  // Lines before the header that begin with # are comments, and tell nothing about separators.
+  while (!/(?:^|[\r\n])[^#\r\n][^\r\n]*[\r\n]/.test(head) && head.length < MAX_ROW_LENGTH) {
     const { value, done } = await text.next()
     if (done) break
     head += value
@@ -104,7 +109,7 @@ async function feed(
 ): Promise<void> {
   try {
     await give(parser, head)
-    for await (const piece of rest) await give(parser, piece)
+    for await (const chunk of rest) await give(parser, chunk)
     parser.end()
   } catch (error) {
     parser.destroy(error as Error)

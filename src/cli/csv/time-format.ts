@@ -23,8 +23,9 @@ const FIELDS: Readonly<Record<string, { readonly name: string; readonly pattern:
 }
 
 /**
- * Reads a pattern such as `dd.MM.yyyy HH:mm:ss`: yyyy or yy, MM or M, dd or d, HH or H (hh or h with `a` for am and pm),
- * mm, ss, any number of S for a fraction; everything else stands for itself. Times of day that are not there are 0.
+ * Reads a pattern such as `dd.MM.yyyy HH:mm:ss`: yyyy or yy, MM or M, dd or d, HH or H (hh or h with `a` for am and
+ * pm), mm, ss, any number of S for a fraction; everything else stands for itself. Times of day that are not there are
+ * 0.
  * @throws CommandError for a pattern without year, month and day, or with a field twice
  */
 export function parseTimeFormat(pattern: string): TimeFormat {

@@ -11,10 +11,12 @@ import { parseTimeZone, systemTimeZone } from '../../time/zone.ts'
 import type { Access } from '../access.ts'
 import { type AccessOptions, addAccessOptions, type CommandContext, openAccess } from '../context.ts'
 import { formatNumber } from '../csv/number.ts'
+import { timeWriter } from '../csv/time-pattern.ts'
 import { csvLine } from '../csv/write.ts'
-import { CommandError, usageError } from '../exit.ts'
+import { CommandError, EXIT, usageError } from '../exit.ts'
 import { option, separatorCharacter, zoneId } from '../options.ts'
 import { Progress } from '../progress.ts'
+import { printable } from '../table.ts'
 import { note, writeSlowly } from '../terminal.ts'
 import { pagesByTag } from './long.ts'
 import { PageReader } from './pages.ts'
@@ -26,6 +28,7 @@ interface Options extends AccessOptions {
   readonly from: string
   readonly to: string
   readonly zone?: string
+  readonly timeFormat?: string
   readonly format: 'long' | 'wide'
   readonly output?: string
   readonly separator?: string
@@ -52,6 +55,12 @@ export function addExportCommand(program: Command, context: CommandContext): voi
     .addOption(option('--from <time>', 'first instant').default('1700-01-01T00:00:00Z', 'the beginning'))
     .addOption(option('--to <time>', 'end, not included').default(END_OF_TIME, 'the end'))
     .addOption(option('--zone <id>', "IANA zone of the times (default: the machine's)").argParser(zoneId))
+    .addOption(
+      option(
+        '--time-format <pattern>',
+        'of the times, such as "dd.MM.yyyy HH:mm:ss" (default: ISO 8601 with its offset)',
+      ),
+    )
     .addOption(option('--format <form>', 'long or wide').choices(['long', 'wide']).default('long'))
     .addOption(option('--output <file>', 'file to write (default: standard output)'))
     .addOption(
@@ -83,20 +92,26 @@ async function runExport(tags: readonly string[], options: Options, context: Com
     throw usageError('Give tags, or --match and --historian, not both')
   }
   const zone = options.zone === undefined ? systemTimeZone() : parseTimeZone(options.zone)!
-  const formatTime = createInstantFormatter(zone)
+  const formatIso = createInstantFormatter(zone)
+  const write = options.timeFormat === undefined ? null : timeWriter(options.timeFormat)
   const number = (value: number | null) =>
     value === null ? '' : formatNumber(value, options.decimalComma === true)
   const name = (address: string) =>
     options.names === true ? address.slice(address.indexOf('/') + 1) : address
-  const time = (ms: number) => formatTime(instantFromUs(Math.round(ms * 1000)))
+  const time = (ms: number) => {
+    const iso = formatIso(instantFromUs(Math.round(ms * 1000)))
+    return write === null ? iso : write(iso)
+  }
 
   const access = await openAccess(options, context)
   const progress = new Progress(terminal, null)
   const out = await Output.open(options.output, context)
   let points = 0
   let bad = 0
+  let warnings: ReadonlySet<string> = new Set()
   try {
     const reader = new PageReader(access, { from: options.from, to: options.to, timeZone: zone.id })
+    warnings = reader.warnings
     if (options.format === 'long') {
       await out.write(csvLine(['tag', 'timestamp', 'value', 'status'], separator))
       for await (const page of pagesByTag(reader, addressesOf(tags, options, access))) {
@@ -127,6 +142,9 @@ async function runExport(tags: readonly string[], options: Options, context: Com
   if (bad > 0) note(terminal, `${bad} BAD points have no place in the wide form and were left out`)
   if (options.output !== undefined)
     note(terminal, `Exported ${points.toLocaleString('en')} points to ${options.output}`)
+  if (warnings.size === 0) return
+  for (const warning of warnings) note(terminal, printable(warning))
+  throw new CommandError('Not everything could be exported', EXIT.partly)
 }
 
 async function* addressesOf(
@@ -143,7 +161,7 @@ async function* addressesOf(
   do {
     const page = await access.searchTags({ historian, search: match, limit: SEARCH_PAGE, cursor })
     for (const { qualifiedTagName: address } of page.tags) {
-      // What an alias leads to is exported under its own name, and import could not write to the alias.
+      // The tag that an alias refers to is exported under its own name, and import could not write to the alias.
       if (historian === undefined && isAliases(parseAddress(address)?.historian ?? '')) continue
       found++
       yield address

@@ -2,7 +2,7 @@ import type { Access, ColumnsBody, MultiBody } from '../access.ts'
 import { CommandError } from '../exit.ts'
 import { joinErrors } from '../http-access.ts'
 
-/** Points asked for in one call; a service may allow fewer, then calls get smaller. */
+/** Points requested in one call; a service may allow fewer, then calls get smaller. */
 const POINTS_PER_CALL = 50_000
 const TAGS_PER_CALL = 50
 
@@ -14,7 +14,7 @@ export interface Page {
   readonly values: readonly (number | null)[]
   /** Null when all are OK. */
   readonly statuses: readonly string[] | null
-  /** The rest of the tag; null when this was all. */
+  /** The next page of the tag; null when this was all. */
   readonly next: string | null
 }
 
@@ -32,6 +32,8 @@ export class PageReader {
   readonly #now = new Date().toISOString()
   #pointsPerCall = POINTS_PER_CALL
   #tagsPerCall = TAGS_PER_CALL
+  /** What the other side leaves out of its answers, as sentences. */
+  readonly warnings = new Set<string>()
 
   constructor(access: Access, range: PageRange) {
     this.#access = access
@@ -62,10 +64,11 @@ export class PageReader {
     if (isLimitBreach(answer)) return await this.#readSmaller(tags, answer)
     const errors = Object.values(answer.errors)
     if (errors.length > 0) throw new CommandError(joinErrors('Not everything can be read', errors))
+    for (const warning of answer.warnings ?? []) this.warnings.add(warning)
     return tags.map(({ address }, index) => {
-      const { dataPoints, next } = answer.results[String(index)] as { dataPoints: ColumnsBody; next?: string }
+      const { dataPoints } = answer.results[String(index)] as { dataPoints: ColumnsBody }
       const { timestamps, values, statuses } = dataPoints
-      return { address, timestamps, values, statuses: statuses ?? null, next: next ?? null }
+      return { address, timestamps, values, statuses: statuses ?? null, next: answer.next?.[index] ?? null }
     })
   }
 
@@ -75,7 +78,7 @@ export class PageReader {
     return { type: 'RAW_POINTS', tag, details: { ...range, maxPoints } }
   }
 
-  /** The limits of the other side are smaller than ours: halves what a call asks for, and keeps to it. */
+  /** The limits of the other side are smaller than ours: halves what a call requests, and keeps to it. */
   async #readSmaller(
     tags: readonly { readonly address: string; readonly next: string | null }[],
     answer: MultiBody,

@@ -1,7 +1,9 @@
 import type { Instant } from '../../time/instant.ts'
 import type { ColumnsBody } from '../access.ts'
 
-/** Points on their way into one write request, by address in the order of the file: the last one of a time wins there. */
+/**
+ * Points on their way into one write request, by address in the order of the file: the last one of a time wins there.
+ */
 export class Batch {
   readonly #tags = new Map<string, TagBatch>()
   #length = 0

@@ -5,16 +5,18 @@ import { createGunzip } from 'node:zlib'
 import type { Command } from 'commander'
 import { DEMO_HISTORIAN } from '../../config/historian-names.ts'
 import { isHistorianName, isTagName } from '../../grammar/address.ts'
-import type { TagMetadata } from '../../historian/contract.ts'
-import { parseTimeZone } from '../../time/zone.ts'
+import { createInstantFormatter } from '../../time/format.ts'
+import { parseTimeZone, systemTimeZone } from '../../time/zone.ts'
 import type { Access } from '../access.ts'
 import { type AccessOptions, addAccessOptions, type CommandContext, openAccess } from '../context.ts'
 import { CommandError, EXIT, usageError } from '../exit.ts'
 import { listOption, option, pairOption, separatorCharacter, wholeNumber, zoneId } from '../options.ts'
 import { Progress } from '../progress.ts'
+import { formatTable } from '../table.ts'
 import { note, say, type Terminal } from '../terminal.ts'
 import { type ImportReport, importFile } from './import-file.ts'
 import type { Layout } from './layout.ts'
+import { MetadataPlan } from './metadata-plan.ts'
 
 interface Options extends AccessOptions {
   readonly historian?: string
@@ -26,6 +28,7 @@ interface Options extends AccessOptions {
   readonly timeFormat?: string
   readonly decimalComma?: boolean
   readonly empty?: readonly string[]
+  readonly badValues?: readonly string[]
   readonly columns?: readonly string[]
   readonly rename?: ReadonlyMap<string, string>
   readonly prefix?: string
@@ -83,6 +86,12 @@ export function addImportCommand(program: Command, context: CommandContext): voi
     .addOption(
       listOption('--empty <texts>', 'texts that mean no value, such as NaN,NULL (an empty cell always does)'),
     )
+    .addOption(
+      listOption(
+        '--bad-values <texts>',
+        'texts of BAD points, such as "Bad Input,No Data" (stored as 0, BAD)',
+      ),
+    )
     .addOption(listOption('--columns <names>', 'wide form: only these columns'))
     .addOption(pairOption('--rename <column=tag>', 'another tag name; may be repeated'))
     .addOption(option('--prefix <text>', 'put before every tag name'))
@@ -95,8 +104,13 @@ export function addImportCommand(program: Command, context: CommandContext): voi
     .addOption(
       option('--from-line <n>', 'pass over the rows before this line').argParser(wholeNumber(1)).default(1),
     )
-    .addOption(option('--skip-bad', 'leave out rows that cannot be understood, and end with exit code 3'))
-    .addOption(option('--dry-run', 'read everything and write nothing'))
+    .addOption(option('--skip-bad', 'leave out rows that cannot be read, and end with exit code 3'))
+    .addOption(
+      option(
+        '--dry-run',
+        'read everything, show the first points as they would be stored, and write nothing',
+      ),
+    )
     .addHelpText(
       'after',
       `
@@ -137,6 +151,7 @@ async function runImport(file: string, options: Options, context: CommandContext
         timeFormat,
         decimalComma: options.decimalComma === true,
         emptyTexts: new Set(options.empty),
+        badTexts: new Set(options.badValues),
         addressOf: (name, layout) => target.addressOf(name, layout),
         batchPoints: options.batch,
         fromLine: options.fromLine,
@@ -145,6 +160,13 @@ async function runImport(file: string, options: Options, context: CommandContext
         onLayout: async (layout) => {
           checkTagNames(layout, target)
           if (layout.kind === 'wide') metadata.checkNames(wideNames(layout, target))
+        },
+        onUnits: async (units, line) => {
+          metadata.addUnits(units)
+          note(
+            terminal,
+            `Line ${line} was taken as units: ${[...units].map(([tag, unit]) => `${tag} in ${unit}`).join(', ')}`,
+          )
         },
         onProgress: (state) => {
           writtenToLine = state.writtenToLine
@@ -184,7 +206,7 @@ async function openFile(file: string, { input, directory }: CommandContext) {
   const path = resolve(directory, file)
   const { size } = await stat(path)
   const stream = createReadStream(path, { highWaterMark: 256 * 1024 })
-  // Opened before anything is done, so that what cannot be read is told at once.
+  // Opened before anything is done, so that an unreadable file is reported at once.
   await new Promise((open, fail) => stream.once('open', open).once('error', fail))
   const bytes = counted(stream)
   return { source: path.endsWith('.gz') ? unzip(bytes) : bytes, size, bytesRead: () => read }
@@ -201,7 +223,7 @@ async function* unzip(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Where names of the file lead. */
+/** What addresses the names of the file are. */
 interface Target {
   addressOf(name: string, layout: Layout['kind']): string | null
 }
@@ -258,7 +280,9 @@ function checkTagNames(layout: Layout, target: Target): void {
   }
 }
 
-/** All that metadata options may call the tags of a wide file: their column, their name, with the prefix, the address. */
+/**
+ * All that metadata options may call the tags of a wide file: their column, their name, with the prefix, the address.
+ */
 function wideNames(layout: Extract<Layout, { kind: 'wide' }>, target: Target): Map<string, string> {
   const names = new Map<string, string>()
   for (const { header, name } of layout.tags) {
@@ -269,74 +293,22 @@ function wideNames(layout: Extract<Layout, { kind: 'wide' }>, target: Target): M
   return names
 }
 
-/** What --stepped, --units and --describe say of tags; what they do not say of an existing tag is left as it is. */
-class MetadataPlan {
-  readonly #stepped: readonly string[]
-  readonly #units: ReadonlyMap<string, string>
-  readonly #descriptions: ReadonlyMap<string, string>
-  #addresses: ReadonlyMap<string, string> | null = null
-
-  constructor({ stepped = [], units = new Map(), describe = new Map() }: Options) {
-    this.#stepped = stepped
-    this.#units = units
-    this.#descriptions = describe
-  }
-
-  get #names(): readonly string[] {
-    return [...new Set([...this.#stepped, ...this.#units.keys(), ...this.#descriptions.keys()])]
-  }
-
-  /** @param addresses of every name that the options may use */
-  checkNames(addresses: ReadonlyMap<string, string>): void {
-    for (const name of this.#names) {
-      if (!addresses.has(name)) {
-        throw usageError(`--stepped, --units or --describe names ${name}, which is no tag of this import`)
-      }
-    }
-    this.#addresses = addresses
-  }
-
-  async apply(access: Access, tags: ReadonlySet<string>, target: Target): Promise<void> {
-    if (this.#names.length === 0) return
-    // The tags of the long form are only known now.
-    const addressOf = (name: string) => this.#addresses?.get(name) ?? target.addressOf(name, 'long')
-    const addresses = this.#names.map((name) => {
-      const address = addressOf(name)
-      if (address !== null && (tags.has(address) || this.#addresses !== null)) return address
-      throw new CommandError(
-        `The points are written, but --stepped, --units or --describe names ${name}, which is no tag of this import`,
-      )
-    })
-    const existing = await access.findTags([...new Set(addresses)])
-    const entries = new Map<string, TagMetadata>()
-    for (const [index, name] of this.#names.entries()) {
-      const address = addresses[index]!
-      const before = entries.get(address) ??
-        existing.get(address) ?? { description: null, units: null, stepped: false }
-      entries.set(address, {
-        description: this.#descriptions.get(name) ?? before.description,
-        units: this.#units.get(name) ?? before.units,
-        stepped: before.stepped || this.#stepped.includes(name),
-      })
-    }
-    await access.putTags(entries)
-  }
-}
-
 function tell(report: ImportReport, options: Options, seconds: number, terminal: Terminal): void {
   const isStopped = report.problems > 0 && options.skipBad !== true
   for (const problem of report.firstProblems) note(terminal, problem)
   if (report.problems > report.firstProblems.length) {
     note(terminal, `and ${report.problems - report.firstProblems.length} more`)
   }
-  const counted = `${plural(report.points, 'point')} of ${plural(report.tags.size, 'tag')} in ${plural(report.rows, 'row')}`
+  const counted = `${plural(report.points - report.tooOld, 'point')} of ${plural(report.tags.size, 'tag')} in ${plural(report.rows, 'row')}`
   if (options.dryRun === true) {
     say(terminal, `${counted}: nothing was written (--dry-run)`)
+    printFirst(report, options, terminal)
   } else if (!isStopped) {
     const rate =
       seconds > 0.5 ? `, ${Math.round(report.written / seconds).toLocaleString('en')} points/s` : ''
     say(terminal, `Imported ${counted} (${seconds.toFixed(1)} s${rate})`)
   }
+  tellDoubts(report, terminal)
   if (report.problems === 0) return
   if (!isStopped) {
     throw new CommandError(
@@ -351,8 +323,43 @@ function tell(report: ImportReport, options: Options, seconds: number, terminal:
   const hint =
     options.dryRun === true
       ? ''
-      : ` ${done}; mend the file and run it again, or leave such rows out with --skip-bad`
+      : ` ${done}; correct the file and run it again, or leave such rows out with --skip-bad`
   throw new CommandError(`${plural(report.problems, 'problem')} in the file.${hint}`)
+}
+
+/** The first points as they would be stored. */
+function printFirst({ firstPoints }: ImportReport, { zone }: Options, terminal: Terminal): void {
+  if (firstPoints.length === 0) return
+  const time = createInstantFormatter(zone === undefined ? systemTimeZone() : parseTimeZone(zone)!)
+  const rows = firstPoints.map(({ address, at, value, isBad }) => [
+    address,
+    time(at),
+    String(value),
+    isBad ? 'BAD' : 'OK',
+  ])
+  terminal.out.write(formatTable(['tag', 'time', 'value', 'status'], rows, new Set([2])))
+}
+
+/** What was read, but may have been meant otherwise. */
+function tellDoubts(report: ImportReport, terminal: Terminal): void {
+  const { comments, duplicates, unclearTimes, tooOld } = report
+  if (comments > 0) note(terminal, `${plural(comments, 'comment row')} passed over`)
+  if (duplicates.count > 0) {
+    const atLeast = duplicates.isAtLeast ? 'At least ' : ''
+    note(
+      terminal,
+      `${atLeast}${plural(duplicates.count, 'point')} with the time of an earlier one of the same tag: the last one counts`,
+    )
+  }
+  if (tooOld > 0) {
+    note(terminal, `${plural(tooOld, 'point')} left out: their tags keep none that are as old (retention)`)
+  }
+  if (unclearTimes > 0) {
+    note(
+      terminal,
+      `${plural(unclearTimes, 'time')} of the doubled hour of a clock change, not in time order: the first of both hours is taken`,
+    )
+  }
 }
 
 function plural(count: number, noun: string): string {

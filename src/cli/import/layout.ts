@@ -37,6 +37,11 @@ const TAG_NAMES = ['tag', 'tagname', 'tag_name', 'tag name', 'address', 'qualifi
 const VALUE_NAMES = ['value', 'val']
 const STATUS_NAMES = ['status', 'quality']
 
+/** Whether a column of this name holds times. */
+export function isTimeName(name: string): boolean {
+  return TIME_NAMES.includes(name.trim().toLowerCase())
+}
+
 /**
  * Understands a header row.
  * @throws CommandError naming the column that is missing or there twice

@@ -16,12 +16,12 @@ describe('ranges without what lies in an earlier one', () => {
           from: instantFromUs(from),
           to: instantFromUs(to),
         }))
-        const pieces = disjoint(ranges)
+        const chunks = disjoint(ranges)
         for (const tag of ['a', 'b']) {
           for (let time = 0; time < 31; time++) {
             const holds = (one: { tag: string; from: number; to: number }) =>
               one.tag === tag && one.from <= time && time < one.to
-            const owners = pieces.filter((piece) => holds(piece.range)).map(({ owner }) => owner)
+            const owners = chunks.filter((chunk) => holds(chunk.range)).map(({ owner }) => owner)
             const first = ranges.findIndex(holds)
             assert.deepEqual(owners, first < 0 ? [] : [first])
           }

@@ -1,44 +1,57 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { Breather } from '../../historian/breather.ts'
 import type {
   AggregateQuery,
+  BoundingValues,
   CallContext,
   Capabilities,
+  CountedRange,
+  GapsQuery,
   Historian,
   IntegralQuery,
   InterpolationQuery,
-  Neighbours,
+  PlotPoints,
+  PlotQuery,
   PointQuery,
   PutMode,
   PutOutcome,
   RangeQuery,
   RangeResult,
-  TagEntry,
   TagMetadata,
   TagPage,
+  TagPut,
   TagQuery,
   TagRange,
   WriteBatch,
 } from '../../historian/contract.ts'
 import { type DriverEnvironment, type DriverLog, defineDriver } from '../../historian/driver.ts'
+import { makeChange, type RemoteChange } from '../../historian/remote/change.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
+import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
+import type { GapPage } from '../../series/gaps.ts'
 import { interpolate } from '../../series/interpolate.ts'
 import type { Integrals } from '../../series/reads.ts'
 import { instantFromUs } from '../../time/instant.ts'
+import { BoundingReads } from './bounding-reads.ts'
+import { ComparedReads } from './compared-reads.ts'
 import { type ClickhouseConfig, clickhouseConfigSchema } from './config.ts'
 import { Deletions } from './deletions.ts'
-import { isMissingTable, readOnly } from './errors.ts'
-import { NeighbourReads } from './neighbour-reads.ts'
+import { isOutdated, readOnly } from './errors.ts'
+import { GapReads } from './gap-reads.ts'
+import { PlotReads } from './plot-reads.ts'
 import { PointTable } from './point-table.ts'
 import { PointWriter } from './point-writer.ts'
 import { RangeReads } from './range-reads.ts'
-import { type QuerySettings, Servers } from './servers.ts'
-import { SERVER_AGGREGATES, SignalReads, sameWindows } from './signal-reads.ts'
+import { sameWindows } from './same-windows.ts'
+import { SegmentReads } from './segment-reads.ts'
+import type { QuerySettings } from './server-settings.ts'
+import { Servers } from './servers.ts'
+import { SERVER_AGGREGATES, SignalReads } from './signal-reads.ts'
 import { Tables } from './tables.ts'
 import { TagTable } from './tag-table.ts'
 import { VersionClock } from './version-clock.ts'
+import { OtherProcesses } from './version-marks.ts'
 
 /** Points in tables of ClickHouse that Tidemark makes: on one server, or spread over the shards of a cluster. */
 export const clickhouse = defineDriver({
@@ -60,35 +73,49 @@ export class ClickhouseHistorian implements Historian {
   readonly #tables: Tables
   readonly #tags: TagTable
   readonly #ranges: RangeReads
-  readonly #neighbours: NeighbourReads
+  readonly #compared: ComparedReads
+  readonly #boundingValues: BoundingReads
   readonly #signals: SignalReads
+  readonly #plots: PlotReads
+  readonly #gaps: GapReads
   readonly #writer: PointWriter
   readonly #deletions: Deletions
   #lastSilent = ''
 
-  constructor(config: ClickhouseConfig, { name, log, meter }: DriverEnvironment) {
+  /** @param clock of this process; another one is given by tests */
+  constructor(
+    config: ClickhouseConfig,
+    { name, log, meter }: DriverEnvironment,
+    clock: VersionClock = new VersionClock(),
+  ) {
     this.name = name
     this.#log = log
     this.capabilities = capabilitiesOf(config)
     const settings = insertSettings(config)
-    const clock = new VersionClock()
     this.#servers = new Servers(name, config, meter)
     this.#tables = new Tables(name, config, this.#servers, log)
     const timeoutSeconds = config.queryTimeoutSeconds
     // Tags are never partitioned.
     const isWhole = config.cluster === undefined
-    const tagInserts = { settings, isWhole, timeoutSeconds }
-    this.#tags = new TagTable(name, this.#servers, this.#tables, clock, tagInserts)
+    const tagInserts = { settings, isWhole, hasPartitions: false, timeoutSeconds }
+    const others = new OtherProcesses(this.#servers, this.#tables, clock)
+    this.#tags = new TagTable(name, this.#servers, this.#tables, others, clock, tagInserts)
     const points = new PointTable(this.#servers, this.#tables, config.cluster === undefined)
     this.#ranges = new RangeReads(points)
-    this.#neighbours = new NeighbourReads(points)
-    this.#signals = new SignalReads(points, this.#ranges, this.#neighbours)
+    this.#boundingValues = new BoundingReads(points)
+    const segments = new SegmentReads(points)
+    this.#compared = new ComparedReads(points, segments, this.#ranges)
+    this.#signals = new SignalReads(segments, this.#ranges, this.#boundingValues)
+    this.#plots = new PlotReads(segments)
+    this.#gaps = new GapReads(segments)
+    const hasPartitions = config.partitionBy !== 'none'
     this.#writer = new PointWriter(name, this.#servers, this.#tables, clock, {
       settings,
-      isWhole: isWhole && config.partitionBy === 'none',
+      isWhole: isWhole && !hasPartitions,
+      hasPartitions,
       timeoutSeconds,
     })
-    this.#deletions = new Deletions(name, points, clock, settings)
+    this.#deletions = new Deletions(points, others, clock, settings)
   }
 
   /** Rejects while what is stored cannot be read; servers that are silent while others answer go to the log. */
@@ -136,27 +163,27 @@ export class ClickhouseHistorian implements Historian {
   }
 
   readPoints(queries: readonly PointQuery[], context: CallContext): Promise<PointColumns> {
-    return this.#run(context, () => this.#neighbours.points(queries, context))
+    return this.#run(context, () => this.#boundingValues.points(queries, context))
   }
 
   readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
-    return this.#run(context, () => this.#ranges.read(queries, context))
+    return this.#run(context, () => this.#compared.read(queries, context))
   }
 
-  readNeighbours(
+  readBoundingValues(
     tags: readonly string[],
     times: Float64Array,
     context: CallContext,
-  ): Promise<readonly Neighbours[]> {
-    return this.#run(context, () => this.#neighbours.neighbours(tags, times, context))
+  ): Promise<readonly BoundingValues[]> {
+    return this.#run(context, () => this.#boundingValues.boundingValues(tags, times, context))
   }
 
   estimatePoints(
-    ranges: readonly TagRange[],
+    ranges: readonly CountedRange[],
     _cap: number,
     context: CallContext,
   ): Promise<readonly number[]> {
-    return this.#run(context, () => this.#ranges.count(ranges, context))
+    return this.#run(context, () => this.#compared.count(ranges, context))
   }
 
   readAggregates(
@@ -166,7 +193,7 @@ export class ClickhouseHistorian implements Historian {
     return this.#run(context, () => this.#signals.aggregates(queries, context))
   }
 
-  /** One look for the neighbours of all tags with the same times. */
+  /** One look for the bounding values of all tags with the same times. */
   async readInterpolated(
     queries: readonly InterpolationQuery[],
     context: CallContext,
@@ -176,9 +203,9 @@ export class ClickhouseHistorian implements Historian {
       for (const members of sameWindows(queries, ({ times }) => times)) {
         const { times } = queries[members[0]!]!
         const tags = members.map((index) => queries[index]!.tag)
-        const neighbours = await this.#neighbours.neighbours(tags, times, context)
+        const boundingValues = await this.#boundingValues.boundingValues(tags, times, context)
         members.forEach((index, i) => {
-          found[index] = interpolate(neighbours[i]!, times, queries[index]!)
+          found[index] = interpolate(boundingValues[i]!, times, queries[index]!)
         })
       }
     })
@@ -189,21 +216,29 @@ export class ClickhouseHistorian implements Historian {
     return this.#run(context, () => this.#signals.integrals(queries, context))
   }
 
+  readPlots(queries: readonly PlotQuery[], context: CallContext): Promise<readonly PlotPoints[]> {
+    return this.#run(context, () => this.#plots.read(queries, context))
+  }
+
+  readGaps(queries: readonly GapsQuery[], context: CallContext): Promise<readonly GapPage[]> {
+    return this.#run(context, () => this.#gaps.read(queries, context))
+  }
+
   async write(batch: WriteBatch, context: CallContext): Promise<void> {
     this.#checkWritable('write')
-    await this.#run(context, async () => {
-      await this.#tags.ensure(batch.tags, batch.createTags, context)
-      await this.#writer.write(batch, context)
+    await this.#change(context, async (change) => {
+      await this.#tags.ensure(batch.tags, batch.createTags, change)
+      await this.#writer.write(batch, change)
     })
   }
 
   async putTags(
-    entries: readonly TagEntry[],
+    entries: readonly TagPut[],
     mode: PutMode,
     context: CallContext,
   ): Promise<readonly PutOutcome[]> {
     this.#checkWritable('change tags')
-    return this.#run(context, () => this.#tags.put(entries, mode, context))
+    return this.#change(context, (change) => this.#tags.put(entries, mode, change))
   }
 
   async deletePoints(
@@ -212,7 +247,9 @@ export class ClickhouseHistorian implements Historian {
     context: CallContext,
   ): Promise<readonly number[]> {
     this.#checkWritable('delete points')
-    return this.#run(context, () => this.#writer.alone(() => this.#deletions.delete(ranges, dryRun, context)))
+    return this.#change(context, (change) =>
+      this.#writer.alone(() => this.#deletions.delete(ranges, dryRun, change)),
+    )
   }
 
   async deleteTags(
@@ -221,14 +258,18 @@ export class ClickhouseHistorian implements Historian {
     context: CallContext,
   ): Promise<readonly number[]> {
     this.#checkWritable('delete tags')
-    return this.#run(context, async () => {
-      await this.#tags.checkExist(names, context)
+    return this.#change(context, async (change) => {
+      await this.#tags.checkExist(names, change)
       // Points before tags: whatever fails in between leaves a tag that can be deleted again.
       const ranges = names.map((tag) => ({ tag, ...EVER }))
-      const counts = await this.#writer.alone(() => this.#deletions.delete(ranges, dryRun, context))
-      if (!dryRun) await this.#tags.delete(names, context)
+      const counts = await this.#writer.alone(() => this.#deletions.delete(ranges, dryRun, change))
+      if (!dryRun) await this.#tags.delete(names, change)
       return counts
     })
+  }
+
+  #change<Result>({ signal }: CallContext, call: (change: RemoteChange) => Promise<Result>): Promise<Result> {
+    return makeChange({ historian: this.name, signal }, (change) => this.#run(change, () => call(change)))
   }
 
   /** Runs a call once the tables are there; after a table was not there they are looked at anew. */
@@ -236,10 +277,10 @@ export class ClickhouseHistorian implements Historian {
     context.signal.throwIfAborted()
     try {
       await this.#tables.ready(context)
-      await new Breather(context.signal).restIfDue()
+      await new CooperativeScheduler(context.signal).yieldIfDue()
       return await call()
     } catch (error) {
-      if (isMissingTable(error)) this.#tables.forget()
+      if (isOutdated(error)) this.#tables.forget()
       throw error
     }
   }
@@ -262,17 +303,28 @@ function capabilitiesOf({ writable, cluster, writeQuorum, partitionBy }: Clickho
     aggregates: SERVER_AGGREGATES,
     interpolation: true,
     integrals: true,
+    plots: true,
+    gaps: true,
+    signalGaps: true,
+    comparisons: true,
   }
 }
 
 function insertSettings({ cluster, writeQuorum, queryTimeoutSeconds }: ClickhouseConfig): QuerySettings {
-  if (cluster === undefined) return {}
-  return {
-    // Acknowledged when the shards have it, not when the server that was asked will pass it on.
-    insert_distributed_sync: 1,
+  const settings = {
+    // Each insert is stored before it is acknowledged, and as the one block that it was sent as.
+    async_insert: 0,
     // Equal rows are one point in any case. The server's own memory of blocks would take a block for stored that it
     // dropped again when its quorum failed.
     insert_deduplicate: 0,
+    deduplicate_insert: 'disable',
+    deduplicate_insert_select: 'disable',
+  }
+  if (cluster === undefined) return settings
+  return {
+    ...settings,
+    // Acknowledged when the shards have it, not when the server that was asked will pass it on.
+    distributed_foreground_insert: 1,
     ...(writeQuorum > 1 && {
       insert_quorum: writeQuorum,
       insert_quorum_timeout: Math.ceil(Math.min(queryTimeoutSeconds, QUORUM_SECONDS) * 1_000),

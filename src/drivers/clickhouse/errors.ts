@@ -1,5 +1,5 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { codeOf, refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
+import { refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
 
 /** A refusal of the server by its number; the text of it stays in the log. */
 export class ServerRefusal extends Error {
@@ -17,10 +17,12 @@ export class ServerRefusal extends Error {
 const CODES = {
   unknownTable: 60,
   unknownDatabase: 81,
+  unknownSetting: 115,
   timeout: 159,
   socketTimeout: 209,
   network: 210,
   tooManyQueries: 202,
+  sameQueryRunning: 216,
   tooSlow: 160,
   memory: 241,
   tableReadOnly: 242,
@@ -42,12 +44,14 @@ const CREDENTIALS: ReadonlySet<number> = new Set([192, 193, 194, 516])
 const REASONS: ReadonlyMap<number, string> = new Map([
   [CODES.unknownTable, 'a table of it is missing'],
   [CODES.unknownDatabase, 'its database is missing'],
+  [CODES.unknownSetting, 'it does not know a setting that it knew before'],
   [CODES.timeout, 'a query took longer than it is given'],
   [CODES.tooSlow, 'a query would take longer than it is given'],
   [CODES.socketTimeout, 'one of its servers does not answer'],
   [CODES.network, 'one of its servers does not answer'],
   [CODES.allConnectionsFailed, 'a shard of its cluster has no server that answers'],
   [CODES.tooManyQueries, 'it has too many queries in work'],
+  [CODES.sameQueryRunning, 'something in between sent a query to it twice'],
   [CODES.memory, 'a query needs more memory than the server gives it'],
   [CODES.tableReadOnly, 'a table is read-only while its ZooKeeper cannot be reached'],
   [CODES.noZooKeeper, 'its ZooKeeper cannot be reached'],
@@ -68,6 +72,7 @@ const PASSING: ReadonlySet<number> = new Set<number>([
   CODES.network,
   CODES.allConnectionsFailed,
   CODES.tooManyQueries,
+  CODES.sameQueryRunning,
   CODES.tooManyParts,
   CODES.tableReadOnly,
   CODES.noZooKeeper,
@@ -100,10 +105,10 @@ export function isPassingRefusal(error: unknown): boolean {
   return refusal !== null && PASSING.has(refusal.code)
 }
 
-/** Whether the tables are not there (any more), so that they are looked at anew. */
-export function isMissingTable(error: unknown): boolean {
+/** Whether tables or settings that were there are not any more, so that they are looked at anew. */
+export function isOutdated(error: unknown): boolean {
   const code = refusalIn(error)?.code
-  return code === CODES.unknownTable || code === CODES.unknownDatabase
+  return code === CODES.unknownTable || code === CODES.unknownDatabase || code === CODES.unknownSetting
 }
 
 export function isRefusedLogin(error: unknown): boolean {
@@ -112,31 +117,32 @@ export function isRefusedLogin(error: unknown): boolean {
 }
 
 /**
- * Whether a change that failed has left everything as it was; otherwise nobody knows.
- * @param isWhole whether the server takes all of a change or refuses it
+ * Whether the answer to a change says for certain that nothing of it was taken. Only ClickHouse's own errors do: what
+ * has no number of its table may come from something in between, such as a load balancer that did not wait for the
+ * server.
+ * @param isWhole whether the server takes all of the change or refuses it
  */
-export function isUntouched(error: TidemarkError, isWhole: boolean): boolean {
-  if (error.code !== 'HISTORIAN_UNAVAILABLE') return true
+export function tookNothing(error: unknown, isWhole: boolean): boolean {
   const refusal = refusalIn(error)
-  if (refusal !== null) return isWhole || CLEAN.has(refusal.code)
-  // No connection came about, or none was tried: nothing was sent.
-  const code = codeOf(error.cause)
-  return error.cause === undefined ? /credentials/.test(error.message) : code !== null && NEVER_SENT.has(code)
+  if (refusal === null || refusal.code === 0 || UNSURE.has(refusal.code)) return false
+  return isWhole || CLEAN.has(refusal.code)
 }
 
-const NEVER_SENT: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
+/** Refusals that may come when the work was done: it took too long, was stopped, or another request does the same. */
+const UNSURE: ReadonlySet<number> = new Set<number>([
+  CODES.timeout,
+  CODES.socketTimeout,
+  CODES.network,
+  CODES.sameQueryRunning,
+  CODES.insertUnknown,
+  CODES.cancelled,
 ])
 
 const CLEAN: ReadonlySet<number> = new Set<number>([
   ...CREDENTIALS,
   CODES.unknownTable,
   CODES.unknownDatabase,
+  CODES.unknownSetting,
   CODES.tooManyQueries,
   CODES.accessDenied,
 ])

@@ -1,4 +1,5 @@
 import type { CallContext } from '../../historian/contract.ts'
+import { changedNothing, type RemoteChange } from '../../historian/remote/change.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
 
 /** Rows that wait are sent together up to so many. */
@@ -11,13 +12,14 @@ interface Waiting<Item> {
   readonly item: Item
   readonly rows: number
   readonly signal: AbortSignal
+  readonly sent: () => void
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Changes of one table, one insert at a time: what comes meanwhile waits and goes together, because each insert makes a file
- * at the server, and because 18.16 takes one insert with a quorum at a time.
+ * Changes of one table, one insert at a time: what comes meanwhile waits and goes together, because each insert makes a
+ * file at the server, and because 18.16 takes one insert with a quorum at a time.
  */
 export class GroupedInserts<Item> {
   readonly #historian: string
@@ -25,7 +27,7 @@ export class GroupedInserts<Item> {
   #queue: Waiting<Item>[] = []
   #waitingRows = 0
   #running: Promise<void> | null = null
-  /** The end of the last piece of work that has the table for itself. */
+  /** The end of the last chunk of work that has the table for itself. */
   #turn: Promise<void> = Promise.resolve()
 
   /** @param insert sends the rows of items in the order in which they were added, in one insert */
@@ -34,8 +36,27 @@ export class GroupedInserts<Item> {
     this.#insert = insert
   }
 
-  /** Resolves when the rows of the item are stored, or rejects with the error of their insert. */
-  async add(item: Item, rows: number, { signal }: CallContext): Promise<void> {
+  /** Adds an item as a request of a change: what is known of its insert is known of that. */
+  async request(change: RemoteChange, item: Item, rows: number): Promise<void> {
+    await change.request(
+      async (attempt) => {
+        try {
+          await this.add(item, rows, attempt, attempt.sent)
+        } catch (error) {
+          if (changedNothing(error)) attempt.refused()
+          throw error
+        }
+      },
+      // The insert itself is tried again.
+      { attempts: 1 },
+    )
+  }
+
+  /**
+   * Resolves when the rows of the item are stored, or rejects with the error of their insert.
+   * @param sent called when they do not wait any more
+   */
+  async add(item: Item, rows: number, { signal }: CallContext, sent: () => void = () => {}): Promise<void> {
     signal.throwIfAborted()
     if (this.#waitingRows + rows > MAX_WAITING_ROWS) {
       throw unavailable(this.#historian, `${this.#waitingRows} points wait for it already`)
@@ -45,7 +66,7 @@ export class GroupedInserts<Item> {
     const leave = () => reject(signal.reason)
     signal.addEventListener('abort', leave, { once: true })
     this.#waitingRows += rows
-    this.#queue.push({ item, rows, signal, resolve, reject })
+    this.#queue.push({ item, rows, signal, sent, resolve, reject })
     this.#running ??= this.#run()
     try {
       await promise
@@ -84,6 +105,7 @@ export class GroupedInserts<Item> {
     const group = this.#next()
     const wanted = group.filter(({ signal }) => !signal.aborted)
     try {
+      for (const { sent } of wanted) sent()
       if (wanted.length > 0) await this.#insert(wanted.map(({ item }) => item))
       for (const { resolve } of wanted) resolve()
     } catch (error) {

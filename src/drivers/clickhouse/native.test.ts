@@ -56,6 +56,12 @@ describe('blocks of columns', () => {
       () => decodeBlocks(body, KINDS),
       (error) => error instanceof NativeError && error.rest === reason,
     )
+    // As servers of today frame it.
+    const framed = `\r\n__exception__\r\nabcdefghijklmnop\r\nCode: 159. DB::Exception: Timeout exceeded`
+    assert.throws(
+      () => decodeBlocks(Buffer.concat([block([1n], [2], [3], [0], ['name']), Buffer.from(framed)]), KINDS),
+      (error) => error instanceof NativeError && error.rest === framed,
+    )
   })
 
   test('another column or type than asked for is refused', () => {

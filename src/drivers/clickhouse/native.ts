@@ -1,7 +1,7 @@
 /**
- * ClickHouse's format Native, in which a table travels in columns: numbers lie in a body as they lie in a typed array. Both
- * ways the form that its HTTP interface has spoken since before 18.16: blocks one after the other, each with the number of
- * columns and rows as variable-length integers, and for each column its name, its type and its values.
+ * ClickHouse's format Native, in which a table travels in columns: numbers lie in a body as they lie in a typed array.
+ * Both ways the form that its HTTP interface has spoken since before 18.16: blocks one after the other, each with the
+ * number of columns and rows as variable-length integers, and for each column its name, its type and its values.
  */
 
 /** A column that is sent. */
@@ -26,11 +26,11 @@ type ColumnOf<Kind extends ColumnKind> = Kind extends 'number'
 
 /** One block. */
 export function encodeBlock(rows: number, columns: readonly SentColumn[]): readonly Uint8Array[] {
-  const pieces: Uint8Array[] = [Buffer.concat([varint(columns.length), varint(rows)])]
+  const chunks: Uint8Array[] = [Buffer.concat([varint(columns.length), varint(rows)])]
   for (const { name, type, bytes } of columns) {
-    pieces.push(Buffer.concat([text(name), text(type)]), bytes)
+    chunks.push(Buffer.concat([text(name), text(type)]), bytes)
   }
-  return pieces
+  return chunks
 }
 
 /** Bytes of a column of texts. */

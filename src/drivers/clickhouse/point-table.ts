@@ -24,13 +24,13 @@ const NO_ROWS: RangeStats = { rows: 0, firstTime: Number.NaN, lastTime: Number.N
 export const MAX_RANGES = 200
 
 /**
- * Rows of points as they are stored, some of them versions of the same point. What reads have in common: which rows belong
- * to ranges, how many they are, and taking the last version of each.
+ * Rows of points as they are stored, some of them versions of the same point. What reads have in common: which rows
+ * belong to ranges, how many they are, and taking the last version of each.
  */
 export class PointTable {
   readonly table: string
   readonly servers: Servers
-  /** Whether rows can be told apart by the file they are in: only where the table is on the server itself. */
+  /** Whether rows can be distinguished by the file they are in: only where the table is on the server itself. */
   readonly #isLocal: boolean
 
   constructor(servers: Servers, tables: Tables, isLocal: boolean) {
@@ -215,7 +215,9 @@ interface Rows {
   readonly status: Float64Array
 }
 
-/** Of rows in the order of time and version, those of [from, to), the last version of each time, without deleted ones. */
+/**
+ * Of rows in the order of time and version, those of [from, to), the last version of each time, without deleted ones.
+ */
 function lastVersions(
   { time, value, status }: Rows,
   start: number,

@@ -1,22 +1,24 @@
-import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { CallContext, WriteBatch } from '../../historian/contract.ts'
-import { withTimeLimit } from '../../historian/remote/time-limit.ts'
-import { outcomeUnknown } from '../../historian/remote/unavailable.ts'
+import type { WriteBatch } from '../../historian/contract.ts'
+import { makeChange, type RemoteChange } from '../../historian/remote/change.ts'
 import { pointsOfTag, type TagPoints } from '../../historian/write-batch.ts'
 import { concatColumns, makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
-import { isUntouched } from './errors.ts'
 import { GroupedInserts } from './grouped-inserts.ts'
 import { bytesOf, encodeBlock, encodeInts } from './native.ts'
-import type { QuerySettings, Servers } from './servers.ts'
+import { DELETED } from './point-table.ts'
+import type { QuerySettings } from './server-settings.ts'
+import type { Servers } from './servers.ts'
 import type { Tables } from './tables.ts'
 import { tagId } from './tag-id.ts'
 import type { VersionClock } from './version-clock.ts'
+import { MARK_TAG, markTimes } from './version-marks.ts'
 
 /** How inserts are made. */
 export interface InsertOptions {
   readonly settings: QuerySettings
   /** Whether a refusal of the server means that nothing of the insert was taken. */
   readonly isWhole: boolean
+  /** Whether the table has partitions. */
+  readonly hasPartitions: boolean
   readonly timeoutSeconds: number
 }
 
@@ -24,8 +26,8 @@ export interface InsertOptions {
 export const INSERT_ATTEMPTS = 10
 
 /**
- * Writes points. An insert may be sent again however it failed: the rows and their version are the same, and of equal rows
- * one counts.
+ * Writes points. An insert may be sent again however it failed: the rows and their version are the same, and of equal
+ * rows one counts.
  */
 export class PointWriter {
   readonly #historian: string
@@ -51,8 +53,9 @@ export class PointWriter {
   }
 
   /** Resolves when the server has acknowledged the points. */
-  async write(batch: WriteBatch, context: CallContext): Promise<void> {
-    if (batch.points.times.length > 0) await this.#inserts.add(batch, batch.points.times.length, context)
+  async write(batch: WriteBatch, change: RemoteChange): Promise<void> {
+    const rows = batch.points.times.length
+    if (rows > 0) await this.#inserts.request(change, batch, rows)
   }
 
   /** Does other work on the table of points while no insert is under way. */
@@ -66,24 +69,21 @@ export class PointWriter {
   }
 
   async #insert(batches: readonly WriteBatch[]): Promise<void> {
-    const { settings, isWhole, timeoutSeconds } = this.#options
+    const { settings, isWhole, hasPartitions, timeoutSeconds } = this.#options
     const rows = rowsOf(batches)
-    const body = encodeRows(rows, this.#clock.take(1))
+    const marks = markTimes(rows.points.times, this.#clock.process, hasPartitions)
+    const body = encodeRows(rows, marks, this.#clock.take())
     // One block: it becomes visible as a whole.
-    const block = { max_insert_block_size: Math.max(1_048_576, rows.points.times.length) }
-    try {
-      await withTimeLimit(this.#historian, timeoutSeconds, new AbortController(), (context) =>
-        this.#servers.change(
-          'write',
-          `INSERT INTO ${this.#tables.points} (tag, time, value, status, version) FORMAT Native`,
-          context,
-          { settings: { ...settings, ...block }, body, attempts: INSERT_ATTEMPTS },
-        ),
-      )
-    } catch (error) {
-      if (!(error instanceof TidemarkError) || isUntouched(error, isWhole)) throw error
-      throw outcomeUnknown(this.#historian, error)
-    }
+    const block = { max_insert_block_size: Math.max(1_048_576, rows.points.times.length + marks.length) }
+    const { signal } = new AbortController()
+    await makeChange({ historian: this.#historian, seconds: timeoutSeconds, signal }, (change) =>
+      this.#servers.insert(
+        change,
+        'write',
+        `INSERT INTO ${this.#tables.points} (tag, time, value, status, version) FORMAT Native`,
+        { settings: { ...settings, ...block }, body, isWhole, attempts: INSERT_ATTEMPTS },
+      ),
+    )
   }
 }
 
@@ -94,8 +94,8 @@ interface Rows {
 }
 
 /**
- * The rows of requests, tag by tag, each tag's in time order and one per time, the last one given: so that no two rows of an
- * insert are versions of one point, and all can have the same version.
+ * The rows of requests, tag by tag, each tag's in time order and one per time, the last one given: so that no two rows
+ * of an insert are versions of one point, and all can have the same version.
  */
 export function rowsOf(batches: readonly WriteBatch[]): Rows {
   const parts = new Map<string, PointColumns | PointColumns[]>()
@@ -153,14 +153,17 @@ function lastOfEach(points: PointColumns): PointColumns {
   return sliceColumns(kept, 0, length)
 }
 
-function encodeRows({ ids, points }: Rows, version: bigint): Uint8Array {
-  const count = points.times.length
+/** The rows and, behind them, the marks of their version. */
+function encodeRows({ ids, points }: Rows, marks: Float64Array, version: bigint): Uint8Array {
+  const count = points.times.length + marks.length
+  const withMarks = (own: Uint8Array, width: number, mark: number) =>
+    Buffer.concat([own, Buffer.alloc(marks.length * width, mark)])
   return Buffer.concat(
     encodeBlock(count, [
-      { name: 'tag', type: 'UInt64', bytes: bytesOf(ids) },
-      { name: 'time', type: 'Int64', bytes: encodeInts(points.times) },
-      { name: 'value', type: 'Float64', bytes: bytesOf(points.values) },
-      { name: 'status', type: 'UInt8', bytes: points.statuses },
+      { name: 'tag', type: 'UInt64', bytes: withMarks(bytesOf(ids), 8, MARK_TAG) },
+      { name: 'time', type: 'Int64', bytes: Buffer.concat([encodeInts(points.times), encodeInts(marks)]) },
+      { name: 'value', type: 'Float64', bytes: withMarks(bytesOf(points.values), 8, 0) },
+      { name: 'status', type: 'UInt8', bytes: withMarks(points.statuses, 1, DELETED) },
       { name: 'version', type: 'UInt64', bytes: bytesOf(new BigUint64Array(count).fill(version)) },
     ]),
   )

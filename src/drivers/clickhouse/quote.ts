@@ -1,6 +1,6 @@
 /**
  * Values as literals of ClickHouse SQL: the one place where a text gets into a query. Version 18.16 has no bound
- * parameters, and the escapes used here are those that it and today's versions read alike.
+ * parameters, and it and today's versions read the escapes used here alike.
  */
 
 /** A text between single quotes, whatever it holds; a lone surrogate becomes U+FFFD, as in every UTF-8 encoder. */
@@ -29,6 +29,13 @@ export function quoteInt(value: number): string {
   // -2^63 cannot be written as a literal: it is read as minus 2^63.
   if (value <= -LARGEST) return '-9223372036854775807'
   return BigInt(Math.trunc(value)).toString()
+}
+
+/** A Float64 to the last bit: servers read some decimals as the double beside the nearest one. @param value finite */
+export function quoteDouble(value: number): string {
+  const bytes = Buffer.alloc(8)
+  bytes.writeDoubleLE(value)
+  return `reinterpretAsFloat64(unhex('${bytes.toString('hex')}'))`
 }
 
 const LARGEST = 2 ** 63

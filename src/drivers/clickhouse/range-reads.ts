@@ -10,18 +10,18 @@ const SMALL = 4_096
 const MAX_HINTS = 10_000
 const HINT_MS = 10_000
 
-/** Rows up to which overwritten and deleted points are told from others to count exactly. */
+/** Rows up to which overwritten and deleted points are distinguished from others to count exactly. */
 const MAX_EXACT = 200_000
 
 /**
- * Raw points of ranges, and how many there are. The server cannot stop at a limit without sorting all that is before it, so a
- * large range is read in stretches that are cut by how dense its points are.
+ * Raw points of ranges, and how many there are. The server cannot stop at a limit without sorting all that is before
+ * it, so a large range is read in chunks that are cut by how dense its points are.
  */
 export class RangeReads {
   readonly #points: PointTable
   /**
-   * A range of each tag that had few rows a moment ago: it and what lies in it is read whole, without asking again. Nothing
-   * else may be taken from what was known then, since points may have been written meanwhile.
+   * A range of each tag that had few rows a moment ago: it and what lies in it is read whole, without asking again.
+   * Nothing else may be taken from what was known then, since points may have been written meanwhile.
    */
   readonly #small = new Map<string, { readonly from: number; readonly to: number; readonly until: number }>()
 
@@ -31,7 +31,7 @@ export class RangeReads {
 
   async read(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
     const stats = await this.#statsOf(queries, context)
-    const reads = queries.map((query, i) => new StretchedRead(query, stats[i]!))
+    const reads = queries.map((query, i) => new ChunkedRead(query, stats[i]!))
     for (;;) {
       const open = reads.filter(({ next }) => next !== null)
       if (open.length === 0) break
@@ -98,14 +98,14 @@ function keyOf({ tag, from, to }: TagRange): string {
 }
 
 /** One range, read from the end that its order begins with, until there is one point more than its limit. */
-class StretchedRead {
+class ChunkedRead {
   readonly #query: RangeQuery
   readonly #parts: PointColumns[] = []
   #length = 0
   #from: number
   #to: number
-  /** Microseconds of the next stretch. */
-  #stretch: number
+  /** Length of the next chunk. */
+  #chunkUs: number
   next: TagRange | null
 
   /** @param stats just read; `null` for a range that is small */
@@ -114,11 +114,11 @@ class StretchedRead {
     this.#from = query.from
     this.#to = query.to
     const wanted = query.limit + 1
-    this.#stretch = Number.POSITIVE_INFINITY
+    this.#chunkUs = Number.POSITIVE_INFINITY
     if (stats !== null && stats.rows > Math.max(SMALL, wanted * 2)) {
       const { rows, firstTime, lastTime } = stats
       // As long as it would be if the points were evenly dense, and a little more.
-      this.#stretch = Math.max(1, Math.ceil(((lastTime - firstTime) / rows) * wanted * 1.3))
+      this.#chunkUs = Math.max(1, Math.ceil(((lastTime - firstTime) / rows) * wanted * 1.3))
       if (query.order === 'asc') this.#from = firstTime
       else this.#to = Math.min(query.to, lastTime + 1)
     }
@@ -133,7 +133,7 @@ class StretchedRead {
     if (this.#query.order === 'asc') this.#from = this.next!.to
     else this.#to = this.next!.from
     // Points that lie bunched are found by longer and longer steps.
-    this.#stretch *= 4
+    this.#chunkUs *= 4
     this.#cut()
   }
 
@@ -150,8 +150,8 @@ class StretchedRead {
       this.next = null
       return
     }
-    const from = order === 'asc' ? this.#from : Math.max(this.#from, this.#to - this.#stretch)
-    const to = order === 'asc' ? Math.min(this.#to, this.#from + this.#stretch) : this.#to
+    const from = order === 'asc' ? this.#from : Math.max(this.#from, this.#to - this.#chunkUs)
+    const to = order === 'asc' ? Math.min(this.#to, this.#from + this.#chunkUs) : this.#to
     this.next = { tag, from: instantFromUs(from), to: instantFromUs(to) }
   }
 }

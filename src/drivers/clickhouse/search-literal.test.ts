@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseTagPattern } from '../../historian/tag-pattern.ts'
-import { literalPart } from './search-literal.ts'
+import { literalPart, literalParts } from './search-literal.ts'
 
 describe('the literal part of a pattern', () => {
   test('is the longest of its parts that fold alike everywhere', () => {
@@ -16,6 +16,7 @@ describe('the literal part of a pattern', () => {
       ['ærø/long', '/long'],
       ["it's", "t'"],
     ]
+    assert.deepEqual(literalParts(parseTagPattern('feed "a*b pump" s')), ['feed', 'b pump'])
     for (const [pattern, part] of cases) assert.equal(literalPart(pattern), part, pattern)
   })
 
@@ -33,6 +34,8 @@ describe('the literal part of a pattern', () => {
       'é',
       '*',
       '?',
+      ' ',
+      '"',
       '/',
       'Σ',
       'ς',
@@ -40,10 +43,10 @@ describe('the literal part of a pattern', () => {
     )
     const ascii = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
     fc.assert(
-      fc.property(fc.string({ unit, maxLength: 6 }), fc.string({ unit, maxLength: 8 }), (pattern, text) => {
-        const part = literalPart(pattern)
-        if (part === null || !parseTagPattern(pattern).matches(text, null)) return
-        assert.ok(ascii(text).includes(ascii(part)))
+      fc.property(fc.string({ unit, maxLength: 6 }), fc.string({ unit, maxLength: 8 }), (written, text) => {
+        const pattern = parseTagPattern(written)
+        if (!pattern.matches(text, null)) return
+        for (const part of literalParts(pattern)) assert.ok(ascii(text).includes(ascii(part)))
       }),
       { numRuns: 5_000 },
     )

@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext } from '../../historian/contract.ts'
 import type { DriverMeter } from '../../historian/driver.ts'
+import type { Attempt, RemoteChange } from '../../historian/remote/change.ts'
 import { CredentialReader } from '../../historian/remote/credentials.ts'
 import { HttpClient } from '../../historian/remote/http-client.ts'
-import { retrySafely } from '../../historian/remote/retry.ts'
+import { type RetryOptions, retrySafely } from '../../historian/remote/retry.ts'
 import { isPassing, unavailable } from '../../historian/remote/unavailable.ts'
 import type { ClickhouseConfig } from './config.ts'
-import { isPassingRefusal, isRefusedLogin, refusalIn, refusalOf, refused } from './errors.ts'
+import { isPassingRefusal, isRefusedLogin, refusalIn, refusalOf, refused, tookNothing } from './errors.ts'
 import { type ColumnKind, decodeBlocks, NativeError, type ReadColumns } from './native.ts'
 import { quoteText } from './quote.ts'
-
-/** Settings of the server for one query; numbers and words of the driver's own. */
-export type QuerySettings = Readonly<Record<string, string | number>>
+import { type QuerySettings, ServerSettings } from './server-settings.ts'
 
 interface Statement {
   /** What the meter counts it as. */
@@ -23,6 +22,16 @@ interface Statement {
   readonly changes?: boolean
   /** Rows for an INSERT. */
   readonly body?: Uint8Array
+}
+
+/** How an INSERT is sent. */
+interface InsertRequest {
+  readonly settings: QuerySettings
+  /** Rows in the statement's format; left out where the statement selects them. */
+  readonly body?: Uint8Array
+  /** Whether a refusal of the server means that nothing of the insert was taken. */
+  readonly isWhole: boolean
+  readonly attempts: number
 }
 
 /** An answer of the size of the interface's largest is far below this. */
@@ -39,10 +48,12 @@ interface Host {
 }
 
 /**
- * The servers of one historian: sends SQL to the first of them that answers, and turns what comes back into columns or into
- * Tidemark's errors. Reads are tried again elsewhere; whether a change may be is for its caller to say.
+ * The servers of one historian: sends SQL to the first of them that answers, and turns what comes back into columns or
+ * into Tidemark's errors. Reads are tried again elsewhere; whether a change may be is for its caller to say.
  */
 export class Servers {
+  /** What settings are called there. */
+  readonly settings = new ServerSettings()
   readonly #historian: string
   readonly #config: ClickhouseConfig
   readonly #password: CredentialReader | null
@@ -68,6 +79,7 @@ export class Servers {
           connections: config.connections,
           headersSeconds: seconds,
           bodySeconds: seconds,
+          connected: () => this.#password?.forget(),
         }),
       }
     })
@@ -81,7 +93,7 @@ export class Servers {
     context: CallContext,
     settings: QuerySettings = {},
   ): Promise<ReadColumns<Kinds>> {
-    return this.#retried(context, async () => {
+    return retrySafely(async () => {
       const body = await this.#send({ kind, sql: `${sql} FORMAT Native`, settings }, context)
       try {
         return decodeBlocks(body, kinds)
@@ -92,30 +104,38 @@ export class Servers {
         if (refusal.code !== 0) throw refused(this.#historian, refusal)
         throw unavailable(this.#historian, 'its answer is not understood', error)
       }
-    })
+    }, this.#retries(context))
   }
 
-  /**
-   * Sends a statement that changes something and whose repetition leaves the same; tried again like a read, and while
-   * `passes` says so.
-   */
-  async change(
+  /** Sends a statement that changes neither points nor tags, and may be repeated; tried again like a read. */
+  async execute(
     kind: string,
     sql: string,
     context: CallContext,
-    options: {
-      readonly settings?: QuerySettings
-      readonly body?: Uint8Array
-      readonly passes?: (error: unknown) => boolean
-      readonly attempts?: number
-    } = {},
+    { settings, attempts }: { readonly settings: QuerySettings; readonly attempts?: number },
   ): Promise<void> {
-    const { settings = {}, body, passes, attempts } = options
-    await this.#retried(
-      context,
-      () => this.#send({ kind, sql, settings, changes: true, ...(body && { body }) }, context),
-      passes,
-      attempts,
+    await retrySafely(
+      () => this.#send({ kind, sql, settings, changes: true }, context),
+      this.#retries(context, attempts),
+    )
+  }
+
+  /** Sends an INSERT whose repetition leaves the same, as a request of a change. */
+  async insert(change: RemoteChange, kind: string, sql: string, options: InsertRequest): Promise<void> {
+    const { settings, body, isWhole, attempts } = options
+    const statement = { kind, sql, settings, changes: true, ...(body && { body }) }
+    await change.request(
+      async (attempt) => {
+        try {
+          const answer = await this.#send(statement, attempt, attempt)
+          // The server says nothing to an insert that it took: this came from something else.
+          if (answer.length > 0) throw unavailable(this.#historian, 'its answer is not understood')
+        } catch (error) {
+          if (tookNothing(error, isWhole)) attempt.refused()
+          throw error
+        }
+      },
+      { ...this.#retries(change, attempts), isRepeatable: true },
     )
   }
 
@@ -143,19 +163,13 @@ export class Servers {
     await Promise.all(this.#hosts.map(({ client }) => client.close()))
   }
 
-  async #retried<Result>(
-    { signal }: CallContext,
-    call: () => Promise<Result>,
-    passes: (error: unknown) => boolean = () => false,
-    attempts = Math.max(3, this.#hosts.length + 1),
-  ): Promise<Result> {
-    return retrySafely(call, {
+  #retries({ signal }: CallContext, attempts = Math.max(3, this.#hosts.length + 1)): RetryOptions {
+    return {
       signal,
       attempts,
       firstPauseMs: this.#hosts.length > 1 ? 20 : 100,
-      isPassing: (error) =>
-        isPassing(error) || isPassingRefusal(error) || passes(error) || this.#mayMove(error),
-    })
+      isPassing: (error) => isPassing(error) || isPassingRefusal(error) || this.#mayMove(error),
+    }
   }
 
   /** Whether a server did not answer, and there are others that may. */
@@ -164,14 +178,15 @@ export class Servers {
   }
 
   /** The body of the answer of the first server that gives one. */
-  async #send(statement: Statement, context: CallContext): Promise<Buffer> {
+  async #send(statement: Statement, context: CallContext, attempt?: Attempt): Promise<Buffer> {
+    const secret = (await this.#password?.read()) ?? ''
     try {
-      return await this.#sendTo(this.#host(), statement, context)
+      return await this.#sendTo(this.#host(), statement, secret, context, attempt)
     } catch (error) {
       // The password may have been changed at the server and in its file.
-      if (!isRefusedLogin(error) || this.#password === null || !(await this.#password.hasChanged()))
+      if (!isRefusedLogin(error) || this.#password === null || !(await this.#password.hasChanged(secret)))
         throw error
-      return await this.#sendTo(this.#host(), statement, context)
+      return await this.#sendTo(this.#host(), statement, await this.#password.read(), context, attempt)
     }
   }
 
@@ -183,9 +198,14 @@ export class Servers {
     )
   }
 
-  async #sendTo(host: Host, statement: Statement, context: CallContext): Promise<Buffer> {
+  async #sendTo(
+    host: Host,
+    statement: Statement,
+    secret: string,
+    context: CallContext,
+    attempt?: Attempt,
+  ): Promise<Buffer> {
     const { kind, body, sql } = statement
-    const secret = this.#password === null ? '' : await this.#password.read()
     const login = Buffer.from(`${this.#config.user}:${secret}`).toString('base64')
     const headers = { authorization: `Basic ${login}` }
     const queryId = randomUUID()
@@ -197,6 +217,7 @@ export class Servers {
           path: `/?${this.#parameters(statement, queryId)}`,
           headers,
           body: body ?? sql,
+          ...(attempt && { sent: attempt.sent }),
         },
         context,
       )
@@ -221,8 +242,13 @@ export class Servers {
       max_ast_elements: String(MAX_ELEMENTS),
       max_expanded_ast_elements: String(MAX_ELEMENTS),
     })
-    if (this.#config.cluster !== undefined) parameters.set('load_balancing', 'in_order')
-    for (const [name, value] of Object.entries(settings)) parameters.set(name, String(value))
+    if (this.#config.cluster !== undefined) {
+      // Of each shard the first replica that is up, whichever server is asked: reads then see what was written.
+      parameters.set('load_balancing', 'in_order')
+      parameters.set('prefer_localhost_replica', '0')
+    }
+    for (const [name, value] of Object.entries(this.settings.named(settings)))
+      parameters.set(name, String(value))
     if (body !== undefined) parameters.set('query', sql)
     // The server sees to it as well that a read changes nothing. Last, since it forbids what comes after it.
     if (!changes) parameters.set('readonly', '2')
@@ -250,12 +276,12 @@ const MAX_QUERY_BYTES = 64 * 1_024 * 1_024
 const MAX_ELEMENTS = 10_000_000
 
 async function wholeBody(body: AsyncIterable<Buffer>, historian: string): Promise<Buffer> {
-  const pieces: Buffer[] = []
+  const chunks: Buffer[] = []
   let bytes = 0
-  for await (const piece of body) {
-    bytes += piece.length
+  for await (const chunk of body) {
+    bytes += chunk.length
     if (bytes > MAX_ANSWER_BYTES) throw unavailable(historian, 'its answer is too large')
-    pieces.push(piece)
+    chunks.push(chunk)
   }
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }

@@ -4,12 +4,15 @@ import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
 import type { ClickhouseConfig } from './config.ts'
 import { quoteName, quoteText } from './quote.ts'
+import { ServerSettings } from './server-settings.ts'
 import type { Servers } from './servers.ts'
 
 interface Table {
   readonly name: string
   /** Columns and their types, in the order in which they are made. */
   readonly columns: Readonly<Record<string, string>>
+  /** How columns are compressed, where the servers can. */
+  readonly codecs: Readonly<Record<string, string>>
   readonly orderBy: string
   readonly partitionBy: string | null
 }
@@ -30,15 +33,40 @@ const TAGS = {
   units: 'String',
   hasUnits: 'UInt8',
   stepped: 'UInt8',
+  maxGap: 'String',
+  states: 'String',
   deleted: 'UInt8',
   version: 'UInt64',
+} as const
+
+/**
+ * Columns that tables of earlier versions do not have: they are added, or read as empty where nothing may be changed.
+ */
+const ADDED: ReadonlySet<string> = new Set(['maxGap', 'states'])
+
+/**
+ * Differences, then ZSTD: of what sensors send, times and values come to a seventh of what the default takes, and to
+ * less than with DoubleDelta and Gorilla (docs/historians/clickhouse.md).
+ */
+const POINT_CODECS = {
+  tag: 'ZSTD(1)',
+  time: 'Delta, ZSTD(1)',
+  value: 'Delta, ZSTD(1)',
+  status: 'ZSTD(1)',
+  version: 'Delta, ZSTD(1)',
 } as const
 
 /** Rows between two marks of the index: a tenth of the default, since most reads want a few points of many tags. */
 const GRANULARITY = 1_024
 
 /** Calendar months of microseconds before 1970 and far ahead, which dates of the server do not reach: mean months. */
-const MONTH_US = 2_629_746_000_000
+export const MONTH_US = 2_629_746_000_000
+
+interface Lacking {
+  readonly table: string
+  readonly column: string
+  readonly type: string
+}
 
 /** The tables of one historian: their names in SQL, and that they are there and as they should be. */
 export class Tables {
@@ -50,6 +78,7 @@ export class Tables {
   readonly #servers: Servers
   readonly #log: DriverLog
   #ready: Promise<void> | null = null
+  #lacking: readonly Lacking[] = []
 
   constructor(historian: string, config: ClickhouseConfig, servers: Servers, log: DriverLog) {
     this.#historian = historian
@@ -75,6 +104,11 @@ export class Tables {
     await aborting(this.#ready, context.signal)
   }
 
+  /** Whether the table of tags does not have a column, because it is of an earlier version and may not be changed. */
+  lacks(column: string): boolean {
+    return this.#lacking.some((lacking) => lacking.column === column)
+  }
+
   /** The tables are looked at anew at the next call. */
   forget(): void {
     this.#ready = null
@@ -91,24 +125,39 @@ export class Tables {
       {
         name: `${tablePrefix}points${local}`,
         columns: POINTS,
+        codecs: POINT_CODECS,
         orderBy: '(tag, time)',
         partitionBy: partitionBy === 'month' ? `intDiv(time, ${MONTH_US})` : null,
       },
-      { name: `${tablePrefix}tags${local}`, columns: TAGS, orderBy: '(id, name)', partitionBy: null },
+      {
+        name: `${tablePrefix}tags${local}`,
+        columns: TAGS,
+        codecs: {},
+        orderBy: '(id, name)',
+        partitionBy: null,
+      },
     ]
   }
 
   async #prepare(context: CallContext): Promise<void> {
-    if (await this.#check(context)) return
+    await this.#learnSettings(context)
+    if (await this.#check(context)) {
+      await this.#addColumns(context)
+      return
+    }
     const { cluster, database, writable } = this.#config
     if (!writable) throw unavailable(this.#historian, `its tables are missing in the database ${database}`)
     const on = cluster === undefined ? '' : ` ON CLUSTER ${quoteName(cluster)}`
     // Servers of the cluster that are down make their tables when they come back, from the list of statements.
-    const settings = cluster === undefined ? {} : { distributed_ddl_task_timeout: DDL_SECONDS }
-    const run = (sql: string) => this.#servers.change('schema', sql, context, { settings })
+    const waits = cluster === undefined ? {} : { distributed_ddl_task_timeout: DDL_SECONDS }
+    const run = (sql: string) => this.#servers.execute('schema', sql, context, { settings: waits })
     await run(`CREATE DATABASE IF NOT EXISTS ${quoteName(database)}${on}`)
+    const { hasCodecs, ofTables } = this.#servers.settings
+    const settings = Object.entries({ index_granularity: GRANULARITY, ...ofTables })
+      .map(([setting, value]) => `${setting} = ${value}`)
+      .join(', ')
     for (const table of this.#tables()) {
-      const columns = columnsOf(table)
+      const columns = columnsOf(table, hasCodecs ? table.codecs : {})
       const name = `${quoteName(database)}.${quoteName(table.name)}`
       const engine =
         cluster === undefined
@@ -117,13 +166,13 @@ export class Tables {
       const partition = table.partitionBy === null ? '' : ` PARTITION BY ${table.partitionBy}`
       await run(
         `CREATE TABLE IF NOT EXISTS ${name}${on} (${columns}) ENGINE = ${engine}${partition} ` +
-          `ORDER BY ${table.orderBy} SETTINGS index_granularity = ${GRANULARITY}`,
+          `ORDER BY ${table.orderBy} SETTINGS ${settings}`,
       )
       if (cluster === undefined) continue
       const whole = `${quoteName(database)}.${quoteName(table.name.replace(/_local$/, ''))}`
       const key = table.columns === POINTS ? 'tag' : 'id'
       await run(
-        `CREATE TABLE IF NOT EXISTS ${whole}${on} (${columns}) ENGINE = ` +
+        `CREATE TABLE IF NOT EXISTS ${whole}${on} (${columnsOf(table, {})}) ENGINE = ` +
           `Distributed(${quoteName(cluster)}, ${quoteName(database)}, ${quoteName(table.name)}, ${key})`,
       )
     }
@@ -131,6 +180,38 @@ export class Tables {
     if (!(await this.#check(context))) {
       throw unavailable(this.#historian, `its tables are missing in the database ${database}`)
     }
+  }
+
+  async #addColumns(context: CallContext): Promise<void> {
+    const { cluster, database, writable } = this.#config
+    if (this.#lacking.length === 0 || !writable) return
+    const on = cluster === undefined ? '' : ` ON CLUSTER ${quoteName(cluster)}`
+    const waits = cluster === undefined ? {} : { distributed_ddl_task_timeout: DDL_SECONDS }
+    let failure: unknown = null
+    for (const { table, column, type } of this.#lacking) {
+      const name = `${quoteName(database)}.${quoteName(table)}`
+      const sql = `ALTER TABLE ${name}${on} ADD COLUMN ${column} ${type}`
+      // Another process may be faster, which makes an error of it.
+      await this.#servers.execute('schema', sql, context, { settings: waits }).catch((error: unknown) => {
+        failure = error
+      })
+    }
+    await this.#check(context)
+    if (this.#lacking.length === 0) return
+    const names = this.#lacking.map(({ table, column }) => `${column} of ${table}`).join(', ')
+    throw unavailable(this.#historian, `columns could not be added: ${names}`, failure)
+  }
+
+  async #learnSettings(context: CallContext): Promise<void> {
+    const asked = ServerSettings.asked.map(quoteText).join(', ')
+    const found = await this.#servers.read(
+      'schema',
+      `SELECT name FROM system.settings WHERE name IN (${asked}) ` +
+        `UNION ALL SELECT name FROM system.merge_tree_settings WHERE name IN (${asked})`,
+      { name: 'text' },
+      context,
+    )
+    this.#servers.settings.learn(found.name)
   }
 
   /** Whether all tables are there; HISTORIAN_UNAVAILABLE when one of them is another than expected. */
@@ -147,6 +228,7 @@ export class Tables {
       types.getOrInsertComputed(table, () => new Map()).set(found.name[i]!, found.type[i]!)
     })
     const wanted = this.#tables()
+    const lacking: Lacking[] = []
     const missing = wanted.filter(({ name }) => !types.has(name) || !types.has(name.replace(/_local$/, '')))
     for (const { name, columns } of wanted) {
       for (const table of new Set([name, name.replace(/_local$/, '')])) {
@@ -155,6 +237,10 @@ export class Tables {
         for (const [column, type] of Object.entries(columns)) {
           const actual = there.get(column)
           if (actual === type) continue
+          if (actual === undefined && ADDED.has(column)) {
+            lacking.push({ table, column, type })
+            continue
+          }
           const what = actual === undefined ? 'is missing' : `is of type ${actual.slice(0, 60)}`
           throw unavailable(
             this.#historian,
@@ -163,6 +249,7 @@ export class Tables {
         }
       }
     }
+    this.#lacking = lacking
     if (missing.length > 0) return false
     await this.#checkEngines(wanted, context)
     return true
@@ -193,9 +280,9 @@ export class Tables {
 const DDL_SECONDS = 20
 const PREPARE_SECONDS = 60
 
-function columnsOf({ columns }: Table): string {
+function columnsOf({ columns }: Table, codecs: Readonly<Record<string, string>>): string {
   return Object.entries(columns)
-    .map(([name, type]) => `${name} ${type}`)
+    .map(([name, type]) => (name in codecs ? `${name} ${type} CODEC(${codecs[name]})` : `${name} ${type}`))
     .join(', ')
 }
 

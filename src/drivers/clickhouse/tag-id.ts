@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 
 /**
- * The number that stands for a tag in the table of points: the first 8 bytes of the SHA-256 of its name in UTF-8, read as a
- * little-endian UInt64. It follows from the name alone, so that every process in front of the same tables knows it without
- * asking, and a read needs no look-up. In SQL: `reinterpretAsUInt64(substring(SHA256(name), 1, 8))`.
+ * The number that stands for a tag in the table of points: the first 8 bytes of the SHA-256 of its name in UTF-8, read
+ * as a little-endian UInt64. It follows from the name alone, so that every process in front of the same tables knows it
+ * without asking, and a read needs no look-up. In SQL: `reinterpretAsUInt64(substring(SHA256(name), 1, 8))`.
  */
 export interface TagId {
   readonly low: number

@@ -6,20 +6,26 @@ import type {
   TagEntry,
   TagMetadata,
   TagPage,
+  TagPut,
   TagQuery,
 } from '../../historian/contract.ts'
-import { withTimeLimit } from '../../historian/remote/time-limit.ts'
-import { outcomeUnknown } from '../../historian/remote/unavailable.ts'
-import { isUntouched } from './errors.ts'
+import { makeChange, type RemoteChange } from '../../historian/remote/change.ts'
+import { tagMetadata } from '../../historian/tag-metadata.ts'
+import {
+  changeOptionalMetadata,
+  decodeOptionalMetadata,
+  encodeStates,
+} from '../../series/optional-metadata.ts'
 import { GroupedInserts } from './grouped-inserts.ts'
 import { bytesOf, encodeBlock, encodeTexts } from './native.ts'
 import { INSERT_ATTEMPTS, type InsertOptions } from './point-writer.ts'
 import { quoteText } from './quote.ts'
-import { literalPart } from './search-literal.ts'
+import { literalParts } from './search-literal.ts'
 import type { Servers } from './servers.ts'
 import type { Tables } from './tables.ts'
 import { type TagId, tagId } from './tag-id.ts'
-import { STEP, type VersionClock } from './version-clock.ts'
+import type { VersionClock } from './version-clock.ts'
+import type { OtherProcesses } from './version-marks.ts'
 
 /** The state of a tag that the table tells, deleted ones too. */
 interface TagState {
@@ -28,7 +34,9 @@ interface TagState {
   readonly version: bigint
 }
 
-interface TagRow extends TagEntry {
+interface TagRow {
+  readonly name: string
+  readonly metadata: TagMetadata
   readonly deleted: boolean
   readonly version: bigint
 }
@@ -43,13 +51,14 @@ const FIRST_PAGE = 1_000
 const LARGEST_PAGE = 50_000
 
 /**
- * The table of tags: one row per change, of which the one with the largest version counts. A row of a deleted tag stays, so that
- * it outweighs those before it wherever they are.
+ * The table of tags: one row per change, of which the one with the largest version counts. A row of a deleted tag
+ * stays, so that it outweighs those before it wherever they are.
  */
 export class TagTable {
   readonly #historian: string
   readonly #servers: Servers
   readonly #tables: Tables
+  readonly #others: OtherProcesses
   readonly #clock: VersionClock
   readonly #options: InsertOptions
   readonly #inserts: GroupedInserts<readonly TagRow[]>
@@ -61,12 +70,14 @@ export class TagTable {
     historian: string,
     servers: Servers,
     tables: Tables,
+    others: OtherProcesses,
     clock: VersionClock,
     options: InsertOptions,
   ) {
     this.#historian = historian
     this.#servers = servers
     this.#tables = tables
+    this.#others = others
     this.#clock = clock
     this.#options = options
     this.#inserts = new GroupedInserts(historian, (groups) => this.#send(groups))
@@ -86,23 +97,24 @@ export class TagTable {
   }
 
   /**
-   * Makes sure that the tags of a write are there: makes the missing ones, or rejects with TAG_NOT_FOUND. Names that were seen
-   * before cost no look-up but one question: whether any tag was deleted since, here or through another process.
+   * Makes sure that the tags of a write are there: makes the missing ones, or rejects with TAG_NOT_FOUND. Names that
+   * were seen before cost no look-up but one question: whether any tag was deleted since, here or through another
+   * process.
    */
-  async ensure(names: readonly string[], create: boolean, context: CallContext): Promise<void> {
+  async ensure(names: readonly string[], create: boolean, change: RemoteChange): Promise<void> {
     // Asked before the look-up: a deletion in between is then seen by the look-up or by the next question.
-    const deletions = await this.#readDeletions(context)
+    const deletions = await this.#others.look(change)
     if (deletions !== this.#deletions) {
       this.#known.clear()
       this.#deletions = deletions
     }
     const unknown = [...new Set(names.filter((name) => !this.#known.has(name)))]
     if (unknown.length === 0) return
-    const states = await this.#states(unknown, context)
+    const states = await this.#states(unknown, change)
     const missing = unknown.filter((name) => states.get(name)?.deleted ?? true)
     if (missing.length > 0 && !create) throw tagNotFound(this.#historian, missing[0]!)
     if (missing.length > 0) {
-      await this.#checkIds(missing, context)
+      await this.#checkIds(missing, change)
       // The smallest version that counts: metadata that somebody stores at the same time is not overwritten by it.
       const rows = missing.map((name) => ({
         name,
@@ -110,35 +122,35 @@ export class TagTable {
         deleted: false,
         version: (states.get(name)?.version ?? 0n) + 1n,
       }))
-      await this.#insert(rows, context)
+      await this.#insert(rows, change)
     }
     if (this.#known.size > MAX_KNOWN) this.#known.clear()
     for (const name of unknown) this.#known.add(name)
   }
 
-  async put(
-    entries: readonly TagEntry[],
-    mode: PutMode,
-    context: CallContext,
-  ): Promise<readonly PutOutcome[]> {
+  async put(entries: readonly TagPut[], mode: PutMode, change: RemoteChange): Promise<readonly PutOutcome[]> {
     const names = entries.map(({ name }) => name)
-    const states = new Map(await this.#states([...new Set(names)], context))
+    const states = new Map(await this.#states([...new Set(names)], change))
     const rows = new Map<string, TagRow>()
     let made = false
-    const outcomes = entries.map(({ name, metadata }): PutOutcome => {
+    const outcomes = entries.map(({ name, metadata: put }): PutOutcome => {
       const state = states.get(name)
       const isThere = state !== undefined && !state.deleted
       if (mode === 'create' && isThere) return 'exists'
       if (mode === 'update' && !isThere) return 'missing'
       made ||= !isThere
+      const optional = changeOptionalMetadata(isThere ? state.metadata : {}, put)
+      // `stepped` as it was put: what is read of a tag with states says that it is stepped.
+      const { description, units, stepped } = put
+      const metadata = { description, units, stepped, ...optional }
       const row = { name, metadata, deleted: false, version: this.#versionAfter(state) }
       rows.set(name, row)
       states.set(name, row)
       return 'stored'
     })
     if (rows.size === 0) return outcomes
-    if (made) await this.#checkIds([...rows.keys()], context)
-    await this.#insert([...rows.values()], context)
+    if (made) await this.#checkIds([...rows.keys()], change)
+    await this.#insert([...rows.values()], change)
     return outcomes
   }
 
@@ -149,8 +161,8 @@ export class TagTable {
     if (missing >= 0) throw tagNotFound(this.#historian, names[missing]!)
   }
 
-  async delete(names: readonly string[], context: CallContext): Promise<void> {
-    const states = await this.#states(names, context)
+  async delete(names: readonly string[], change: RemoteChange): Promise<void> {
+    const states = await this.#states(names, change)
     const rows = [...states].map(([name, state]) => ({
       name,
       metadata: NO_METADATA,
@@ -158,11 +170,11 @@ export class TagTable {
       version: this.#versionAfter(state),
     }))
     for (const name of names) this.#known.delete(name)
-    await this.#insert(rows, context)
+    await this.#insert(rows, change)
   }
 
   async search({ pattern, after, limit }: TagQuery, context: CallContext): Promise<TagPage> {
-    const literal = pattern === null ? null : literalPart(pattern.text)
+    const literals = pattern === null ? [] : literalParts(pattern)
     const found: TagEntry[] = []
     let last = after
     for (
@@ -170,7 +182,7 @@ export class TagTable {
       ;
       page = Math.min(page * 4, LARGEST_PAGE)
     ) {
-      const entries = await this.#page(last, literal, page, context)
+      const entries = await this.#page(last, literals, page, context)
       for (const entry of entries) {
         if (pattern !== null && !pattern.matches(entry.name, entry.metadata.description)) continue
         if (found.length === limit) return { tags: found, more: true }
@@ -183,12 +195,12 @@ export class TagTable {
 
   async #page(
     after: string | null,
-    literal: string | null,
+    literals: readonly string[],
     limit: number,
     context: CallContext,
   ): Promise<readonly TagEntry[]> {
     const conditions = ['deleted_ = 0']
-    if (literal !== null) {
+    for (const literal of literals) {
       const part = quoteText(literal)
       conditions.push(
         `(positionCaseInsensitive(name, ${part}) > 0 OR positionCaseInsensitive(description_, ${part}) > 0)`,
@@ -197,7 +209,7 @@ export class TagTable {
     // Names are unique over the shards, and the order of texts here is that of their UTF-8 bytes.
     const rows = await this.#servers.read(
       'metadata',
-      `SELECT name, ${LATEST} FROM ${this.#tables.tags} ` +
+      `SELECT name, ${this.#latest()} FROM ${this.#tables.tags} ` +
         `${after === null ? '' : `WHERE name > ${quoteText(after)} `}GROUP BY name ` +
         `HAVING ${conditions.join(' AND ')} ORDER BY name LIMIT ${limit}`,
       KINDS,
@@ -213,7 +225,7 @@ export class TagTable {
       const ids = idList(names.slice(from, from + MAX_IDS).map(tagId))
       const rows = await this.#servers.read(
         'metadata',
-        `SELECT name, ${LATEST} FROM ${this.#tables.tags} WHERE id IN (${ids}) GROUP BY name`,
+        `SELECT name, ${this.#latest()} FROM ${this.#tables.tags} WHERE id IN (${ids}) GROUP BY name`,
         KINDS,
         context,
       )
@@ -227,6 +239,14 @@ export class TagTable {
       })
     }
     return states
+  }
+
+  /** SQL of the row of a tag that counts. */
+  #latest(): string {
+    const columns = LATEST.map((column) =>
+      this.#tables.lacks(column) ? `'' AS ${column}_` : `argMax(${column}, version) AS ${column}_`,
+    )
+    return [...columns, 'max(version) AS version_'].join(', ')
   }
 
   /** Two names with the same id would share their points; of 10 million tags the chance is 1 to 400,000. */
@@ -257,24 +277,14 @@ export class TagTable {
     }
   }
 
-  async #readDeletions(context: CallContext): Promise<string> {
-    const rows = await this.#servers.read(
-      'metadata',
-      `SELECT count() AS deleted_, groupBitXor(cityHash64(id, version)) AS hash_ FROM ${this.#tables.tags} WHERE deleted = 1`,
-      { deleted_: 'number', hash_: 'bigint' },
-      context,
-    )
-    return `${rows.deleted_[0]} ${rows.hash_[0]}`
-  }
-
-  /** The clock's version, or a later one where a clock elsewhere is ahead: a change that saw a row outweighs it. */
+  /** A change that saw a row outweighs it. */
   #versionAfter(state: TagState | undefined): bigint {
-    const version = this.#clock.take(1)
-    return state !== undefined && state.version >= version ? state.version + STEP : version
+    if (state !== undefined) this.#clock.meet(state.version)
+    return this.#clock.take()
   }
 
-  async #insert(rows: readonly TagRow[], context: CallContext): Promise<void> {
-    if (rows.length > 0) await this.#inserts.add(rows, rows.length, context)
+  async #insert(rows: readonly TagRow[], change: RemoteChange): Promise<void> {
+    if (rows.length > 0) await this.#inserts.request(change, rows, rows.length)
   }
 
   async #send(groups: readonly (readonly TagRow[])[]): Promise<void> {
@@ -301,28 +311,27 @@ export class TagTable {
         { name: 'units', type: 'String', bytes: texts(({ metadata }) => metadata.units ?? '') },
         { name: 'hasUnits', type: 'UInt8', bytes: flags(({ metadata }) => metadata.units !== null) },
         { name: 'stepped', type: 'UInt8', bytes: flags(({ metadata }) => metadata.stepped) },
+        { name: 'maxGap', type: 'String', bytes: texts(({ metadata }) => metadata.maxGap ?? '') },
+        { name: 'states', type: 'String', bytes: texts(({ metadata }) => encodeStates(metadata.states)) },
         { name: 'deleted', type: 'UInt8', bytes: flags(({ deleted }) => deleted) },
         { name: 'version', type: 'UInt64', bytes: bytesOf(versions) },
       ]),
     )
     const { settings, isWhole, timeoutSeconds } = this.#options
-    try {
-      await withTimeLimit(this.#historian, timeoutSeconds, new AbortController(), (context) =>
-        this.#servers.change(
-          'metadata',
-          `INSERT INTO ${this.#tables.tags} (${COLUMNS}) FORMAT Native`,
-          context,
-          { settings, body, attempts: INSERT_ATTEMPTS },
-        ),
-      )
-    } catch (error) {
-      if (!(error instanceof TidemarkError) || isUntouched(error, isWhole)) throw error
-      throw outcomeUnknown(this.#historian, error)
-    }
+    const { signal } = new AbortController()
+    await makeChange({ historian: this.#historian, seconds: timeoutSeconds, signal }, (change) =>
+      this.#servers.insert(
+        change,
+        'metadata',
+        `INSERT INTO ${this.#tables.tags} (${COLUMNS}) FORMAT Native`,
+        { settings, body, isWhole, attempts: INSERT_ATTEMPTS },
+      ),
+    )
   }
 }
 
-const COLUMNS = 'id, name, description, hasDescription, units, hasUnits, stepped, deleted, version'
+const COLUMNS =
+  'id, name, description, hasDescription, units, hasUnits, stepped, maxGap, states, deleted, version'
 
 const MAX_KNOWN = 2_000_000
 
@@ -333,17 +342,22 @@ const KINDS = {
   units_: 'text',
   hasUnits_: 'number',
   stepped_: 'number',
+  maxGap_: 'text',
+  states_: 'text',
   deleted_: 'number',
   version_: 'bigint',
 } as const
 
-/** The row of a tag that counts. */
 const LATEST = [
-  ...['description', 'hasDescription', 'units', 'hasUnits', 'stepped', 'deleted'].map(
-    (column) => `argMax(${column}, version) AS ${column}_`,
-  ),
-  'max(version) AS version_',
-].join(', ')
+  'description',
+  'hasDescription',
+  'units',
+  'hasUnits',
+  'stepped',
+  'maxGap',
+  'states',
+  'deleted',
+]
 
 interface MetadataRows {
   readonly description_: readonly string[]
@@ -351,14 +365,19 @@ interface MetadataRows {
   readonly units_: readonly string[]
   readonly hasUnits_: Float64Array
   readonly stepped_: Float64Array
+  readonly maxGap_: readonly string[]
+  readonly states_: readonly string[]
 }
 
 function metadataAt(rows: MetadataRows, index: number): TagMetadata {
-  return {
-    description: rows.hasDescription_[index] === 1 ? rows.description_[index]! : null,
-    units: rows.hasUnits_[index] === 1 ? rows.units_[index]! : null,
-    stepped: rows.stepped_[index] === 1,
-  }
+  return tagMetadata(
+    {
+      description: rows.hasDescription_[index] === 1 ? rows.description_[index]! : null,
+      units: rows.hasUnits_[index] === 1 ? rows.units_[index]! : null,
+      stepped: rows.stepped_[index] === 1,
+    },
+    decodeOptionalMetadata(rows.maxGap_[index]!, rows.states_[index]!),
+  )
 }
 
 export function idList(ids: readonly TagId[]): string {

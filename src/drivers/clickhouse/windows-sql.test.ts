@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { evenGrid } from '../../time/grid.ts'
 import { instantFromUs } from '../../time/instant.ts'
-import { pieces, windowSql } from './windows-sql.ts'
+import { chunks, windowSql } from './windows-sql.ts'
 
 /** What the server computes from the SQL for a time, by its rules for whole numbers. */
 function evaluate(sql: string, time: number): number {
@@ -29,12 +29,12 @@ function windowOf(edges: Float64Array, time: number): number {
 /** Checks each edge, the times beside it, and what lies between. */
 function check(edges: Float64Array): void {
   let next = 0
-  for (const piece of pieces(edges)) {
-    assert.equal(piece.start, next)
-    const { edges: part } = piece
+  for (const chunk of chunks(edges)) {
+    assert.equal(chunk.start, next)
+    const { edges: part } = chunk
     for (let i = 0; i + 1 < part.length; i++) {
       for (const time of [part[i]!, Math.floor((part[i]! + part[i + 1]!) / 2), part[i + 1]! - 1]) {
-        assert.equal(piece.start + evaluate(piece.sql, time), windowOf(edges, time), `${time}`)
+        assert.equal(chunk.start + evaluate(chunk.sql, time), windowOf(edges, time), `${time}`)
       }
     }
     next += part.length - 1
@@ -63,7 +63,7 @@ describe('the window of a time, computed at the server', () => {
       { numRuns: 200 },
     )
     const grid = evenGrid(instantFromUs(1_700_000_000_500_000), instantFromUs(1_700_019_999_000_001), 1_000)
-    assert.equal(pieces(grid).length, 1)
+    assert.equal(chunks(grid).length, 1)
     check(grid)
   })
 

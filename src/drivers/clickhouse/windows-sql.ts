@@ -7,7 +7,8 @@ const MAX_COMPARED_WINDOWS = 64
 const LARGEST_PRODUCT = 4e18
 
 /**
- * SQL that gives the number, from 0, of the window that `time` lies in; only for times from the first edge to before the last.
+ * SQL that gives the number, from 0, of the window that `time` lies in; only for times from the first edge to before
+ * the last.
  * @param edges  n + 1 ascending instants for n windows [edge, next edge)
  * @returns      `null` when the windows are too many for how unequal they are, and have to be halved
  */
@@ -22,8 +23,9 @@ export function windowSql(edges: Float64Array): string | null {
 }
 
 /**
- * For edges that are an even grid, rounded to whole microseconds in whatever way: edge i is the first edge plus the whole
- * part of (i * span + shift) / count for some shift, and solving that for i is one division, exact in whole numbers.
+ * For edges that are an even grid, rounded to whole microseconds in whatever way: edge i is the first edge plus the
+ * whole part of (i * span + shift) / count for some shift, and solving that for i is one division, exact in whole
+ * numbers.
  */
 function evenSql(edges: Float64Array): string | null {
   const count = edges.length - 1
@@ -43,16 +45,16 @@ function evenSql(edges: Float64Array): string | null {
 }
 
 /** Windows that one query can tell apart. */
-export interface WindowPiece {
+export interface WindowChunk {
   readonly edges: Float64Array
   readonly sql: string
   /** Number of its first window among all. */
   readonly start: number
 }
 
-/** Edges in pieces that `windowSql` can take, each beginning with the last edge of the one before. */
-export function pieces(edges: Float64Array): readonly WindowPiece[] {
-  const found: WindowPiece[] = []
+/** Edges in chunks that `windowSql` can take, each beginning with the last edge of the one before. */
+export function chunks(edges: Float64Array): readonly WindowChunk[] {
+  const found: WindowChunk[] = []
   const cut = (from: number, to: number) => {
     const part = edges.subarray(from, to + 1)
     const sql = windowSql(part)

@@ -1,35 +1,44 @@
 import type {
   AggregateQuery,
+  BoundingValues,
   CallContext,
   Capabilities,
+  GapsQuery,
   Historian,
   IntegralQuery,
   InterpolationQuery,
-  Neighbours,
+  PlotPoints,
+  PlotQuery,
   PointQuery,
   PutMode,
   PutOutcome,
   RangeQuery,
   RangeResult,
-  TagEntry,
   TagMetadata,
   TagPage,
+  TagPut,
   TagQuery,
   TagRange,
   TagRename,
+  TooOldPoints,
   WriteBatch,
 } from '../../historian/contract.ts'
 import { defineDriver, type HistorianOwner } from '../../historian/driver.ts'
 import type { MaybePromise } from '../../historian/maybe-promise.ts'
-import { literalPrefix } from '../../historian/tag-pattern.ts'
+import type { HistorianMeasures } from '../../historian/measures.ts'
+import { tagMetadata } from '../../historian/tag-metadata.ts'
+import { literalPrefix, narrowest } from '../../historian/tag-pattern.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
+import type { GapPage } from '../../series/gaps.ts'
 import type { Integrals } from '../../series/reads.ts'
-import type { HistorianStore } from '../../storage/historian-store.ts'
-import { openHistorianStore } from '../../storage/open-historian.ts'
-import { STORED_AGGREGATES } from '../../storage/signal-reads.ts'
-import { MAX_TEXT_UNITS, type TagRecord } from '../../storage/tag-record.ts'
-import { embeddedConfigSchema } from './config.ts'
+import { foldCase } from '../../series/tag-names.ts'
+import { MAX_TEXT_UNITS, type TagRecord } from '../../storage/catalog/tag-record.ts'
+import type { ArchiveSettings } from '../../storage/engine/archiving.ts'
+import type { FileStore } from '../../storage/engine/file-store.ts'
+import { openFileStore } from '../../storage/engine/open-file-store.ts'
+import { STORED_AGGREGATES } from '../../storage/reads/signal-reads.ts'
+import { type EmbeddedConfig, embeddedConfigSchema } from './config.ts'
 import { readOnly, textTooLong } from './errors.ts'
 
 /** The embedded historian: points in a folder of the data directory, no server needed. */
@@ -38,28 +47,58 @@ export const embedded = defineDriver({
   configSchema: embeddedConfigSchema,
   isLocal: true,
   ownFolder: ({ path }) => path ?? null,
-  open: async ({ writable, path }, { name, directory, owner, log }) =>
-    new EmbeddedHistorian(
-      await openHistorianStore(path ?? directory, {
+  retention: ({ retention }) => retention,
+  archiveFolder: ({ archive }) => archive ?? null,
+  open: async (config, { name, directory, before, owner, log }) => {
+    const { writable, path, retention } = config
+    const archive = archiveOf(config)
+    return new EmbeddedHistorian(
+      await openFileStore(path ?? directory, {
         historian: name,
         owner: writable && owner === undefined,
+        create: owner === undefined,
+        before: before ?? null,
+        ...(owner !== undefined && { movedOn: (version: number) => owner.movedOn?.(version) }),
+        retention: { rules: retention },
         log,
+        ...(archive === null ? {} : { archive }),
       }),
       writable,
       owner ?? null,
-    ),
+      archive !== null || retention.length > 0,
+    )
+  },
 })
+
+function archiveOf({
+  archive,
+  archiveSeconds,
+  archiveKeepMegabytes,
+}: EmbeddedConfig): ArchiveSettings | null {
+  if (archive === undefined) return null
+  return { folder: archive, everyMs: archiveSeconds * 1_000, keepBytes: archiveKeepMegabytes * 2 ** 20 }
+}
 
 /** The historian contract over src/storage: what is here only translates. */
 export class EmbeddedHistorian implements Historian {
   readonly name: string
   readonly type = 'embedded'
   readonly capabilities: Capabilities
-  readonly #store: HistorianStore
+  readonly #store: FileStore
   readonly #owner: HistorianOwner | null
+  readonly #isMeasuredByOwner: boolean
 
-  /** @param owner  makes the changes when the store was opened to read; `null` otherwise */
-  constructor(store: HistorianStore, writable: boolean, owner: HistorianOwner | null = null) {
+  /**
+   * @param owner              makes the changes when the store was opened to read; `null` otherwise
+   * @param isMeasuredByOwner  whether there are measures that only its owner knows: of archive and retention
+   */
+  constructor(
+    store: FileStore,
+    writable: boolean,
+    owner: HistorianOwner | null = null,
+    isMeasuredByOwner = false,
+  ) {
+    this.#isMeasuredByOwner = isMeasuredByOwner
     this.name = store.historian
     this.#store = store
     this.#owner = owner
@@ -73,7 +112,15 @@ export class EmbeddedHistorian implements Historian {
       aggregates: STORED_AGGREGATES,
       interpolation: true,
       integrals: true,
+      plots: true,
+      gaps: true,
+      signalGaps: true,
+      comparisons: true,
     }
+  }
+
+  get id(): string {
+    return this.#store.id
   }
 
   async checkHealth({ signal }: CallContext): Promise<void> {
@@ -84,6 +131,19 @@ export class EmbeddedHistorian implements Historian {
   async trouble({ signal }: CallContext): Promise<string | null> {
     if (this.#owner === null || !this.capabilities.write) return this.#store.trouble
     return (await this.#owner.change('trouble', [], signal)) as string | null
+  }
+
+  async measure({ signal }: CallContext): Promise<HistorianMeasures> {
+    const measures = this.#store.measure()
+    if (this.#owner === null || !this.#isMeasuredByOwner || !this.capabilities.write) return measures
+    const ofOwner = (await this.#owner.change('measure', [], signal)) as HistorianMeasures | null
+    return ofOwner === null
+      ? measures
+      : { ...measures, archiveLagSeconds: ofOwner.archiveLagSeconds, retention: ofOwner.retention }
+  }
+
+  readerAt(reader: number, version: number | null): void {
+    this.#store.readerAt(reader, version)
   }
 
   close(): Promise<void> {
@@ -99,7 +159,8 @@ export class EmbeddedHistorian implements Historian {
     const { tags, more } = await this.#store.searchTags(
       {
         matches: pattern === null ? null : (name, description) => pattern.matches(name, description),
-        foldedPrefix: pattern === null ? '' : literalPrefix(pattern.text),
+        foldedPrefix: pattern === null ? '' : literalPrefix(narrowest(pattern)),
+        ...(pattern === null ? {} : { foldedPattern: foldCase(narrowest(pattern)) }),
         after,
         limit,
       },
@@ -108,20 +169,23 @@ export class EmbeddedHistorian implements Historian {
     return { tags: tags.map((record) => ({ name: record.name, metadata: metadataOf(record) })), more }
   }
 
-  readPoints(queries: readonly PointQuery[], { signal }: CallContext): MaybePromise<PointColumns> {
-    return this.#store.readPoints(queries, signal)
+  readPoints(queries: readonly PointQuery[], context: CallContext): MaybePromise<PointColumns> {
+    const points = this.#store.readPoints(queries, context.signal)
+    if (points instanceof Promise) return this.#warned(points, context)
+    this.#warn(context)
+    return points
   }
 
-  readRanges(queries: readonly RangeQuery[], { signal }: CallContext): Promise<readonly RangeResult[]> {
-    return this.#store.readRanges(queries, signal)
+  readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
+    return this.#warned(this.#store.readRanges(queries, context.signal), context)
   }
 
-  readNeighbours(
+  readBoundingValues(
     tags: readonly string[],
     times: Float64Array,
-    { signal }: CallContext,
-  ): Promise<readonly Neighbours[]> {
-    return this.#store.readNeighbours(tags, times, signal)
+    context: CallContext,
+  ): Promise<readonly BoundingValues[]> {
+    return this.#warned(this.#store.readBoundingValues(tags, times, context.signal), context)
   }
 
   estimatePoints(
@@ -134,38 +198,47 @@ export class EmbeddedHistorian implements Historian {
 
   readAggregates(
     queries: readonly AggregateQuery[],
-    { signal }: CallContext,
+    context: CallContext,
   ): Promise<readonly AggregateColumns[]> {
-    return this.#store.readAggregates(queries, signal)
+    return this.#warned(this.#store.readAggregates(queries, context.signal), context)
   }
 
   readInterpolated(
     queries: readonly InterpolationQuery[],
-    { signal }: CallContext,
+    context: CallContext,
   ): Promise<readonly Float64Array[]> {
-    return this.#store.readInterpolated(queries, signal)
+    return this.#warned(this.#store.readInterpolated(queries, context.signal), context)
   }
 
-  readIntegrals(queries: readonly IntegralQuery[], { signal }: CallContext): Promise<readonly Integrals[]> {
-    return this.#store.readIntegrals(queries, signal)
+  readIntegrals(queries: readonly IntegralQuery[], context: CallContext): Promise<readonly Integrals[]> {
+    return this.#warned(this.#store.readIntegrals(queries, context.signal), context)
   }
 
-  async write(batch: WriteBatch, { signal }: CallContext): Promise<void> {
+  readPlots(queries: readonly PlotQuery[], context: CallContext): Promise<readonly PlotPoints[]> {
+    return this.#warned(this.#store.readPlots(queries, context.signal), context)
+  }
+
+  readGaps(queries: readonly GapsQuery[], context: CallContext): Promise<readonly GapPage[]> {
+    return this.#warned(this.#store.readGaps(queries, context.signal), context)
+  }
+
+  async write(batch: WriteBatch, { signal }: CallContext): Promise<TooOldPoints | null> {
     this.#checkWritable('write')
-    if (this.#owner === null) await this.#store.write(batch, signal)
-    else await this.#owner.change('write', [batch], signal)
+    if (this.#owner === null) return this.#store.write(batch, signal)
+    return (await this.#owner.change('write', [batch], signal)) as TooOldPoints | null
   }
 
   async putTags(
-    entries: readonly TagEntry[],
+    entries: readonly TagPut[],
     mode: PutMode,
     { signal }: CallContext,
   ): Promise<readonly PutOutcome[]> {
     this.#checkWritable('change tags')
-    const records = entries.map(({ name, metadata: { description, units, stepped } }) => {
+    const records = entries.map(({ name, metadata }) => {
+      const { description, units } = metadata
       if ((description?.length ?? 0) > MAX_TEXT_UNITS) throw textTooLong(this.name, name, 'description')
       if ((units?.length ?? 0) > MAX_TEXT_UNITS) throw textTooLong(this.name, name, 'units')
-      return { name, description, units, stepped }
+      return { name, ...metadata }
     })
     if (this.#owner === null) return this.#store.putTags(records, mode, signal)
     return (await this.#owner.change('putTags', [entries, mode], signal)) as readonly PutOutcome[]
@@ -197,6 +270,18 @@ export class EmbeddedHistorian implements Historian {
     else await this.#owner.change('renameTags', [renames, dryRun], signal)
   }
 
+  async #warned<Result>(read: Promise<Result>, context: CallContext): Promise<Result> {
+    const result = await read
+    this.#warn(context)
+    return result
+  }
+
+  /** After the read: what other processes wrote, and is damaged, is found by it. */
+  #warn({ warn }: CallContext): void {
+    const { leftOut } = this.#store
+    if (leftOut !== null) warn?.(leftOut)
+  }
+
   #checkWritable(operation: string): void {
     if (!this.capabilities.write) throw readOnly(this.name, operation)
   }
@@ -206,6 +291,6 @@ function metadataOfAll(records: readonly (TagRecord | null)[]): readonly (TagMet
   return records.map((record) => (record === null ? null : metadataOf(record)))
 }
 
-function metadataOf({ description, units, stepped }: TagRecord): TagMetadata {
-  return { description, units, stepped }
+function metadataOf(record: TagRecord): TagMetadata {
+  return tagMetadata(record, record)
 }

@@ -1,5 +1,5 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { MAX_TEXT_UNITS } from '../../storage/tag-record.ts'
+import { MAX_TEXT_UNITS } from '../../storage/catalog/tag-record.ts'
 
 /** A change of a historian that is configured read-only. Callers ask `capabilities` first. */
 export function readOnly(historian: string, operation: string): TidemarkError {

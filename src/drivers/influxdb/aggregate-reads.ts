@@ -2,7 +2,7 @@ import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { AggregateQuery, CallContext } from '../../historian/contract.ts'
 import { WindowAggregator } from '../../series/aggregate.ts'
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
-import type { SeriesPiece } from './answer-lines.ts'
+import type { SeriesChunk } from './answer-lines.ts'
 import type { Statement } from './client.ts'
 import { ColumnsGrower } from './columns-grower.ts'
 import { ServerRefusal } from './errors.ts'
@@ -44,8 +44,9 @@ const FUNCTIONS: Readonly<Partial<Record<AggregateName, readonly string[]>>> = {
 }
 
 /**
- * Runs of equally long windows of one query: days of a year are three, because of the changes of the clocks, and months of three
- * years 36. More of them are computed here: for each statement InfluxDB copies what it has of the series in memory.
+ * Runs of equally long windows of one query: days of a year are three, because of the changes of the clocks, and months
+ * of three years 36. More of them are computed here: for each statement InfluxDB copies what it has of the series in
+ * memory.
  */
 const MOST_RUNS = 40
 /** Points fed to the windows at a time, where they are computed here. */
@@ -217,9 +218,9 @@ class PushedWindows {
         `SELECT ${expressions.join(', ')} ${fromClause(series.measurement, this.#source.retentionPolicy)} ` +
         `${whereClause(series, from, edges[first + windows]!, ...conditions)} ` +
         `GROUP BY time(${widthNs}ns, ${offset}ns), * fill(none)`,
-      take: (piece: SeriesPiece) => {
-        if (!isOfSeries(piece, series)) return
-        for (const row of piece.values ?? []) {
+      take: (chunk: SeriesChunk) => {
+        if (!isOfSeries(chunk, series)) return
+        for (const row of chunk.values ?? []) {
           const window = first + Math.round(((row[0] as number) - start) / width)
           into.forEach((name, column) => {
             const cell = row[column + 1]

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answerLines } from './answer-lines.ts'
 
-async function linesOf(...pieces: readonly string[]) {
+async function linesOf(...chunks: readonly string[]) {
   const body = async function* () {
-    for (const piece of pieces) yield Buffer.from(piece)
+    for (const chunk of chunks) yield Buffer.from(chunk)
   }
   return await Array.fromAsync(answerLines(body(), 'plant'))
 }
 
-test('lines are found wherever the pieces of the answer begin and end', async () => {
+test('lines are found wherever the chunks of the answer begin and end', async () => {
   const text = '{"results":[{"statement_id":0}]}\n{"results":[{"error":"é\\n"}]}\n'
   const expected = [{ results: [{ statement_id: 0 }] }, { results: [{ error: 'é\n' }] }]
   assert.deepEqual(await linesOf(text), expected)

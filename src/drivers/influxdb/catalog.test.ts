@@ -28,6 +28,8 @@ test('tags are listed in the order of code points, page by page', async () => {
   assert.deepEqual(await namesOf(catalog, 'b'), ['B b', false])
 })
 
+const made = (catalog: Catalog, name: string) => catalog.update(name, (before) => before ?? NO_METADATA)
+
 test('changes are seen at once, also those made while the list is read', async () => {
   let during = () => {}
   let reads = 0
@@ -38,20 +40,20 @@ test('changes are seen at once, also those made while the list is read', async (
     during()
   }, 60)
   during = () => {
-    catalog.put('new', null, NO_METADATA)
+    made(catalog, 'new')
     catalog.remove('gone')
   }
   assert.deepEqual(await namesOf(catalog), ['new old', false])
-  catalog.put('newer', null, NO_METADATA)
+  made(catalog, 'newer')
   catalog.remove('new')
-  catalog.put('old', { ...NO_METADATA, description: 'newer, too' }, NO_METADATA)
+  catalog.update('old', () => ({ ...NO_METADATA, description: 'newer, too' }))
   assert.deepEqual(await namesOf(catalog, 'newer'), ['newer old', false])
-  catalog.put('old', null, NO_METADATA)
+  made(catalog, 'old')
   assert.deepEqual(await namesOf(catalog, 'newer'), ['newer old', false])
   assert.equal(reads, 1)
 })
 
-test('an old list is read anew, by one of those that want it at the same time', async (t) => {
+test('an old list is read anew once for all callers that need it at the same time', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   let reads = 0

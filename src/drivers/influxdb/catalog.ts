@@ -1,5 +1,5 @@
-import { Breather } from '../../historian/breather.ts'
 import type { CallContext, TagEntry, TagMetadata, TagPage, TagQuery } from '../../historian/contract.ts'
+import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
 import { compareNames } from '../../series/tag-names.ts'
 
 /** Names looked at before it is asked whether others should have a turn. */
@@ -8,8 +8,8 @@ const NAMES_AT_ONCE = 256
 type Load = (take: (name: string, metadata: TagMetadata) => void, context: CallContext) => Promise<void>
 
 /**
- * All tags in memory, for searches: InfluxDB can neither order by name nor match as the interface does. It is read again when it
- * is too old; changes made through this process are in it at once.
+ * All tags in memory, for searches: InfluxDB can neither order by name nor match as the interface does. It is read
+ * again when it is too old; changes made through this process are in it at once.
  */
 export class Catalog {
   readonly #load: Load
@@ -33,9 +33,9 @@ export class Catalog {
     this.#sorted ??= [...tags.keys()].sort(compareNames)
     const names = this.#sorted
     const found: TagEntry[] = []
-    const breather = new Breather(context.signal)
+    const scheduler = new CooperativeScheduler(context.signal)
     for (let at = after === null ? 0 : placeAfter(names, after); at < names.length; at++) {
-      if (at % NAMES_AT_ONCE === 0) await breather.restIfDue()
+      if (at % NAMES_AT_ONCE === 0) await scheduler.yieldIfDue()
       const name = names[at]!
       const metadata = tags.get(name)
       if (metadata === undefined || pattern?.matches(name, metadata.description) === false) continue
@@ -45,12 +45,14 @@ export class Catalog {
     return { tags: found, more: false }
   }
 
-  /** A tag was made or changed. @param metadata `null` where it was made unless it was there */
-  put(name: string, metadata: TagMetadata | null, made: TagMetadata): void {
+  /**
+   * A tag was made or changed. @param change what it is now of what it was, `null` for a new one; may be called again
+   */
+  update(name: string, change: (before: TagMetadata | null) => TagMetadata): void {
     this.#change(() => {
-      if (!this.#tags.has(name)) this.#sorted = null
-      else if (metadata === null) return
-      this.#tags.set(name, metadata ?? made)
+      const before = this.#tags.get(name) ?? null
+      if (before === null) this.#sorted = null
+      this.#tags.set(name, change(before))
     })
   }
 

@@ -2,16 +2,12 @@ import { promisify } from 'node:util'
 import { gzip as zip } from 'node:zlib'
 import type { CallContext } from '../../historian/contract.ts'
 import type { DriverMeter } from '../../historian/driver.ts'
+import type { Attempt, RemoteChange } from '../../historian/remote/change.ts'
 import { CredentialReader } from '../../historian/remote/credentials.ts'
 import { type HttpAnswer, HttpClient } from '../../historian/remote/http-client.ts'
 import { retrySafely } from '../../historian/remote/retry.ts'
-import {
-  isPassing,
-  outcomeUnknown,
-  refusedCredentials,
-  unavailable,
-} from '../../historian/remote/unavailable.ts'
-import { type AnswerLine, answerLines, type SeriesPiece } from './answer-lines.ts'
+import { refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
+import { type AnswerLine, answerLines, type SeriesChunk } from './answer-lines.ts'
 import type { InfluxConfig } from './config.ts'
 import { queryRefused, ServerRefusal, writeRefused } from './errors.ts'
 
@@ -21,8 +17,8 @@ export type RequestKind = 'read' | 'metadata' | 'write' | 'delete' | 'health'
 /** A statement of InfluxQL and who takes its rows. */
 export interface Statement {
   readonly text: string
-  /** Called for each piece of each series, in the order of the answer; none for a statement without rows. */
-  take?(piece: SeriesPiece): void
+  /** Called for each chunk of each series, in the order of the answer; none for a statement without rows. */
+  take?(chunk: SeriesChunk): void
 }
 
 /** Statements of one request: more of them go to further requests, which run at the same time. */
@@ -40,8 +36,8 @@ const MAX_ERROR_BYTES = 1024 ** 2
 const gzipped = promisify(zip)
 
 /**
- * Talks to one database of an InfluxDB server: several statements in one request, answers row by row. The only place that
- * knows InfluxDB's HTTP.
+ * Talks to one database of an InfluxDB server: several statements in one request, answers row by row. The only place
+ * that knows InfluxDB's HTTP.
  */
 export class InfluxClient {
   readonly #http: HttpClient
@@ -65,6 +61,7 @@ export class InfluxClient {
       connections: config.connections,
       headersSeconds: config.timeoutSeconds,
       bodySeconds: config.timeoutSeconds,
+      connected: () => this.#secret?.forget(),
     })
   }
 
@@ -74,8 +71,8 @@ export class InfluxClient {
   }
 
   /**
-   * Runs statements, in any order and as few requests as their size allows. Rejects when one of them fails; when the signal is
-   * aborted the connections are closed, upon which InfluxDB ends what it does for them.
+   * Runs statements, in any order and as few requests as their size allows. Rejects when one of them fails; when the
+   * signal is aborted the connections are closed, upon which InfluxDB ends what it does for them.
    */
   async query(kind: RequestKind, statements: readonly Statement[], context: CallContext): Promise<void> {
     const batches = batchesOf(statements)
@@ -102,33 +99,33 @@ export class InfluxClient {
   }
 
   /**
-   * Writes a body in line protocol, times in microseconds. It is sent once: tried again it could undo what others wrote to
-   * the same times in between.
-   * @param earlier whether points of the same request are written already, for the sentence when this part fails
+   * Runs statements that change something, in order, each request as one of the change. They are sent once: a delete
+   * that was done and is done again could take points that were written in between.
    */
-  async write(
-    body: string,
-    retentionPolicy: string | undefined,
-    earlier: boolean,
-    context: CallContext,
-  ): Promise<void> {
+  async changeAll(kind: RequestKind, statements: readonly Statement[], change: RemoteChange): Promise<void> {
+    for (const batch of batchesOf(statements)) {
+      await change.request(async (attempt) => {
+        const answer = await this.#sendQuery(kind, batch, attempt, attempt)
+        if (answer.status !== 200) {
+          if (answer.status < 500) attempt.refused()
+          throw queryRefused(this.#historian, await this.#refusalOf(answer, kind))
+        }
+        await this.#takeLines(answer, batch, kind, attempt)
+      })
+    }
+  }
+
+  /**
+   * Writes a body in line protocol, times in microseconds, as one attempt of a change. It is not sent again once it may
+   * have been taken: it could undo what others wrote to the same times in between.
+   */
+  async write(body: string, retentionPolicy: string | undefined, attempt: Attempt): Promise<void> {
     const parameters = new URLSearchParams({ db: this.#config.database, precision: 'u' })
     if (retentionPolicy !== undefined) parameters.set('rp', retentionPolicy)
-    let refusal: ServerRefusal
-    try {
-      const type = 'text/plain; charset=utf-8'
-      const answer = await this.#send('write', `/write?${parameters}`, type, body, context)
-      if (answer.status < 300) {
-        await answer.discard()
-        return
-      }
-      refusal = await this.#refusalOf(answer, 'write')
-    } catch (error) {
-      context.signal.throwIfAborted()
-      // Sent, and no answer: a part of it or all of it may be written.
-      throw LOST.has(error as object) || earlier ? outcomeUnknown(this.#historian, error) : error
-    }
-    throw writeRefused(this.#historian, refusal, earlier)
+    const type = 'text/plain; charset=utf-8'
+    const answer = await this.#send('write', `/write?${parameters}`, type, body, attempt, attempt)
+    if (answer.status < 300) return answer.discard()
+    throw writeRefused(this.#historian, await this.#refusalOf(answer, 'write'), attempt)
   }
 
   close(): Promise<void> {
@@ -136,6 +133,17 @@ export class InfluxClient {
   }
 
   async #queryBatch(kind: RequestKind, batch: readonly Statement[], context: CallContext): Promise<void> {
+    const answer = await retrySafely(() => this.#sendQuery(kind, batch, context, null), context)
+    if (answer.status !== 200) throw queryRefused(this.#historian, await this.#refusalOf(answer, kind))
+    await this.#takeLines(answer, batch, kind, context)
+  }
+
+  #sendQuery(
+    kind: RequestKind,
+    batch: readonly Statement[],
+    context: CallContext,
+    attempt: Attempt | null,
+  ): Promise<HttpAnswer> {
     const rows = kind === 'metadata' ? CHUNK_ROWS_OF_TEXTS : CHUNK_ROWS
     const parameters = new URLSearchParams({
       db: this.#config.database,
@@ -146,14 +154,17 @@ export class InfluxClient {
     const body = `q=${encodeURIComponent(batch.map(({ text }) => text).join(';\n'))}`
     this.#statements += batch.length
     const path = `/query?${parameters}`
-    const answer = await retrySafely(
-      () => this.#send(kind, path, 'application/x-www-form-urlencoded', body, context),
-      // A delete that was done and is done again could take points that were written in between.
-      { signal: context.signal, ...(kind === 'delete' && { attempts: 1 }) },
-    )
-    if (answer.status !== 200) throw queryRefused(this.#historian, await this.#refusalOf(answer, kind))
+    return this.#send(kind, path, 'application/x-www-form-urlencoded', body, context, attempt)
+  }
+
+  async #takeLines(
+    answer: HttpAnswer,
+    batch: readonly Statement[],
+    kind: RequestKind,
+    { signal }: CallContext,
+  ): Promise<void> {
     for await (const line of answerLines(answer.body, this.#historian)) {
-      context.signal.throwIfAborted()
+      signal.throwIfAborted()
       this.#takeLine(line, batch, kind)
     }
   }
@@ -162,7 +173,7 @@ export class InfluxClient {
     if (line.error !== undefined) throw this.#statementFailed(line.error, kind)
     for (const { statement_id: id = 0, series = [], error } of line.results ?? []) {
       if (error !== undefined) throw this.#statementFailed(error, kind)
-      for (const piece of series) batch[id]?.take?.(piece)
+      for (const chunk of series) batch[id]?.take?.(chunk)
     }
   }
 
@@ -190,31 +201,40 @@ export class InfluxClient {
     type: string,
     body: string,
     context: CallContext,
+    attempt: Attempt | null,
   ): Promise<HttpAnswer> {
     const { gzip } = this.#config
     // InfluxDB takes compressed points, but no compressed queries.
     const isZipped = gzip && kind === 'write'
-    const sent = isZipped ? await gzipped(body) : body
-    const send = async () => {
+    const bytes = isZipped ? await gzipped(body) : body
+    const send = (secret: string | null) => {
       const headers = {
         'content-type': type,
         ...(gzip && { 'accept-encoding': 'gzip' }),
         ...(isZipped && { 'content-encoding': 'gzip' }),
-        ...(await this.#authorization()),
+        ...(secret !== null && this.#authorization(secret)),
       }
-      const request = { kind, method: 'POST', path: this.#pathOf(path), headers, body: sent } as const
-      try {
-        return await this.#http.send(request, context)
-      } catch (error) {
-        if (!isRefusedConnection(error)) LOST.add(error as object)
-        throw error
-      }
+      return this.#http.send(
+        {
+          kind,
+          method: 'POST',
+          path: this.#pathOf(path),
+          headers,
+          body: bytes,
+          ...(attempt !== null && { sent: () => attempt.sent() }),
+        },
+        context,
+      )
     }
-    const answer = await send()
+    const secret = this.#secret === null ? null : await this.#secret.read()
+    const answer = await send(secret)
     if (answer.status !== 401) return answer
+    attempt?.refused()
     await answer.discard()
-    const again = this.#secret !== null && (await this.#secret.hasChanged()) ? await send() : null
+    const isOther = secret !== null && (await this.#secret!.hasChanged(secret))
+    const again = isOther ? await send(await this.#secret!.read()) : null
     if (again !== null && again.status !== 401) return again
+    if (again !== null) attempt?.refused()
     await again?.discard()
     this.#meter.failed(kind)
     throw this.#secret === null
@@ -227,21 +247,11 @@ export class InfluxClient {
     return this.#config.url.pathname.replace(/\/+$/, '') + path
   }
 
-  async #authorization(): Promise<Readonly<Record<string, string>>> {
+  #authorization(secret: string): Readonly<Record<string, string>> {
     const { username, token } = this.#config
-    if (this.#secret === null) return {}
-    const secret = await this.#secret.read()
     if (token !== undefined) return { authorization: `Token ${secret}` }
     return { authorization: `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}` }
   }
-}
-
-/** Errors of requests that were sent, or may have been, and had no answer. */
-const LOST = new WeakSet<object>()
-
-/** Whether nothing was sent, as no connection came about. */
-function isRefusedConnection(error: unknown): boolean {
-  return isPassing(error) && /connection was refused|no way to its/.test((error as Error).message)
 }
 
 function batchesOf(statements: readonly Statement[]): readonly (readonly Statement[])[] {

@@ -1,7 +1,8 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext, TagRange } from '../../historian/contract.ts'
+import { makeChange } from '../../historian/remote/change.ts'
 import type { Statement } from './client.ts'
-import { notSupported } from './errors.ts'
+import { checkOtherPolicies, noOtherKeys, seriesKeys } from './delete-checks.ts'
 import { countAll } from './estimates.ts'
 import type { SeriesField } from './layout.ts'
 import { BEGINNING, END } from './point-reads.ts'
@@ -10,15 +11,18 @@ import type { ScanSource } from './scan.ts'
 import { tagConditions, whereClause } from './statements.ts'
 import type { WriteTarget } from './writes.ts'
 
-/** A stretch of a tag whose points go, and the range of the call that they count for. */
-interface Stretch {
+/** A range of a tag whose points are deleted, and the range of the call that they count for. */
+interface ZoneMap {
   readonly series: SeriesField
   readonly from: number
   readonly to: number
   readonly range: number
 }
 
-/** See Historian.deletePoints. Points are counted before; InfluxDB does not say how many it removed. */
+/**
+ * See Historian.deletePoints. Points are counted before; InfluxDB does not say how many it removed. What cannot be
+ * deleted alone is refused, when it is only tried out (`dryRun`) too.
+ */
 export async function deletePoints(
   source: ScanSource,
   target: WriteTarget,
@@ -26,20 +30,24 @@ export async function deletePoints(
   dryRun: boolean,
   context: CallContext,
 ): Promise<readonly number[]> {
-  const stretches = distinctStretches(target, ranges)
-  const counted = await countAll(source, stretches, context)
+  const zoneMaps = distinctZoneMaps(target, ranges)
+  const counted = await countAll(source, zoneMaps, context)
   const counts = ranges.map(() => 0)
-  stretches.forEach(({ range }, index) => {
+  zoneMaps.forEach(({ range }, index) => {
     counts[range]! += counted[index]!
   })
-  if (dryRun) return counts
-  const doomed = stretches.filter((_, index) => counted[index]! > 0)
+  const doomed = zoneMaps.filter((_, index) => counted[index]! > 0)
   const keys = await seriesKeys(target, doomed, context)
+  await checkOtherPolicies(target, target.retentionPolicy, doomed, keys, context)
+  if (dryRun) return counts
   const statements = doomed.map(({ series, from, to }): Statement => {
     const where = whereClause(series, from, to, ...noOtherKeys(series, keys))
     return { text: `DELETE FROM ${quoteIdentifier(series.measurement)} ${where}` }
   })
-  await target.client.query('delete', statements, context)
+  const { historian, client } = target
+  await makeChange({ historian, signal: context.signal }, (change) =>
+    client.changeAll('delete', statements, change),
+  )
   return counts
 }
 
@@ -56,32 +64,34 @@ export async function deleteTags(
   const missing = names.find((_, index) => found[index] === null)
   if (missing !== undefined) throw new TidemarkError('TAG_NOT_FOUND', { historian, tag: missing })
   // What exists has a name that stands for a series.
-  const stretches = names.map((name, range) => ({
+  const zoneMaps = names.map((name, range) => ({
     series: layout.parse(name)!,
     from: BEGINNING,
     to: END,
     range,
   }))
-  const counts = await countAll(source, stretches, context)
+  const counts = await countAll(source, zoneMaps, context)
+  const keys = await seriesKeys(target, zoneMaps, context)
+  await checkOtherPolicies(target, target.retentionPolicy, zoneMaps, keys, context)
+  const entries = names.map((name) => ({ series: own.seriesOf(name), from: BEGINNING, to: END }))
+  await checkOtherPolicies(target, own.retentionPolicy, entries, new Map(), context)
   if (dryRun) return counts
-  const keys = await seriesKeys(target, stretches, context)
-  const drops = stretches.map(({ series }): Statement => {
+  const drops = zoneMaps.map(({ series }): Statement => {
     const conditions = [...tagConditions(series), ...noOtherKeys(series, keys)].join(' AND ')
     const where = conditions === '' ? '' : ` WHERE ${conditions}`
     return { text: `DROP SERIES FROM ${quoteIdentifier(series.measurement)}${where}` }
   })
-  await client.query('delete', drops, context)
-  await client.query(
-    'delete',
-    names.map((name) => ({ text: own.dropStatement(name) })),
-    context,
-  )
+  const dropsOfEntries = names.map((name): Statement => ({ text: own.dropStatement(name) }))
+  await makeChange({ historian, signal: context.signal }, async (change) => {
+    await client.changeAll('delete', drops, change)
+    await client.changeAll('delete', dropsOfEntries, change)
+  })
   return counts
 }
 
-/** The ranges of each tag cut to stretches that do not overlap; what ranges share counts for the first. */
-function distinctStretches({ layout }: WriteTarget, ranges: readonly TagRange[]): Stretch[] {
-  const stretches: Stretch[] = []
+/** The ranges of each tag, cut so that they do not overlap; what ranges share counts for the first. */
+function distinctZoneMaps({ layout }: WriteTarget, ranges: readonly TagRange[]): ZoneMap[] {
+  const zoneMaps: ZoneMap[] = []
   const taken = new Map<string, { readonly from: number; readonly to: number }[]>()
   for (const [range, { tag, from, to }] of ranges.entries()) {
     const series = layout.parse(tag)
@@ -89,61 +99,14 @@ function distinctStretches({ layout }: WriteTarget, ranges: readonly TagRange[])
     const before = taken.getOrInsertComputed(tag, () => [])
     let rest = [{ from: Math.max(from, BEGINNING), to: Math.min(to, END) }]
     for (const other of before) {
-      rest = rest.flatMap((piece) => [
-        { from: piece.from, to: Math.min(piece.to, other.from) },
-        { from: Math.max(piece.from, other.to), to: piece.to },
+      rest = rest.flatMap((chunk) => [
+        { from: chunk.from, to: Math.min(chunk.to, other.from) },
+        { from: Math.max(chunk.from, other.to), to: chunk.to },
       ])
-      rest = rest.filter((piece) => piece.from < piece.to)
+      rest = rest.filter((chunk) => chunk.from < chunk.to)
     }
     before.push({ from, to })
-    for (const piece of rest) stretches.push({ series, ...piece, range })
+    for (const chunk of rest) zoneMaps.push({ series, ...chunk, range })
   }
-  return stretches
-}
-
-/**
- * The tag keys of the measurements concerned. InfluxDB deletes points with all their fields, so a measurement that has
- * fields of others is left alone.
- */
-async function seriesKeys(
-  target: WriteTarget,
-  stretches: readonly { readonly series: SeriesField }[],
-  context: CallContext,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { client, historian, status } = target
-  const keys = new Map<string, string[]>()
-  const byMeasurement = Map.groupBy(stretches, ({ series }) => series.measurement)
-  const foreign = new Set<string>()
-  const statements = Array.from(byMeasurement, ([measurement, some]): Statement[] => {
-    const ours = new Set<unknown>([...some.map(({ series }) => series.field), status.field])
-    const found: string[] = []
-    keys.set(measurement, found)
-    const from = `FROM ${quoteIdentifier(measurement)}`
-    return [
-      {
-        text: `SHOW TAG KEYS ${from}`,
-        take: ({ values = [] }) => {
-          for (const [key] of values) found.push(String(key))
-        },
-      },
-      {
-        text: `SHOW FIELD KEYS ${from}`,
-        take: ({ values = [] }) => {
-          for (const [field] of values) if (!ours.has(field)) foreign.add(measurement)
-        },
-      },
-    ]
-  }).flat()
-  await client.query('metadata', statements, context)
-  const [first] = foreign
-  if (first !== undefined)
-    throw notSupported(historian, `delete from measurement ${first}, which has fields of others`)
-  return keys
-}
-
-/** Conditions that no series with more tag keys meets. */
-function noOtherKeys(series: SeriesField, keys: ReadonlyMap<string, readonly string[]>): readonly string[] {
-  const own = new Set(series.tags.map(([key]) => key))
-  const others = (keys.get(series.measurement) ?? []).filter((key) => !own.has(key))
-  return others.map((key) => `${quoteIdentifier(key)} = ''`)
+  return zoneMaps
 }

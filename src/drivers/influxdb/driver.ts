@@ -1,17 +1,17 @@
 import type {
   AggregateQuery,
+  BoundingValues,
   CallContext,
   Capabilities,
   Historian,
-  Neighbours,
   PointQuery,
   PutMode,
   PutOutcome,
   RangeQuery,
   RangeResult,
-  TagEntry,
   TagMetadata,
   TagPage,
+  TagPut,
   TagQuery,
   TagRange,
   WriteBatch,
@@ -21,6 +21,7 @@ import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
 import { PUSHED_AGGREGATES, readAggregates } from './aggregate-reads.ts'
+import { readBoundingValues } from './bounding-reads.ts'
 import { InfluxClient } from './client.ts'
 import { type InfluxConfig, influxConfigSchema, type MetadataSettings } from './config.ts'
 import { deletePoints, deleteTags } from './deletes.ts'
@@ -28,7 +29,6 @@ import { notSupported } from './errors.ts'
 import { countPoints } from './estimates.ts'
 import { Layout, seriesProblem } from './layout.ts'
 import { FileMetadata, MeasurementMetadata } from './mapped-metadata.ts'
-import { readNeighbours } from './neighbour-reads.ts'
 import { OwnTags } from './own-tags.ts'
 import { readPoints, readRanges } from './point-reads.ts'
 import { PointStatus } from './point-status.ts'
@@ -119,6 +119,10 @@ export class InfluxHistorian implements Historian {
       aggregates: PUSHED_AGGREGATES,
       interpolation: false,
       integrals: false,
+      plots: false,
+      gaps: false,
+      signalGaps: false,
+      comparisons: false,
     }
   }
 
@@ -148,13 +152,13 @@ export class InfluxHistorian implements Historian {
     return this.#limited(context, (limited) => readRanges(this.#source, this.#layout, queries, limited))
   }
 
-  readNeighbours(
+  readBoundingValues(
     tags: readonly string[],
     times: Float64Array,
     context: CallContext,
-  ): Promise<readonly Neighbours[]> {
+  ): Promise<readonly BoundingValues[]> {
     return this.#limited(context, (limited) =>
-      readNeighbours(this.#source, this.#layout, tags, times, limited),
+      readBoundingValues(this.#source, this.#layout, tags, times, limited),
     )
   }
 
@@ -171,12 +175,11 @@ export class InfluxHistorian implements Historian {
 
   async write(batch: WriteBatch, context: CallContext): Promise<void> {
     const { writer } = this.#changeable('write')
-    // Changes have no time limit but that of each request: one that is cut off says so (WRITE_OUTCOME_UNKNOWN).
     await writer.write(batch, context)
   }
 
   async putTags(
-    entries: readonly TagEntry[],
+    entries: readonly TagPut[],
     mode: PutMode,
     context: CallContext,
   ): Promise<readonly PutOutcome[]> {

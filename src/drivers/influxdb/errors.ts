@@ -1,7 +1,11 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
+import type { Attempt } from '../../historian/remote/change.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
 
-/** A change of a historian that is configured read-only, or that this layout does not allow. Callers ask `capabilities` first. */
+/**
+ * A change of a historian that is configured read-only, or that this layout does not allow. Callers ask `capabilities`
+ * first.
+ */
 export function notSupported(historian: string, operation: string): TidemarkError {
   return new TidemarkError('NOT_SUPPORTED', { historian, operation })
 }
@@ -44,25 +48,27 @@ export function queryRefused(historian: string, refusal: ServerRefusal): Tidemar
   return unavailable(historian, reasonOf(message, status), refusal)
 }
 
-/**
- * A body of points that InfluxDB answered with an error.
- * @param earlier whether other points of the same request are written already
- */
-export function writeRefused(historian: string, refusal: ServerRefusal, earlier: boolean): TidemarkError {
+/** A body of points that InfluxDB answered with an error; the attempt is notified of what that says of the points. */
+export function writeRefused(
+  historian: string,
+  refusal: ServerRefusal,
+  attempt: Pick<Attempt, 'refused' | 'takenInPart'>,
+): TidemarkError {
   const { message, status } = refusal
-  const reason = WRITE_REASONS.map((pattern) => message.match(pattern)?.[0]).find(
-    (found) => found !== undefined,
-  )
-  const values = { historian, reason: reason ?? reasonOf(message, status) }
-  const options = { cause: refusal }
+  const found = WRITE_REASONS.map((pattern) => message.match(pattern)?.[0]).find((each) => each !== undefined)
+  const reason = found ?? reasonOf(message, status)
   // What it says of a body of which a part was taken, whatever the part is.
-  if (message.startsWith('partial write')) return new TidemarkError('WRITE_PARTIAL', values, options)
-  if (status >= 500 && !/not found/.test(message))
-    return new TidemarkError('WRITE_OUTCOME_UNKNOWN', values, options)
-  if (earlier) return new TidemarkError('WRITE_PARTIAL', values, options)
-  return status === 401 || status === 403 || status === 404
-    ? unavailable(historian, values.reason, refusal)
-    : new TidemarkError('WRITE_FAILED', values, options)
+  if (message.startsWith('partial write')) {
+    attempt.takenInPart()
+    attempt.refused()
+    return new TidemarkError('WRITE_PARTIAL', { historian, reason }, { cause: refusal })
+  }
+  // Of other errors of its own it does not say what was written before.
+  const isCertain = status < 500 || /not found/.test(message)
+  if (isCertain) attempt.refused()
+  return isCertain && status !== 401 && status !== 403 && status !== 404
+    ? new TidemarkError('WRITE_FAILED', { historian, reason }, { cause: refusal })
+    : unavailable(historian, reason, refusal)
 }
 
 /** Limits of the server's configuration, as it words them. */

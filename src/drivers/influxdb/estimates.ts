@@ -1,6 +1,6 @@
 import type { CallContext, TagRange } from '../../historian/contract.ts'
 import { US_PER_DAY } from '../../time/instant.ts'
-import type { SeriesPiece } from './answer-lines.ts'
+import type { SeriesChunk } from './answer-lines.ts'
 import type { Statement } from './client.ts'
 import type { Layout, SeriesField } from './layout.ts'
 import { BEGINNING, END } from './point-reads.ts'
@@ -8,13 +8,19 @@ import { quoteIdentifier } from './quote.ts'
 import { isOfSeries, type ScanSource } from './scan.ts'
 import { fromClause, whereClause } from './statements.ts'
 
-/** Counting is 0.3 microseconds a point at the server and cannot stop at a cap by itself, so longer ranges are counted in pieces. */
-const FIRST_PIECE_US = 32 * US_PER_DAY
+/**
+ * Counting is 0.3 microseconds a point at the server and cannot stop at a cap by itself, so longer ranges are counted
+ * in chunks.
+ */
+const FIRST_CHUNK_US = 32 * US_PER_DAY
 const GROWTH = 4
 /** Ranges whose statements are made at a time, so that an aborted call is noticed. */
 const RANGES_AT_ONCE = 1_000
 
-/** Counts of points, of each range until it reaches the cap; see Historian.estimatePoints. Exact unless points share a microsecond. */
+/**
+ * Counts of points, of each range until it reaches the cap; see Historian.estimatePoints. Exact unless points share a
+ * microsecond.
+ */
 export async function countPoints(
   source: ScanSource,
   layout: Layout,
@@ -28,18 +34,18 @@ export async function countPoints(
       series: layout.parse(tag),
       from: Math.max(from, BEGINNING),
       to: Math.min(to, END),
-      piece: FIRST_PIECE_US,
+      chunk: FIRST_CHUNK_US,
       count: 0,
     }))
     for (let open = counters.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
       const statements = open.map((counter) => {
         // Backwards: the newest points are the densest, as a rule.
-        const from = Math.max(counter.from, counter.to - counter.piece)
+        const from = Math.max(counter.from, counter.to - counter.chunk)
         const statement = countStatement(source, counter.series!, from, counter.to, (count) => {
           counter.count += count
         })
         counter.to = from
-        counter.piece *= GROWTH
+        counter.chunk *= GROWTH
         return statement
       })
       await source.client.query('read', statements, context)
@@ -85,8 +91,8 @@ function countStatement(
     text:
       `SELECT count(${quoteIdentifier(series.field)}) ${fromClause(series.measurement, retentionPolicy)} ` +
       `${whereClause(series, from, to)} GROUP BY *`,
-    take: (piece: SeriesPiece) => {
-      if (isOfSeries(piece, series)) found(Number(piece.values?.[0]?.[1] ?? 0))
+    take: (chunk: SeriesChunk) => {
+      if (isOfSeries(chunk, series)) found(Number(chunk.values?.[0]?.[1] ?? 0))
     },
   }
 }

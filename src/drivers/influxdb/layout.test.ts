@@ -49,7 +49,7 @@ test('a series has a name only when the name leads back to it', () => {
   assert.equal(layout.format(series({ area: 'A', device: 'D', site: 'oslo' }, 'plant', 'other')), null)
 })
 
-test('names and series of any text lead to each other and back', () => {
+test('names and series of any text map to each other and back', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '/', '.', '\\', ' ', 'é', '{'), maxLength: 8 })
   fc.assert(
     fc.property(
@@ -79,7 +79,7 @@ test('a template that cannot name series is refused with what is expected', () =
 
 const KEPT = { measurement: 'tidemark_tags', statusField: 'status' }
 
-test('a tag that no line could name is told', () => {
+test('a tag that no line could name is reported', () => {
   const layout = new Layout(settings('{tag}'))
   const problem = (name: string) => seriesProblem(layout.parse(name)!, KEPT)
   assert.equal(problem("it's, = \\ fine"), null)

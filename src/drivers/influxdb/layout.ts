@@ -25,9 +25,9 @@ const MEASUREMENT = 'measurement'
 const FIELD = 'field'
 
 /**
- * How the name of a tag and a field of a series become each other. A name is cut at the template's texts: each placeholder takes
- * as little as it can and the last one the rest. A series whose name would be cut elsewhere than where it was put together
- * has no name, so that two series never share one.
+ * How the name of a tag and a field of a series become each other. A name is cut at the template's texts: each
+ * placeholder takes as little as it can and the last one the rest. A series whose name would be cut elsewhere than
+ * where it was put together has no name, so that two series never share one.
  */
 export class Layout {
   /** Whether measurement or field are part of the name. */
@@ -44,12 +44,12 @@ export class Layout {
   constructor(settings: LayoutSettings) {
     const problem = layoutProblem(settings)
     if (problem !== null) throw new RangeError(problem)
-    const pieces = piecesOf(settings.tagName)
+    const chunks = chunksOf(settings.tagName)
     this.#settings = settings
-    this.#start = pieces[0]!
-    this.#parts = Array.from({ length: (pieces.length - 1) / 2 }, (_, index) => ({
-      key: pieces[2 * index + 1]!,
-      end: pieces[2 * index + 2]!,
+    this.#start = chunks[0]!
+    this.#parts = Array.from({ length: (chunks.length - 1) / 2 }, (_, index) => ({
+      key: chunks[2 * index + 1]!,
+      end: chunks[2 * index + 2]!,
     }))
     this.#fixed = Object.entries(settings.tags)
     this.namesMeasurement = this.#parts.some(({ key }) => key === MEASUREMENT)
@@ -118,9 +118,9 @@ export function seriesProblem(
 
 /** What is wrong with the settings, in words; `null` when nothing is. */
 export function layoutProblem({ tagName, measurement, field, tags }: LayoutSettings): string | null {
-  const pieces = piecesOf(tagName)
-  const keys = pieces.filter((_, index) => index % 2 === 1)
-  const texts = pieces.filter((_, index) => index % 2 === 0)
+  const chunks = chunksOf(tagName)
+  const keys = chunks.filter((_, index) => index % 2 === 1)
+  const texts = chunks.filter((_, index) => index % 2 === 0)
   if (keys.length === 0) return 'a template with at least one placeholder, such as {tag},'
   if (texts.some((text) => /[{}]/.test(text)))
     return 'a template whose braces hold placeholders, such as {tag},'
@@ -149,7 +149,7 @@ export function hasTags({ tags }: SeriesField, others: ReadonlyMap<string, strin
 }
 
 /** Texts and placeholders in turn, beginning and ending with a text that may be empty. */
-function piecesOf(template: string): string[] {
+function chunksOf(template: string): string[] {
   return template.split(/\{([^{}]+)\}/)
 }
 

@@ -27,7 +27,7 @@ test('a number keeps every digit and the sign of zero', () => {
   ])
 })
 
-test('names that a line cannot hold are told', () => {
+test('names that a line cannot contain are reported', () => {
   assert.equal(valueProblem("it's, = \\ all right \\="), null)
   assert.equal(keyProblem("it's, = \\all right"), null)
   for (const name of ['', 'ends in \\', 'two\nlines', 'carriage\rreturn']) {

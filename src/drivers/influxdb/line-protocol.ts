@@ -23,8 +23,8 @@ export function lineNumber(value: number): string {
 }
 
 /**
- * Why a text cannot be a tag's value, in words; `null` when it can. A backslash at the end would escape what comes next, and
- * there is no escape for it; a line break ends the line.
+ * Why a text cannot be a tag's value, in words; `null` when it can. A backslash at the end would escape what comes
+ * next, and there is no escape for it; a line break ends the line.
  */
 export function valueProblem(text: string): string | null {
   if (text === '') return 'it is empty'

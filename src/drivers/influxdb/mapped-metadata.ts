@@ -3,7 +3,7 @@ import { parse as parseCsv } from 'csv-parse/sync'
 import type { CallContext, TagMetadata } from '../../historian/contract.ts'
 import { isMetadataText, MAX_DESCRIPTION, MAX_UNITS } from '../../historian/metadata-text.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
-import type { Cell, SeriesPiece } from './answer-lines.ts'
+import type { Cell, SeriesChunk } from './answer-lines.ts'
 import type { InfluxClient } from './client.ts'
 import type { MetadataSettings } from './config.ts'
 import { quoteIdentifier, quoteString } from './quote.ts'
@@ -56,7 +56,7 @@ export class MeasurementMetadata implements TagSource {
     )
     if (fields.length === 0) return
     const select = `SELECT ${fields.join(', ')} ${fromClause(measurement, this.#retentionPolicy)}`
-    const takePiece = ({ tags, columns, values = [] }: SeriesPiece) => {
+    const takePiece = ({ tags, columns, values = [] }: SeriesChunk) => {
       const name = tags?.[tagKey]
       const row = values[0]
       if (name === undefined || name === '' || row === undefined) return

@@ -14,8 +14,8 @@ export function quoteString(text: string): string {
 }
 
 /**
- * Whether InfluxQL can hold a text between quotes: its scanner takes NUL for the end of the query, and CR for a line break,
- * which must stand escaped.
+ * Whether InfluxQL can hold a text between quotes: its scanner takes NUL for the end of the query, and CR for a line
+ * break, which must stand escaped.
  */
 export function isQuotable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0') && !text.includes('\r')

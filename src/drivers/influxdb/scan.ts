@@ -1,7 +1,7 @@
 import type { CallContext } from '../../historian/contract.ts'
 import { STATUS_BAD, type Status } from '../../series/columns.ts'
 import { US_PER_DAY } from '../../time/instant.ts'
-import type { Cell, SeriesPiece } from './answer-lines.ts'
+import type { Cell, SeriesChunk } from './answer-lines.ts'
 import type { InfluxClient, Statement } from './client.ts'
 import { hasTags, type SeriesField } from './layout.ts'
 import type { PointStatus } from './point-status.ts'
@@ -22,8 +22,8 @@ export interface ScanOptions {
   /** Whether BAD points are left out, before they count. */
   readonly goodOnly: boolean
   /**
-   * Whether what is wanted is expected near the beginning of the scan: it is looked for there first. InfluxDB opens every shard
-   * of a statement's time, a week each, before it gives the first point: over two years ten times the work.
+   * Whether what is wanted is expected near the beginning of the scan: it is looked for there first. InfluxDB opens
+   * every shard of a statement's time, a week each, before it gives the first point: over two years ten times the work.
    */
   readonly isNear: boolean
   readonly sink: PointSink
@@ -44,9 +44,9 @@ const MOST_ROWS = 1_000_000
 const ROWS_OF_MICROSECOND = 1_001
 
 /**
- * Points of stretches of series, all of them in one request at first. A statement asks for as many rows as points are wanted; rows
- * that are no points (BAD where those are left out, another field's, a second one in the same microsecond) make another
- * statement necessary, which asks for more of them.
+ * Points of ranges of series, all of them in one request at first. A statement asks for as many rows as points are
+ * wanted; rows that are no points (BAD where those are left out, another field's, a second one in the same microsecond)
+ * make another statement necessary, which asks for more of them.
  */
 export async function runScans(
   source: ScanSource,
@@ -66,7 +66,7 @@ export async function runScans(
   }
 }
 
-/** One stretch, statement by statement. */
+/** One range, statement by statement. */
 class Scan {
   readonly #source: ScanSource
   readonly #options: ScanOptions
@@ -114,8 +114,8 @@ class Scan {
         `SELECT ${fields} ${fromClause(series.measurement, retentionPolicy)} ` +
         `${whereClause(series, ...this.#reach())} ` +
         `GROUP BY * ORDER BY time ${order === 'asc' ? 'ASC' : 'DESC'}${limit}`,
-      take: (piece) => {
-        if (isOfSeries(piece, series)) this.#take(piece.values ?? [])
+      take: (chunk) => {
+        if (isOfSeries(chunk, series)) this.#take(chunk.values ?? [])
       },
     }
   }
@@ -178,7 +178,7 @@ class Scan {
 }
 
 /** Whether rows belong to the series itself and not to one with more tag keys. */
-export function isOfSeries({ tags }: SeriesPiece, series: SeriesField): boolean {
+export function isOfSeries({ tags }: SeriesChunk, series: SeriesField): boolean {
   const found = new Map(Object.entries(tags ?? {}).filter(([, value]) => value !== ''))
   return hasTags(series, found)
 }

@@ -1,8 +1,8 @@
 import type { SeriesField } from './layout.ts'
 
 /**
- * Reads a series key as SHOW SERIES gives it, `measurement,key=value,...` with backslashes before commas, blanks and (in
- * tags) equals signs that belong to a name; `null` for what is none. Other backslashes stand for themselves.
+ * Reads a series key as SHOW SERIES gives it, `measurement,key=value,...` with backslashes before commas, blanks and
+ * (in tags) equals signs that belong to a name; `null` for what is none. Other backslashes stand for themselves.
  */
 export function parseSeriesKey(key: string): Pick<SeriesField, 'measurement' | 'tags'> | null {
   const [measurement = '', ...pairs] = splitAt(key, ',')

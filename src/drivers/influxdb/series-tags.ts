@@ -1,5 +1,5 @@
 import type { CallContext } from '../../historian/contract.ts'
-import type { SeriesPiece } from './answer-lines.ts'
+import type { SeriesChunk } from './answer-lines.ts'
 import type { InfluxClient, Statement } from './client.ts'
 import { isSameSeriesField, type Layout, type SeriesField } from './layout.ts'
 import { parseSeriesKey } from './series-key.ts'
@@ -9,8 +9,8 @@ import { fromClause, tagConditions } from './statements.ts'
 const SERIES_AT_ONCE = 50
 
 /**
- * The series that are in the database, whoever wrote them: a tag is a series whose measurement has the field. Which series has
- * points in which field only a look at all points would tell.
+ * The series that are in the database, whichever client wrote them: a tag is a series whose measurement has the field.
+ * Which series has points in which field only a look at all points would tell.
  */
 export class SeriesTags {
   readonly #client: InfluxClient
@@ -102,7 +102,7 @@ export class SeriesTags {
   #seriesKeys(collected: Collected, measurement: string | null, condition: string): Statement {
     return {
       text: `SHOW SERIES${this.#from(measurement)}${condition}`,
-      take: ({ values = [] }: SeriesPiece) => {
+      take: ({ values = [] }: SeriesChunk) => {
         for (const [key] of values) {
           const series = parseSeriesKey(String(key))
           if (series !== null) collected.series.set(keyOf(series), series)

@@ -12,8 +12,8 @@ export function fromClause(measurement: string, retentionPolicy: string | undefi
 }
 
 /**
- * Conditions for the tags of a series, none for a series without; series with more tag keys meet them, too, and are told apart by
- * `GROUP BY *`.
+ * Conditions for the tags of a series, none for a series without; series with more tag keys meet them, too, and are
+ * distinguished by `GROUP BY *`.
  */
 export function tagConditions({ tags }: SeriesField): readonly string[] {
   return tags.map(([key, value]) => `${quoteIdentifier(key)} = ${quoteString(value)}`)
@@ -34,8 +34,8 @@ function timeCondition(from: number, to: number): string {
 }
 
 /**
- * The first nanosecond that InfluxDB shows as this microsecond or a later one. It cuts digits off towards 1970, so before
- * that the nanoseconds of a microsecond end with it.
+ * The first nanosecond that InfluxDB shows as this microsecond or a later one. It cuts digits off towards 1970, so
+ * before that the nanoseconds of a microsecond end with it.
  */
 export function lowestNs(us: number): string {
   return String(BigInt(us) * 1_000n - (us > 0 ? 0n : 999n))

@@ -1,4 +1,5 @@
-import type { CallContext, TagMetadata, TagPage, TagQuery } from '../../historian/contract.ts'
+import type { CallContext, MetadataPut, TagMetadata, TagPage, TagQuery } from '../../historian/contract.ts'
+import { metadataAfter } from '../../historian/tag-metadata.ts'
 import { Catalog } from './catalog.ts'
 import type { OwnTags } from './own-tags.ts'
 import type { SeriesTags } from './series-tags.ts'
@@ -48,11 +49,11 @@ export class Tags {
 
   /** Tags were written to, and made where they were not there. */
   made(names: Iterable<string>): void {
-    for (const name of names) this.#catalog.put(name, null, NO_METADATA)
+    for (const name of names) this.#catalog.update(name, (before) => before ?? NO_METADATA)
   }
 
-  changed(name: string, metadata: TagMetadata): void {
-    this.#catalog.put(name, metadata, metadata)
+  changed(name: string, put: MetadataPut): void {
+    this.#catalog.update(name, (before) => metadataAfter(before, put))
   }
 
   removed(names: Iterable<string>): void {

@@ -12,9 +12,9 @@ export interface WindowRun {
 const LEAST_BENT_US = 1_000
 
 /**
- * Cuts windows into as few runs as it easily can. Windows of a fraction of a microsecond are rounded to whole ones and so of two
- * widths in turn; as points have whole microseconds, a window may as well begin up to 999 nanoseconds before its edge, which is room
- * for windows of one width in nanoseconds.
+ * Cuts windows into as few runs as it easily can. Windows of a fraction of a microsecond are rounded to whole ones and
+ * so of two widths in turn; as points have whole microseconds, a window may as well begin up to 999 nanoseconds before
+ * its edge, which is room for windows of one width in nanoseconds.
  * @param edges n + 1 ascending instants for n windows
  */
 export function windowRuns(edges: Float64Array): WindowRun[] {

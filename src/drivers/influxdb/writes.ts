@@ -1,13 +1,7 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { Breather } from '../../historian/breather.ts'
-import type {
-  CallContext,
-  PutMode,
-  PutOutcome,
-  TagEntry,
-  TagMetadata,
-  WriteBatch,
-} from '../../historian/contract.ts'
+import type { CallContext, PutMode, PutOutcome, TagPut, WriteBatch } from '../../historian/contract.ts'
+import { makeChange, type RemoteChange } from '../../historian/remote/change.ts'
+import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
 import type { InfluxClient } from './client.ts'
 import { nameRefused } from './errors.ts'
 import { type Layout, type SeriesField, seriesProblem } from './layout.ts'
@@ -44,10 +38,15 @@ export class Writer {
     this.#target = target
   }
 
-  /** See Historian.write. */
-  async write(batch: WriteBatch, context: CallContext): Promise<void> {
+  /**
+   * See Historian.write. Changes have no time limit but that of each request, as there may be many of them.
+   */
+  write(batch: WriteBatch, { signal }: CallContext): Promise<void> {
+    return makeChange({ historian: this.#target.historian, signal }, (change) => this.#write(batch, change))
+  }
+
+  async #write(batch: WriteBatch, context: RemoteChange): Promise<void> {
     const { tags, own } = this.#target
-    context.signal.throwIfAborted()
     const series = new Map(batch.tags.map((tag) => [tag, this.#seriesOf(tag)]))
     const names = [...series.keys()]
     if (!batch.createTags) await this.#requireTags(names, context)
@@ -55,9 +54,9 @@ export class Writer {
     const missing = batch.createTags ? names.filter((name) => !((this.#known.get(name) ?? 0) > now)) : []
     const bodies = new Bodies(this.#target, context, own.retentionPolicy)
     for (const name of missing) await bodies.addTag(own.presentLine(name))
-    const breather = new Breather(context.signal)
+    const scheduler = new CooperativeScheduler(context.signal)
     for (const [index, tag] of batch.tags.entries()) {
-      await this.#addPoints(bodies, series.get(tag)!, batch, index, breather)
+      await this.#addPoints(bodies, series.get(tag)!, batch, index, scheduler)
     }
     await bodies.finish()
     this.#remember(missing)
@@ -65,10 +64,16 @@ export class Writer {
   }
 
   /** See Historian.putTags. One after the other, as what is there is read first. */
-  putTags(entries: readonly TagEntry[], mode: PutMode, context: CallContext): Promise<readonly PutOutcome[]> {
-    const put = this.#puts.then(() => this.#putTags(entries, mode, context))
-    this.#puts = put.catch(() => {})
-    return put
+  putTags(
+    entries: readonly TagPut[],
+    mode: PutMode,
+    { signal }: CallContext,
+  ): Promise<readonly PutOutcome[]> {
+    return makeChange({ historian: this.#target.historian, signal }, (change) => {
+      const put = this.#puts.then(() => this.#putTags(entries, mode, change))
+      this.#puts = put.catch(() => {})
+      return put
+    })
   }
 
   /** Tags may be gone: the next write makes them. */
@@ -83,9 +88,9 @@ export class Writer {
   }
 
   async #putTags(
-    entries: readonly TagEntry[],
+    entries: readonly TagPut[],
     mode: PutMode,
-    context: CallContext,
+    context: RemoteChange,
   ): Promise<readonly PutOutcome[]> {
     const { tags, own } = this.#target
     context.signal.throwIfAborted()
@@ -98,12 +103,13 @@ export class Writer {
         if (found[index]) there.add(name)
       })
     }
-    const stored = new Map<string, TagMetadata>()
+    const stored = new Map<string, TagPut['metadata']>()
     const outcomes = entries.map(({ name, metadata }): PutOutcome => {
       if (mode === 'create' && there.has(name)) return 'exists'
       if (mode === 'update' && !there.has(name)) return 'missing'
       there.add(name)
-      stored.set(name, metadata)
+      // What this entry leaves as it is may be new in one before it.
+      stored.set(name, { ...stored.get(name), ...metadata })
       return 'stored'
     })
     const bodies = new Bodies(this.#target, context, own.retentionPolicy)
@@ -125,7 +131,7 @@ export class Writer {
     series: SeriesField,
     { offsets, points: { times, values, statuses } }: WriteBatch,
     tag: number,
-    breather: Breather,
+    scheduler: CooperativeScheduler,
   ): Promise<void> {
     const { status } = this.#target
     const tags = series.tags.map(([key, value]) => `,${lineKey(key)}=${lineKey(value)}`).join('')
@@ -133,7 +139,7 @@ export class Writer {
     for (let i = offsets[tag]!; i < offsets[tag + 1]!; i++) {
       bodies.add(`${start}${lineNumber(values[i]!)}${status.inLine(statuses[i]!)} ${times[i]}\n`)
       if (bodies.isFull) await bodies.send()
-      if (i % 1_024 === 0) await breather.restIfDue()
+      if (i % 1_024 === 0) await scheduler.yieldIfDue()
     }
   }
 
@@ -156,16 +162,15 @@ export class Writer {
 /** Lines put together to bodies of a bounded size, sent in order. */
 class Bodies {
   readonly #target: WriteTarget
-  readonly #context: CallContext
+  readonly #change: RemoteChange
   readonly #tagsPolicy: string | undefined
   #lines = ''
   /** Lines for the retention policy of the mapping measurement, where that is another one. */
   #tagLines = ''
-  #sent = false
 
-  constructor(target: WriteTarget, context: CallContext, tagsPolicy: string | undefined) {
+  constructor(target: WriteTarget, change: RemoteChange, tagsPolicy: string | undefined) {
     this.#target = target
-    this.#context = context
+    this.#change = change
     this.#tagsPolicy = tagsPolicy
   }
 
@@ -207,7 +212,6 @@ class Bodies {
 
   async #send(body: string, policy: string | undefined): Promise<void> {
     if (body === '') return
-    await this.#target.client.write(body, policy, this.#sent, this.#context)
-    this.#sent = true
+    await this.#change.request((attempt) => this.#target.client.write(body, policy, attempt))
   }
 }

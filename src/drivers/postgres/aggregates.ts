@@ -1,19 +1,49 @@
 import type { AggregateQuery, CallContext } from '../../historian/contract.ts'
-import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
-import { timeAverages } from '../../series/integrate.ts'
-import { readIntegrals } from './integrals.ts'
+import { takesSignal } from '../../series/aggregate.ts'
+import {
+  type AggregateColumns,
+  type AggregateName,
+  FIRST_AGGREGATE_NAMES,
+  type FirstAggregateName,
+} from '../../series/aggregate-names.ts'
 import { pack, unpackDoubles, unpackIntegers } from './packed.ts'
-import { bigints, integers, Parameters, texts } from './parameters.ts'
+import { bigints, integers, texts } from './parameters.ts'
 import type { Places } from './places.ts'
 import { aggregatesFromPoints, leavesDoubles } from './raw-fallback.ts'
 import { keyJoin, type Relation, selectPoints } from './relation.ts'
+import { aggregatesFromCells } from './segment-fold.ts'
+import { addCells, type CellSums, noCells, type SumName, shapeName } from './segments.ts'
 import type { Server } from './server.ts'
-
-type PointAggregate = Exclude<AggregateName, 'timeAvg'>
+import type { Row } from './session.ts'
+import { Union } from './union.ts'
+import { boundsOf, gridName } from './windows.ts'
 
 /**
- * Over the rows `s` of a window: `value`, `good`, `us`, and `base`, a value of the range. Squares are of differences from the base:
- * of values far from 0 they would lose their digits.
+ * What `readAggregates` computes; further ones follow from these. Some of them follow from integrals or values too, and
+ * are named so that all of a label are of one state of the tables.
+ */
+export const SERVER_AGGREGATES = [
+  ...FIRST_AGGREGATE_NAMES,
+  'total',
+  'increase',
+  'startBound',
+  'endBound',
+  'deltaBounds',
+  'minTime',
+  'maxTime',
+  'durationGood',
+  'durationBad',
+  'coverage',
+  'numTransitions',
+  'durationZero',
+  'durationNonZero',
+] as const satisfies readonly AggregateName[]
+
+type PointAggregate = Exclude<FirstAggregateName, 'timeAvg'> | 'minTime' | 'maxTime'
+
+/**
+ * Over the rows `s` of a window: `value`, `good`, `us`, and `base`, a value of the range. Squares are of differences
+ * from the base: of values far from 0 they would lose their digits.
  */
 const SQL: { readonly [name in PointAggregate]: string } = {
   min: 'min(s.value) FILTER (WHERE s.good)',
@@ -30,6 +60,9 @@ const SQL: { readonly [name in PointAggregate]: string } = {
   count: 'count(*)::double precision',
   numGood: '(count(*) FILTER (WHERE s.good))::double precision',
   numBad: '(count(*) FILTER (WHERE NOT s.good))::double precision',
+  // Of equal values the earlier time decides.
+  minTime: '(min(ARRAY[s.value, s.us::double precision]) FILTER (WHERE s.good))[2]',
+  maxTime: '-(max(ARRAY[s.value, -s.us::double precision]) FILTER (WHERE s.good))[2]',
 }
 
 function variance(): string {
@@ -39,7 +72,10 @@ function variance(): string {
 
 const COUNTS: ReadonlySet<AggregateName> = new Set(['count', 'numGood', 'numBad'])
 
-/** Aggregates over windows; one statement for all queries of the same windows and aggregates, one more for time averages. */
+/**
+ * Aggregates over windows; one statement for all queries of the same windows and aggregates, so that those of a query
+ * are of one state of the tables.
+ */
 export async function readAggregates(
   server: Server,
   places: Places,
@@ -47,16 +83,13 @@ export async function readAggregates(
   context: CallContext,
 ): Promise<readonly AggregateColumns[]> {
   const results = queries.map(({ edges, aggregates }) => emptyColumns(edges.length - 1, aggregates))
-  const indexed = queries.map((query, n) => ({ ...query, n }))
-  const averaged = indexed.filter(({ aggregates }) => aggregates.includes('timeAvg'))
   const groups = Map.groupBy(
-    indexed.filter(({ aggregates }) => aggregates.some((name) => name !== 'timeAvg')),
+    queries.map((query, n) => ({ ...query, n })),
     ({ aggregates, edges }) => `${aggregates} ${gridName(edges)}`,
   )
-  await Promise.all([
-    ...Array.from(groups.values(), (group) => readGroup(server, places, group, results, context)),
-    readTimeAverages(server, places, averaged, results, context),
-  ])
+  await Promise.all(
+    Array.from(groups.values(), (group) => readGroup(server, places, group, results, context)),
+  )
   return results
 }
 
@@ -69,35 +102,86 @@ async function readGroup(
   results: readonly AggregateColumns[],
   context: CallContext,
 ): Promise<void> {
-  const { edges } = group[0]!
-  const names = group[0]!.aggregates.filter((name) => name !== 'timeAvg')
+  const all = group[0]!.aggregates
+  const names = all.filter((name): name is PointAggregate => name in SQL)
+  const folded = all.filter((name) => !(name in SQL))
   try {
-    await server.read('aggregates', context, async (session) => {
-      const parameters = new Parameters()
-      const parts: string[] = []
-      const edgesParameter = parameters.add(bigints(edges), 'bigint[]')
-      for (const [relation, asked] of places.group(group)) {
-        const q = [
-          parameters.add(integers(asked.map(({ item }) => item.n)), 'integer[]'),
-          parameters.add(texts(asked.map(({ tag }) => tag)), 'text[]'),
-        ]
-        parts.push(windowsSelect(relation, `${q}`, edgesParameter, names))
-      }
-      if (parts.length === 0) return
-      for await (const rows of session.stream(parts.join('\nUNION ALL\n'), parameters.values, 16)) {
-        for (const [n, windows, ...columns] of rows) {
-          const at = unpackIntegers(windows!)
-          for (const [index, name] of names.entries()) {
-            put(results[Number(n)]![name]!, at, unpackDoubles(columns[index]!))
-          }
-        }
-      }
+    const cells = await server.read('aggregates', context, async (session) => {
+      const union = new Union()
+      if (names.length > 0) addWindows(union, places, group, names, results)
+      const found = folded.length > 0 ? addCellsOf(union, places, group, folded) : null
+      await union.run(session)
+      return found
     })
+    if (cells === null) return
+    for (const query of group)
+      Object.assign(results[query.n]!, aggregatesFromCells(query, folded, cells.get(query.n)!))
   } catch (error) {
     if (!leavesDoubles(error)) throw error
     for (const query of group) {
-      Object.assign(results[query.n]!, await aggregatesFromPoints(server, places, query, names, context))
+      await server.snapshot('aggregates', context, async (reader) => {
+        Object.assign(results[query.n]!, await aggregatesFromPoints(reader, places, query, all, context))
+      })
     }
+  }
+}
+
+/** Cells are windows, cut at the instant until which the last point counts. */
+function addCellsOf(
+  union: Union,
+  places: Places,
+  group: readonly Indexed[],
+  names: readonly AggregateName[],
+): ReadonlyMap<number, CellSums> {
+  const found = new Map(group.map(({ n }) => [n, noCells()]))
+  const has = (...wanted: readonly AggregateName[]) => wanted.some((name) => names.includes(name))
+  const sums: readonly SumName[] = [
+    ...(has('timeAvg', 'total') ? (['integral'] as const) : []),
+    ...(has('durationZero', 'durationNonZero') ? (['zeroUs'] as const) : []),
+    ...(has('numTransitions') ? (['transitions'] as const) : []),
+    ...(has('increase') ? (['rises'] as const) : []),
+  ]
+  const wanted = {
+    segments: takesSignal(names) || has('numTransitions'),
+    sums,
+    runs: has('durationGood', 'durationBad'),
+  }
+  for (const queries of Map.groupBy(group, shapeName).values()) {
+    const shape = queries[0]!
+    const edges = cutAt(shape.edges, shape.holdUntil)
+    addCells(union, places, { queries, edges, shape, wanted }, found)
+  }
+  return found
+}
+
+function cutAt(edges: Float64Array, time: number): Float64Array {
+  if (time <= edges[0]! || time >= edges.at(-1)! || edges.includes(time)) return edges
+  const cut = new Float64Array(edges.length + 1).fill(time)
+  cut.set(edges)
+  return cut.sort()
+}
+
+function addWindows(
+  union: Union,
+  places: Places,
+  group: readonly Indexed[],
+  names: readonly PointAggregate[],
+  results: readonly AggregateColumns[],
+): void {
+  const { parameters } = union
+  const edges = parameters.add(bigints(group[0]!.edges), 'bigint[]')
+  const take = ([n, windows, ...columns]: Row) => {
+    const at = unpackIntegers(windows!)
+    for (const [index, name] of names.entries()) {
+      put(results[Number(n)]![name]!, at, unpackDoubles(columns[index]!))
+    }
+  }
+  for (const [relation, asked] of places.group(group)) {
+    const q = [
+      parameters.add(integers(asked.map(({ item }) => item.n)), 'integer[]'),
+      parameters.add(texts(asked.map(({ tag }) => tag)), 'text[]'),
+    ]
+    union.add(windowsSelect(relation, `${q}`, edges, names), 1 + names.length, take)
   }
 }
 
@@ -117,7 +201,7 @@ function windowsSelect(
       `width_bucket(${time.comparable(timeColumn)}, ${boundsOf(relation, edges)}) AS w`,
       `${value} AS value`,
       `${good} AS good`,
-      ...(needs('first', 'last') ? [`${time.us(timeColumn)} AS us`] : []),
+      ...(needs('first', 'last', 'minTime', 'maxTime') ? [`${time.us(timeColumn)} AS us`] : []),
     ].join(', '),
     conditions,
     order: 'asc',
@@ -143,29 +227,6 @@ function windowsSelect(
     ) AS x GROUP BY x.n`
 }
 
-/** The edges as the column's own type, worked out once for the statement. */
-function boundsOf({ time }: Relation, edges: string): string {
-  if (time.bound('x') === 'x') return edges
-  return `(SELECT array_agg(${time.bound('e.at')} ORDER BY e.i) FROM unnest(${edges}) WITH ORDINALITY AS e(at, i))`
-}
-
-async function readTimeAverages(
-  server: Server,
-  places: Places,
-  queries: readonly Indexed[],
-  results: readonly AggregateColumns[],
-  context: CallContext,
-): Promise<void> {
-  if (queries.length === 0) return
-  const spans = new Map<Float64Array, readonly [Float64Array, Float64Array]>()
-  const asked = queries.map(({ tag, edges, stepped, holdUntil }) => {
-    const [starts, ends] = spans.getOrInsertComputed(edges, () => [edges.subarray(0, -1), edges.subarray(1)])
-    return { tag, starts, ends, stepped, holdUntil }
-  })
-  const integrals = await readIntegrals(server, places, asked, context)
-  for (const [index, { n }] of queries.entries()) results[n]!.timeAvg!.set(timeAverages(integrals[index]!))
-}
-
 function emptyColumns(windows: number, names: readonly AggregateName[]): AggregateColumns {
   return Object.fromEntries(
     names.map((name) => [name, new Float64Array(windows).fill(COUNTS.has(name) ? 0 : Number.NaN)]),
@@ -175,12 +236,4 @@ function emptyColumns(windows: number, names: readonly AggregateName[]): Aggrega
 function put(column: Float64Array, windows: Int32Array, values: Float64Array): void {
   for (let i = 0; i < windows.length; i++)
     column[windows[i]! - 1] = Number.isFinite(values[i]!) ? values[i]! : Number.NaN
-}
-
-const gridNames = new WeakMap<Float64Array, number>()
-let nextGrid = 1
-
-/** The same array gets the same name: labels of a call share their windows. */
-export function gridName(edges: Float64Array): number {
-  return gridNames.getOrInsertComputed(edges, () => nextGrid++)
 }

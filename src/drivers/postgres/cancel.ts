@@ -10,7 +10,7 @@ export interface ServerAddress {
   readonly connectSeconds: number
 }
 
-/** What the server told a session at its start. */
+/** What the server sent to a session at its start. */
 export interface BackendKey {
   readonly processId: number
   readonly secretKey: number

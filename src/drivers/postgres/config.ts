@@ -75,7 +75,9 @@ const wideColumn = z.union(
 const wideSchema = z
   .strictObject({
     ...points,
-    /** With it, each value of this column has tags of its own: its text, then `separator`, then the column's tag name. */
+    /**
+     * With it, each value of this column has tags of its own: its text, then `separator`, then the column's tag name.
+     */
     tag: name.optional(),
     separator: z.string('a text').default('.'),
     /** Column to tag name. */
@@ -94,6 +96,8 @@ const tagsSchema = z
     description: name.optional(),
     units: name.optional(),
     stepped: name.optional(),
+    maxGap: name.optional(),
+    states: name.optional(),
   })
   .refine(oneSource, TABLE_OR_QUERY)
 

@@ -1,37 +1,43 @@
 import type {
   AggregateQuery,
+  BoundingValues,
   CallContext,
   Capabilities,
+  GapsQuery,
   Historian,
   IntegralQuery,
   InterpolationQuery,
-  Neighbours,
+  PlotPoints,
+  PlotQuery,
   PointQuery,
   PutMode,
   PutOutcome,
   RangeQuery,
   RangeResult,
-  TagEntry,
   TagMetadata,
   TagPage,
+  TagPut,
   TagQuery,
   TagRange,
   TagRename,
   WriteBatch,
 } from '../../historian/contract.ts'
 import { defineDriver } from '../../historian/driver.ts'
-import { AGGREGATE_NAMES, type AggregateColumns } from '../../series/aggregate-names.ts'
+import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
+import type { GapPage } from '../../series/gaps.ts'
 import type { Integrals } from '../../series/reads.ts'
-import { readAggregates } from './aggregates.ts'
+import { readAggregates, SERVER_AGGREGATES } from './aggregates.ts'
 import { postgresConfigSchema } from './config.ts'
 import { readOnly } from './errors.ts'
 import { openExisting } from './existing/layout.ts'
+import { readGaps } from './gaps.ts'
 import { readIntegrals } from './integrals.ts'
 import type { Layout } from './layout.ts'
 import type { ManagedChanges } from './managed/changes.ts'
 import { openManaged } from './managed/open.ts'
-import { countPoints, readInterpolated, readNeighbours, readPoints } from './point-reads.ts'
+import { readPlots } from './plots.ts'
+import { countPoints, readBoundingValues, readInterpolated, readPoints } from './point-reads.ts'
 import { readRanges } from './ranges.ts'
 import { Server } from './server.ts'
 
@@ -54,7 +60,7 @@ export const postgres = defineDriver({
   },
 })
 
-/** The historian contract over SQL: what is here only leads to where it is done. */
+/** The historian contract over SQL: a facade, each method calls the module that does it. */
 export class PostgresHistorian implements Historian {
   readonly name: string
   readonly type = 'postgres'
@@ -72,16 +78,24 @@ export class PostgresHistorian implements Historian {
       deletePoints: write,
       deleteTags: write,
       renameTags: write,
-      durability: 'server',
+      durability: 'fsync',
       atomicWrites: 'request',
-      aggregates: AGGREGATE_NAMES,
+      aggregates: SERVER_AGGREGATES,
       interpolation: true,
       integrals: true,
+      plots: true,
+      gaps: true,
+      signalGaps: true,
+      comparisons: false,
     }
   }
 
   checkHealth(context: CallContext): Promise<void> {
     return this.#layout.check(context)
+  }
+
+  trouble(context: CallContext): Promise<string | null> {
+    return this.#layout.trouble(context)
   }
 
   close(): Promise<void> {
@@ -106,13 +120,13 @@ export class PostgresHistorian implements Historian {
     return readRanges(this.#server, await this.#layout.ready(context), queries, context)
   }
 
-  async readNeighbours(
+  async readBoundingValues(
     tags: readonly string[],
     times: Float64Array,
     context: CallContext,
-  ): Promise<readonly Neighbours[]> {
+  ): Promise<readonly BoundingValues[]> {
     const queries = tags.map((tag) => ({ tag, times, use: 'both' as const }))
-    return readNeighbours(this.#server, await this.#layout.ready(context), queries, context)
+    return readBoundingValues(this.#server, await this.#layout.ready(context), queries, context)
   }
 
   async estimatePoints(
@@ -144,13 +158,21 @@ export class PostgresHistorian implements Historian {
     return readIntegrals(this.#server, await this.#layout.ready(context), queries, context)
   }
 
+  async readPlots(queries: readonly PlotQuery[], context: CallContext): Promise<readonly PlotPoints[]> {
+    return readPlots(this.#server, await this.#layout.ready(context), queries, context)
+  }
+
+  async readGaps(queries: readonly GapsQuery[], context: CallContext): Promise<readonly GapPage[]> {
+    return readGaps(this.#server, await this.#layout.ready(context), queries, context)
+  }
+
   async write(batch: WriteBatch, context: CallContext): Promise<void> {
     const changes = await this.#changes('write', context)
     await changes.write(batch, context)
   }
 
   async putTags(
-    entries: readonly TagEntry[],
+    entries: readonly TagPut[],
     mode: PutMode,
     context: CallContext,
   ): Promise<readonly PutOutcome[]> {

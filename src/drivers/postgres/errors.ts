@@ -38,6 +38,15 @@ export function isCut(code: string): boolean {
   return code.startsWith('08') || code === '57P01' || code === '57P02' || code === '57P03' || code === '57P05'
 }
 
+/**
+ * Whether the server said that a statement failed, and neither that the session ended nor that it does not know (40003)
+ * what became of the statement.
+ */
+export function isRefused(error: unknown): boolean {
+  const code = sqlStateOf(error)
+  return code !== '' && code !== '40003' && !isCut(code)
+}
+
 const REASONS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   '3D000': 'its database does not exist',
   '3F000': 'the schema of the configuration does not exist',

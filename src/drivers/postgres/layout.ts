@@ -6,12 +6,14 @@ import type { Session } from './session.ts'
 /** How points and tags lie in tables: Tidemark's own, or some that are there already. */
 export interface Layout {
   /**
-   * Where tags are, once the tables were looked at, which the first call does. Rejects with HISTORIAN_UNAVAILABLE when they are not
-   * as they have to be; the next call looks again.
+   * Where tags are, once the tables were looked at, which the first call does. Rejects with HISTORIAN_UNAVAILABLE when
+   * they are not as they have to be; the next call looks again.
    */
   ready(context: CallContext): Promise<Places>
   /** Rejects when the tables cannot be read now. */
   check(context: CallContext): Promise<void>
+  /** What somebody should look at although the tables can be read; `null` for nothing. */
+  trouble(context: CallContext): Promise<string | null>
   /** Metadata of each named tag, `null` for one that does not exist. */
   findTags(session: Session, names: readonly string[]): Promise<readonly (TagMetadata | null)[]>
   searchTags(session: Session, query: TagQuery): Promise<TagPage>
@@ -20,8 +22,8 @@ export interface Layout {
 }
 
 /**
- * Looks once and remembers what was found. A look that failed is not remembered; calls at the same time share one, which ends
- * for none of them because another one's caller has gone away.
+ * Looks once and remembers what was found. A look that failed is not remembered; calls at the same time share one,
+ * which ends for none of them because another one's caller has gone away.
  */
 export class Once<Found> {
   readonly #look: (context: CallContext) => Promise<Found>

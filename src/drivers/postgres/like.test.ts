@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseTagPattern } from '../../historian/tag-pattern.ts'
-import { likePattern } from './like.ts'
+import { likePatterns } from './like.ts'
 
 /** LIKE as PostgreSQL has it, over a text in which ASCII was made upper case. */
 function like(text: string, pattern: string): boolean {
@@ -18,6 +18,7 @@ function like(text: string, pattern: string): boolean {
 }
 
 test('a search pattern becomes a pattern for LIKE without the letters that other scripts share', () => {
+  const likePattern = (text: string) => likePatterns(parseTagPattern(text))[0] ?? null
   const cases: readonly (readonly [text: string, pattern: string | null])[] = [
     ['pump', '%PUMP%'],
     ['pump*', 'PUMP%'],
@@ -28,17 +29,20 @@ test('a search pattern becomes a pattern for LIKE without the letters that other
     ['æøå', null],
     ['sik*', null],
     ['*', null],
-    ['a\nb', '%A_B%'],
+    ['"a*b"', '%A_B%'],
+    ['"a\nb"', '%A_B%'],
     [`${'a*'.repeat(50)}b`, `${'A%'.repeat(8)}`],
   ]
   for (const [text, pattern] of cases) assert.equal(likePattern(text), pattern, text)
+  assert.deepEqual(likePatterns(parseTagPattern('feed Pump ø')), ['%FEED%', '%PUMP%'])
+  assert.equal(likePatterns(parseTagPattern('a b c d e f')).length, 4)
   assert.ok(likePattern(`${'\\'.repeat(500)}x`)!.length <= 201)
   assert.match(likePattern(`${'\\'.repeat(500)}x`)!, /^%(\\\\)+%$/)
 })
 
 test('whatever a search pattern matches, LIKE matches too', () => {
   const character = fc.constantFrom(
-    ...'aAkKsSiIxX%_\\/ é*?',
+    ...'aAkKsSiIxX%_\\/ é*? "',
     '\u212a',
     'ſ',
     'ı',
@@ -51,10 +55,12 @@ test('whatever a search pattern matches, LIKE matches too', () => {
   )
   const text = fc.array(character, { maxLength: 12 }).map((characters) => characters.join(''))
   fc.assert(
-    fc.property(text, text, (name, pattern) => {
-      const narrowed = likePattern(pattern)
-      if (narrowed === null || !parseTagPattern(pattern).matches(name, null)) return
-      assert.ok(like(name, narrowed), narrowed)
+    fc.property(text, text, text, (name, description, written) => {
+      const pattern = parseTagPattern(written)
+      if (!pattern.matches(name, description)) return
+      for (const narrowed of likePatterns(pattern)) {
+        assert.ok(like(name, narrowed) || like(description, narrowed), narrowed)
+      }
     }),
     { numRuns: 2_000 },
   )

@@ -1,19 +1,29 @@
+import type { TagPattern } from '../../historian/contract.ts'
+
 /*
- * Narrowing a search on the server. What matches is decided here, by the pattern itself (src/historian/tag-pattern.ts); the
- * server only has to leave out nothing. Its own ideas of upper and lower case differ with version and locale, so that it is
- * asked for the letters of ASCII alone, in the collation "C", and takes any character for all others.
+ * Narrowing a search on the server. What matches is decided here, by the pattern itself (src/historian/tag-pattern.ts);
+ * the server only has to leave out nothing. Its own ideas of upper and lower case differ with version and locale, so
+ * that it is asked for the letters of ASCII alone, in the collation "C", and takes any character for all others.
  */
 
 /** With more parts a pattern narrows no better, and the server takes long over it. */
 const MAX_PARTS = 8
 const MAX_CHARACTERS = 200
 
+/** More words narrow no better. */
+const MAX_WORDS = 4
+
 /**
- * Pattern for LIKE over `upper(text COLLATE "C")` that matches whatever the search pattern matches, and perhaps more;
- * `null` when it would match everything.
+ * Patterns for LIKE over `upper(text COLLATE "C")`, each of which matches the name or the description of every tag that
+ * the search pattern matches, and perhaps more; at most 4, none when they would match everything.
  */
-export function likePattern(text: string): string | null {
-  const parts = /[*?]/.test(text) ? text.split('*') : ['', text, '']
+export function likePatterns({ narrow }: TagPattern): readonly string[] {
+  return narrow.slice(0, MAX_WORDS).flatMap((glob) => likePattern(glob) ?? [])
+}
+
+/** The same of a text with wildcards over the whole. */
+export function likePattern(glob: string): string | null {
+  const parts = glob.split('*')
   const like = parts.slice(0, MAX_PARTS).map(likePart)
   if (parts.length > MAX_PARTS) like.push('')
   const pattern = Array.from(like.join('%'))

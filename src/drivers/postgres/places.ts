@@ -16,7 +16,7 @@ export class Places {
     this.#placeOf = placeOf
   }
 
-  /** Items by the relation that their tags are in; those that no relation can have are left out. */
+  /** Items by the relation that their tags are in; items that no relation can have are left out. */
   group<Item extends { readonly tag: string }>(items: readonly Item[]): Map<Relation, Placed<Item>[]> {
     const groups = new Map<Relation, Placed<Item>[]>()
     for (const item of items) {

@@ -1,4 +1,4 @@
-import type { CallContext, Neighbours, PointQuery, TagRange } from '../../historian/contract.ts'
+import type { BoundingValues, CallContext, PointQuery, TagRange } from '../../historian/contract.ts'
 import { makeColumns, type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
 import { interpolate } from '../../series/interpolate.ts'
 import type { SignalShape } from '../../series/reads.ts'
@@ -6,16 +6,16 @@ import { pack, unpackBigints, unpackDoubles, unpackIntegers } from './packed.ts'
 import { bigints, booleans, integers, Parameters, texts } from './parameters.ts'
 import type { Places } from './places.ts'
 import { keyJoin, pointColumns, type Relation, selectPoints } from './relation.ts'
-import type { Server } from './server.ts'
+import type { Reader, Server } from './server.ts'
 
 /** One raw point for each query, all of them in one statement. */
 export function readPoints(
-  server: Server,
+  reader: Reader,
   places: Places,
   queries: readonly PointQuery[],
   context: CallContext,
 ): Promise<PointColumns> {
-  return server.read('points', context, async (session) => {
+  return reader.read('points', context, async (session) => {
     const found = makeColumns(queries.length)
     found.times.fill(Number.NaN)
     found.values.fill(Number.NaN)
@@ -103,21 +103,21 @@ export interface TimesQuery {
   readonly times: Float64Array
 }
 
-/** How much of the neighbours is needed: for a value, those are left out that cannot change it. */
-export type NeighbourUse = 'both' | SignalShape
+/** How much of the bounding values is needed: for a value, those are left out that cannot change it. */
+export type BoundingUse = 'both' | SignalShape
 
 /**
- * Good points at or before, and at or after, each of the times: two look-ups in the index a time. Queries that share their
- * times are joined into one statement.
+ * Good points at or before, and at or after, each of the times: two look-ups in the index a time. Queries that share
+ * their times are joined into one statement.
  */
-export async function readNeighbours(
-  server: Server,
+export async function readBoundingValues(
+  reader: Reader,
   places: Places,
-  queries: readonly (TimesQuery & { readonly use: NeighbourUse })[],
+  queries: readonly (TimesQuery & { readonly use: BoundingUse })[],
   context: CallContext,
-): Promise<readonly Neighbours[]> {
-  return server.read('neighbours', context, async (session) => {
-    const results = queries.map(({ times }) => noNeighbours(times.length))
+): Promise<readonly BoundingValues[]> {
+  return reader.read('boundingValues', context, async (session) => {
+    const results = queries.map(({ times }) => noBoundingValues(times.length))
     const parameters = new Parameters()
     const timesParameters = new Map<Float64Array, string>()
     const parts: string[] = []
@@ -130,7 +130,7 @@ export async function readNeighbours(
             parameters.add(texts(sameUse.map(({ tag }) => tag)), 'text[]'),
           ]
           const needed = neededAfter(sameUse[0]!.item.use, parameters)
-          parts.push(neighbourSelect(relation, `${q}`, times, needed))
+          parts.push(boundingSelect(relation, `${q}`, times, needed))
         }
       }
     }
@@ -149,7 +149,7 @@ export async function readNeighbours(
   })
 }
 
-/** Values at given times; the server finds the neighbours, the line between them is drawn here. */
+/** Values at given times; the server finds the bounding values, the line between them is drawn here. */
 export async function readInterpolated(
   server: Server,
   places: Places,
@@ -161,14 +161,14 @@ export async function readInterpolated(
     times,
     use: { stepped, holdUntil },
   }))
-  const found = await readNeighbours(server, places, asked, context)
+  const found = await readBoundingValues(server, places, asked, context)
   return queries.map((query, index) => interpolate(found[index]!, query.times, query))
 }
 
 /** No instant has this number: it stands for "no point" in a packed column. */
 const NOWHERE = Number.MIN_SAFE_INTEGER - 1
 
-function neighbourSelect(relation: Relation, q: string, times: string, neededAfter: string): string {
+function boundingSelect(relation: Relation, q: string, times: string, neededAfter: string): string {
   const { time, timeColumn, value } = relation
   const columns = `${time.us(timeColumn)} AS us, ${value} AS value`
   const before = selectPoints(relation, {
@@ -197,16 +197,16 @@ function neighbourSelect(relation: Relation, q: string, times: string, neededAft
 }
 
 /**
- * Condition under which the point after has to be looked up. A value at a good point's time is that point's; a stepped signal
- * needs to know of a point after only where what is held might end.
+ * Condition under which the point after has to be looked up. A value at a good point's time is that point's; a stepped
+ * signal needs to know of a point after only where what is held might end.
  */
-function neededAfter(use: NeighbourUse, parameters: Parameters): string {
+function neededAfter(use: BoundingUse, parameters: Parameters): string {
   if (use === 'both') return 'true'
   const notAtPoint = 'b.us IS NOT NULL AND b.us <> g.at'
   return use.stepped ? `${notAtPoint} AND g.at > ${parameters.add(use.holdUntil, 'bigint')}` : notAtPoint
 }
 
-function useName(use: NeighbourUse): string {
+function useName(use: BoundingUse): string {
   return use === 'both' ? use : `${use.stepped} ${use.holdUntil}`
 }
 
@@ -215,7 +215,7 @@ function timesId(times: Float64Array, known: Map<Float64Array, string>, paramete
   return known.getOrInsertComputed(times, () => parameters.add(bigints(times), 'bigint[]'))
 }
 
-function noNeighbours(length: number) {
+function noBoundingValues(length: number) {
   const nothing = () => new Float64Array(length).fill(Number.NaN)
   return {
     beforeTimes: nothing(),

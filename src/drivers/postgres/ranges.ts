@@ -12,7 +12,7 @@ import { pack, unpackBigints, unpackDoubles } from './packed.ts'
 import { bigints, integers, Parameters, texts } from './parameters.ts'
 import type { Places } from './places.ts'
 import { keyJoin, pointColumns, selectPoints } from './relation.ts'
-import type { Server } from './server.ts'
+import type { Reader } from './server.ts'
 import type { Row, Session } from './session.ts'
 
 /** Points in a row of the answer. */
@@ -24,12 +24,12 @@ const ROWS_PER_FETCH = 8
 
 /** The raw points of each range, in one statement. */
 export async function readRanges(
-  server: Server,
+  reader: Reader,
   places: Places,
   queries: readonly RangeQuery[],
   context: CallContext,
 ): Promise<readonly RangeResult[]> {
-  return server.read('ranges', context, async (session) => {
+  return reader.read('ranges', context, async (session) => {
     const chunks: PointColumns[][] = queries.map(() => [])
     const { text, values } = rangeStatement(places, queries)
     if (text === '') return queries.map(() => ({ points: NO_POINTS, more: false }))
@@ -111,8 +111,8 @@ function inOrder({ times }: PointColumns, sign: number): boolean {
 }
 
 /**
- * Rows come in order from the index nearly always; the server does not promise it for rows inside a packed one. Of several
- * nanoseconds in a microsecond, which only existing tables have, the last is kept.
+ * Rows come in order from the index nearly always; the server does not promise it for rows inside a packed one. Of
+ * several nanoseconds in a microsecond, which only existing tables have, the last is kept.
  */
 function sortedOnce(points: PointColumns, sign: number): PointColumns {
   const order = Array.from(points.times.keys()).sort(

@@ -1,19 +1,22 @@
-import type { AggregateQuery, CallContext, IntegralQuery } from '../../historian/contract.ts'
-import { WindowAggregator } from '../../series/aggregate.ts'
+import type { AggregateQuery, BoundingValues, CallContext, IntegralQuery } from '../../historian/contract.ts'
+import { signalAggregates, WindowAggregator } from '../../series/aggregate.ts'
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
-import type { PointColumns } from '../../series/columns.ts'
+import { NO_POINTS, type PointColumns } from '../../series/columns.ts'
 import { SignalIntegrator } from '../../series/integrate.ts'
+import { isGood } from '../../series/interpolate.ts'
 import type { Integrals } from '../../series/reads.ts'
+import type { SignalFeeder } from '../../series/signal-feeder.ts'
+import { WindowSignal } from '../../series/window-signal.ts'
 import { instantFromUs } from '../../time/instant.ts'
 import { sqlStateOf } from './errors.ts'
 import type { Places } from './places.ts'
-import { readNeighbours } from './point-reads.ts'
+import { readBoundingValues, readPoints } from './point-reads.ts'
 import { readRanges } from './ranges.ts'
-import type { Server } from './server.ts'
+import type { Reader } from './server.ts'
 
 /*
- * PostgreSQL fails a statement whose arithmetic leaves the range of doubles, at either end of it, where Tidemark goes on.
- * Such values are rare and worked out from raw points.
+ * PostgreSQL fails a statement whose arithmetic leaves the range of doubles, at either end of it, where Tidemark goes
+ * on. Such values are rare and worked out from raw points.
  */
 
 const PAGE_POINTS = 20_000
@@ -24,22 +27,36 @@ export function leavesDoubles(error: unknown): boolean {
   return sqlStateOf(error) === NUMERIC_VALUE_OUT_OF_RANGE
 }
 
-/** Aggregates, other than timeAvg, of one query from its points. */
+/** Aggregates of one query from its points; by a reader of one state of them, as they come in pages. */
 export async function aggregatesFromPoints(
-  server: Server,
+  reader: Reader,
   places: Places,
-  { tag, edges }: AggregateQuery,
+  query: AggregateQuery,
   names: readonly AggregateName[],
   context: CallContext,
 ): Promise<AggregateColumns> {
-  const windows = new WindowAggregator(edges, names)
-  for await (const page of pages(server, places, tag, edges[0]!, edges.at(-1)!, context)) windows.add(page)
-  return windows.finish()
+  const { tag, edges, ...shape } = query
+  const from = edges[0]!
+  const to = edges.at(-1)!
+  const windows = new WindowAggregator(edges, names, shape.holdUntil)
+  const signal = new WindowSignal(edges, names, shape)
+  const beside = await goodBeside(reader, places, tag, from, to, context)
+  const last = await readPoints(reader, places, [{ tag, find: 'before', at: instantFromUs(from) }], context)
+  windows.add(before(beside))
+  if (!Number.isNaN(last.times[0]!) && !isGood(last, 0)) windows.add(last)
+  signal.add(before(beside))
+  for await (const page of pages(reader, places, tag, from, to, context)) {
+    windows.add(page)
+    signal.add(page)
+  }
+  addAfter(signal, beside)
+  const ofPoints = windows.finish()
+  return { ...ofPoints, ...signalAggregates(signal.finish(), windows.rises(), names, shape.stepped) }
 }
 
-/** Integrals of one query from its points. */
+/** Integrals of one query from its points, likewise. */
 export async function integralsFromPoints(
-  server: Server,
+  reader: Reader,
   places: Places,
   query: IntegralQuery,
   context: CallContext,
@@ -48,17 +65,38 @@ export async function integralsFromPoints(
   const from = starts[0]!
   const to = ends.at(-1)!
   const signal = new SignalIntegrator(starts, ends, query)
-  const times = from < to ? Float64Array.of(from, to) : Float64Array.of(from)
-  const [beside] = await readNeighbours(server, places, [{ tag, times, use: 'both' }], context)
-  const { beforeTimes, beforeValues, afterTimes, afterValues } = beside!
-  if (!Number.isNaN(beforeTimes[0]!)) signal.addPoint(beforeTimes[0]!, beforeValues[0]!)
-  for await (const page of pages(server, places, tag, from, to, context)) signal.add(page)
-  if (!Number.isNaN(afterTimes.at(-1)!)) signal.addPoint(afterTimes.at(-1)!, afterValues.at(-1)!)
+  const beside = await goodBeside(reader, places, tag, from, to, context)
+  signal.add(before(beside))
+  for await (const page of pages(reader, places, tag, from, to, context)) signal.add(page)
+  addAfter(signal, beside)
   return signal.finish()
 }
 
+/** The good points before a range and at or after its end. */
+async function goodBeside(
+  reader: Reader,
+  places: Places,
+  tag: string,
+  from: number,
+  to: number,
+  context: CallContext,
+): Promise<BoundingValues> {
+  const times = Float64Array.of(from - 1, Math.max(from, to))
+  const [beside] = await readBoundingValues(reader, places, [{ tag, times, use: 'both' }], context)
+  return beside!
+}
+
+function before({ beforeTimes, beforeValues }: BoundingValues): PointColumns {
+  if (Number.isNaN(beforeTimes[0]!)) return NO_POINTS
+  return { times: beforeTimes.slice(0, 1), values: beforeValues.slice(0, 1), statuses: new Uint8Array(1) }
+}
+
+function addAfter(signal: SignalFeeder, { afterTimes, afterValues }: BoundingValues): void {
+  if (!Number.isNaN(afterTimes[1]!)) signal.addPoint(afterTimes[1]!, afterValues[1]!)
+}
+
 async function* pages(
-  server: Server,
+  reader: Reader,
   places: Places,
   tag: string,
   from: number,
@@ -73,7 +111,7 @@ async function* pages(
       order: 'asc',
       limit: PAGE_POINTS,
     } as const
-    const [result] = await readRanges(server, places, [range], context)
+    const [result] = await readRanges(reader, places, [range], context)
     yield result!.points
     if (!result!.more) return
     start = result!.points.times.at(-1)! + 1

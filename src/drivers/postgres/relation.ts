@@ -1,16 +1,16 @@
 import type { TimeColumn } from './time-column.ts'
 
 /**
- * A table of points as reads see it, whoever made it: SQL fragments, in which `p` is the table of points and `k.key` what
- * stands for the tag in it. Everything in them comes from this driver and its configuration, quoted; tags, times and values
- * of calls are parameters.
+ * A table of points as reads see it, made by Tidemark or not: SQL fragments, in which `p` is the table of points and
+ * `k.key` what stands for the tag in it. Everything in them comes from this driver and its configuration, quoted; tags,
+ * times and values of calls are parameters.
  */
 export interface Relation {
   /** Table or sub-query, to stand before `AS p`. */
   readonly from: string
   /**
-   * Sub-select of the one row with `key` for the tag `q.tag` (a text), or no row for one that does not exist; `null` when
-   * the tag's name itself is the key.
+   * Sub-select of the one row with `key` for the tag `q.tag` (a text), or no row for one that does not exist; `null`
+   * when the tag's name itself is the key.
    */
   readonly key: string | null
   /** Condition for the rows of a tag, given the key; `null` where all rows are the one tag's. */
@@ -54,8 +54,8 @@ export function pointColumns({ time, timeColumn, value, good }: Relation): strin
 }
 
 /**
- * SQL of the points of the tag `q.tag` that meet conditions, one for each time; with a limit the first ones in order of time. Which of several is the
- * point of a time is decided before `onlyGood` looks at it.
+ * SQL of the points of the tag `q.tag` that meet conditions, one for each time; with a limit the first ones in order of
+ * time. Which of several is the point of a time is decided before `onlyGood` looks at it.
  */
 export function selectPoints(
   relation: Relation,

@@ -3,14 +3,15 @@ import pg, { type Pool, type PoolClient } from 'pg'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext } from '../../historian/contract.ts'
 import type { DriverLog, DriverMeter } from '../../historian/driver.ts'
+import { makeChange } from '../../historian/remote/change.ts'
 import { CredentialReader } from '../../historian/remote/credentials.ts'
 import { retrySafely } from '../../historian/remote/retry.ts'
 import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import { readTls, type TlsOptions } from '../../historian/remote/tls.ts'
-import { isPassing, outcomeUnknown, unavailable } from '../../historian/remote/unavailable.ts'
+import { isPassing, unavailable } from '../../historian/remote/unavailable.ts'
 import { cancelBackend, type ServerAddress } from './cancel.ts'
 import type { PostgresConfig } from './config.ts'
-import { isCut, sqlStateOf, translate } from './errors.ts'
+import { isRefused, sqlStateOf, translate } from './errors.ts'
 import { Session } from './session.ts'
 
 /** Calls that wait for a connection at the same time; beyond, they are refused at once. */
@@ -26,14 +27,23 @@ const SERVER_GRACE_SECONDS = 5
 export interface ServerOptions {
   readonly historian: string
   readonly config: PostgresConfig
-  /** Whether the server is told to refuse changes on these connections. */
+  /** Whether the server is asked to refuse changes on these connections. */
   readonly readOnly: boolean
   readonly meter: DriverMeter
   readonly log: DriverLog
 }
 
+/** Who does reads: the server, each over whichever connection is free, or a snapshot. */
+export interface Reader {
+  read<Result>(
+    kind: string,
+    context: CallContext,
+    work: (session: Session) => Promise<Result>,
+  ): Promise<Result>
+}
+
 /** The server: a bounded pool of connections that are made when needed, and work that is done over them. */
-export class Server {
+export class Server implements Reader {
   readonly #options: ServerOptions
   readonly #pool: Pool
   #tls: TlsOptions | null = null
@@ -65,8 +75,8 @@ export class Server {
   }
 
   /**
-   * Does work that may be done twice without harm, in the time that one call has; a connection that breaks is made anew.
-   * Rejects with a TidemarkError, or with the signal's reason.
+   * Does work that may be done twice without harm, in the time that one call has; a connection that breaks is made
+   * anew. Rejects with a TidemarkError, or with the signal's reason.
    */
   read<Result>(
     kind: string,
@@ -79,23 +89,38 @@ export class Server {
   }
 
   /**
-   * Does a change in one transaction. It is tried again only where the server says that it undid it, as two writers stood in each
-   * other's way; WRITE_OUTCOME_UNKNOWN when the answer to the COMMIT did not come.
-   * @param begin BEGIN, and what else goes with it
+   * Does several reads that see one state of the tables, one after the other over one connection; otherwise as `read`.
+   * What the server refuses ends it.
+   */
+  snapshot<Result>(
+    kind: string,
+    context: CallContext,
+    work: (reader: Reader) => Promise<Result>,
+  ): Promise<Result> {
+    return this.read(kind, context, (session) =>
+      session.snapshot(() => work({ read: (_kind, _context, part) => part(session) })),
+    )
+  }
+
+  /**
+   * Does a change in one transaction. It is tried again while it fails before its COMMIT for want of a connection, and
+   * where the server says that it undid it, as two writers stood in each other's way.
+   * @param begin   BEGIN, and what else goes with it
+   * @param seconds time limit of the change; that of the configuration when left out
    */
   change<Result>(
     kind: string,
     begin: string,
-    context: CallContext,
+    { signal }: CallContext,
     work: (session: Session) => Promise<Result>,
+    seconds = this.#options.config.timeoutSeconds,
   ): Promise<Result> {
-    return this.#inTime(context, (limited) =>
-      retrySafely(
-        () => this.#use(kind, limited, (session) => session.transaction(begin, () => work(session))),
-        {
-          signal: limited.signal,
-          isPassing: (error) => sqlStateOf(error).startsWith('40') || isNotConnected(error),
-        },
+    const { historian } = this.#options
+    return makeChange({ historian, seconds, signal }, ({ request }) =>
+      request(
+        (attempt) =>
+          this.#use(kind, attempt, (session) => session.transaction(begin, attempt, () => work(session))),
+        { isPassing: (error) => isPassing(error) || sqlStateOf(error).startsWith('40') },
       ),
     )
   }
@@ -130,15 +155,12 @@ export class Server {
         this.#abandon(client, working)
         if (signal.reason instanceof TidemarkError && signal.reason.code === 'HISTORIAN_UNAVAILABLE')
           meter.failed(kind)
-        throw session.committing ? outcomeUnknown(historian, signal.reason) : signal.reason
+        throw signal.reason
       }
       const translated = translate(error, historian, config.timeoutSeconds)
       if (!(error instanceof TidemarkError)) meter.failed(kind)
       // A clear refusal of the server leaves the connection in order; after anything else nobody knows.
-      const code = sqlStateOf(error)
-      const refused = error instanceof TidemarkError || (code !== '' && !isCut(code))
-      client.release(refused && !session.committing ? undefined : true)
-      if (session.committing && !isRefusedCommit(error)) throw outcomeUnknown(historian, translated)
+      client.release(error instanceof TidemarkError || isRefused(error) ? undefined : true)
       throw translated
     } finally {
       signal.removeEventListener('abort', onAbort)
@@ -165,7 +187,7 @@ export class Server {
     try {
       return await Promise.race([connecting, aborted])
     } catch (error) {
-      if (!signal.aborted) throw notConnected(translate(error, historian, config.timeoutSeconds))
+      if (!signal.aborted) throw translate(error, historian, config.timeoutSeconds)
       connecting.then(
         (client) => client.release(),
         () => {},
@@ -182,14 +204,17 @@ export class Server {
     // Without a listener, a connection that breaks while it is lent would end the process.
     client.on('error', () => {})
     const timeoutMs = String(Math.ceil((config.timeoutSeconds + SERVER_GRACE_SECONDS) * 1000))
-    // Compiling a statement takes longer than what most of ours take. Before statistics were made, or while they are old,
-    // the planner takes a tag's points for few and sorts all of them to find one; without bitmaps it walks the index. A
-    // table of our own always has the index that is wanted.
+    // Compiling a statement takes longer than what most of ours take. Before statistics were made, or while they are
+    // old, the planner takes a tag's points for few and sorts all of them to find one; without bitmaps it walks the
+    // index. A table of our own always has the index that is wanted. A commit that is acknowledged is on disk, whatever
+    // the server is set to; waiting for standbys besides is left as it is set.
     const { rows } = await client.query<{ encoding: string }>(
       `SELECT set_config('jit', 'off', false), set_config('enable_bitmapscan', 'off', false),
         set_config('enable_seqscan', $3, false), set_config('statement_timeout', $1, false),
         set_config('idle_in_transaction_session_timeout', $1, false),
         set_config('default_transaction_read_only', $2, false), set_config('TimeZone', 'UTC', false),
+        set_config('synchronous_commit',
+          replace(current_setting('synchronous_commit'), 'off', 'local'), false),
         current_setting('server_encoding') AS encoding`,
       [timeoutMs, readOnly ? 'on' : 'off', config.existing === undefined ? 'off' : 'on'],
     )
@@ -224,7 +249,10 @@ export class Server {
   }
 }
 
-/** The pool's own time limit would also end the waiting for a connection that others use, for which a call has all of its time. */
+/**
+ * The pool's own time limit would also end the waiting for a connection that others use, for which a call has all of
+ * its time.
+ */
 function clientWithin(seconds: number): new () => pg.ClientBase {
   return class extends pg.Client {
     constructor(options: object = {}) {
@@ -254,22 +282,4 @@ function withServerName(tls: TlsOptions): pg.ConnectionConfig['ssl'] & object {
     ...others,
     checkServerIdentity: (_host, certificate) => checkServerIdentity(servername, certificate),
   }
-}
-
-/** Errors that came before anything was sent. */
-const NOT_CONNECTED = new WeakSet<object>()
-
-function notConnected(error: TidemarkError): TidemarkError {
-  NOT_CONNECTED.add(error)
-  return error
-}
-
-function isNotConnected(error: unknown): boolean {
-  return error instanceof TidemarkError && NOT_CONNECTED.has(error) && isPassing(error)
-}
-
-/** Whether the server said that a COMMIT failed, and not only that the session ended. */
-function isRefusedCommit(error: unknown): boolean {
-  const code = sqlStateOf(error)
-  return error instanceof TidemarkError || (code !== '' && !isCut(code))
 }

@@ -1,12 +1,16 @@
 import type { PoolClient } from 'pg'
 import Cursor from 'pg-cursor'
 import type { DriverMeter } from '../../historian/driver.ts'
+import type { Attempt } from '../../historian/remote/change.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
+import { isRefused } from './errors.ts'
 
 /** A row: each column as PostgreSQL writes it, `null` for NULL. */
 export type Row = readonly (string | null)[]
 
-/** Values are read by those who asked for them: the library's own readers make dates of local time and round numbers. */
+/**
+ * Values are read by those who asked for them: the library's own readers make dates of local time and round numbers.
+ */
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as never
 
 /** What a piece of work does with the connection that it was lent. */
@@ -16,9 +20,6 @@ export class Session {
   readonly #meter: DriverMeter
   readonly #historian: string
   readonly #signal: AbortSignal
-  /** Whether a COMMIT was sent whose answer has not come. */
-  committing = false
-
   constructor(
     client: PoolClient,
     options: {
@@ -40,9 +41,13 @@ export class Session {
     return (await this.#send(text, values)).rows
   }
 
-  /** Runs a statement and gives the numbers of its columns' types. */
-  async columnTypes(text: string): Promise<readonly number[]> {
-    return (await this.#send(text)).fields.map(({ dataTypeID }) => dataTypeID)
+  /**
+   * Runs a statement and gives the types of its columns: number of the type, and its modifier as pg_attribute.atttypmod
+   * has it.
+   */
+  async columnTypes(text: string): Promise<readonly { readonly type: number; readonly modifier: number }[]> {
+    const { fields } = await this.#send(text)
+    return fields.map(({ dataTypeID: type, dataTypeModifier: modifier }) => ({ type, modifier }))
   }
 
   /** Runs a statement and gives its rows some at a time: what is not asked for stays on the server. */
@@ -67,14 +72,18 @@ export class Session {
         this.#signal.throwIfAborted()
       }
     } finally {
-      // Not waited for: on a connection that has broken no answer comes, and the next statement waits for it anyway. After
-      // an error, or the last row, nothing is left to close.
+      // Not waited for: on a connection that has broken no answer comes, and the next statement waits for it anyway.
+      // After an error, or the last row, nothing is left to close.
       if (isOpen) cursor.close().catch(() => {})
     }
   }
 
-  /** Runs the work between BEGIN and COMMIT; undone when the work fails. @param begin BEGIN, and what else goes with it */
-  async transaction<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Runs the work between BEGIN and COMMIT; undone when the work fails. Only the COMMIT makes the change: it is what
+   * the attempt is notified of.
+   * @param begin BEGIN, and what else goes with it
+   */
+  async transaction<Result>(begin: string, attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
     let result: Result
     try {
       await this.#send(begin)
@@ -84,12 +93,28 @@ export class Session {
       if (!this.#signal.aborted) await this.#client.query('ROLLBACK').catch(() => {})
       throw error
     }
-    this.#signal.throwIfAborted()
-    this.committing = true
-    const { command } = await this.#send('COMMIT')
-    this.committing = false
-    if (command !== 'COMMIT') throw unavailable(this.#historian, 'the server undid the transaction')
-    return result
+    attempt.sent()
+    let command: string
+    try {
+      ;({ command } = await this.#send('COMMIT'))
+    } catch (error) {
+      if (isRefused(error)) attempt.refused()
+      throw error
+    }
+    if (command === 'COMMIT') return result
+    attempt.refused()
+    throw unavailable(this.#historian, 'the server undid the transaction')
+  }
+
+  /** Runs work that reads one state of the tables, that of its first statement. */
+  async snapshot<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      await this.#send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      return await work()
+    } finally {
+      // Nothing is lost by it; a connection whose work was aborted is closed.
+      if (!this.#signal.aborted) await this.#client.query('ROLLBACK').catch(() => {})
+    }
   }
 
   async #send(text: string, values: readonly unknown[] = []) {

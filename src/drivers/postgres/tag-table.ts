@@ -1,6 +1,8 @@
 import type { TagEntry, TagMetadata, TagPage, TagQuery } from '../../historian/contract.ts'
+import { tagMetadata } from '../../historian/tag-metadata.ts'
+import { decodeOptionalMetadata } from '../../series/optional-metadata.ts'
 import { compareNames } from '../../series/tag-names.ts'
-import { likePattern } from './like.ts'
+import { likePatterns } from './like.ts'
 import { Parameters, texts } from './parameters.ts'
 import type { Row, Session } from './session.ts'
 import { canHold } from './text.ts'
@@ -15,7 +17,14 @@ export interface TagTable {
   readonly units: string
   /** Boolean, never NULL. */
   readonly stepped: string
+  /** `text`; NULL where the table has none. */
+  readonly maxGap: string
+  /** `text`, a JSON object of names by number; NULL where the table has none. */
+  readonly states: string
 }
+
+/** Of a table that has neither `maxGap` nor `states`. */
+export const NO_OPTIONAL_COLUMNS = { maxGap: 'NULL::text', states: 'NULL::text' } as const
 
 /** Rows that a search looks at in one statement. */
 const LEAST_ROWS = 1_000
@@ -42,10 +51,13 @@ export async function findInTable(
   return names.map((name) => found.get(name) ?? null)
 }
 
-/** A page of the tags that match, in the order of code points; the table is walked by name from where the last page ended. */
+/**
+ * A page of the tags that match, in the order of code points; the table is walked by name from where the last page
+ * ended.
+ */
 export async function searchTable(session: Session, table: TagTable, query: TagQuery): Promise<TagPage> {
   const { pattern, limit } = query
-  const like = pattern === null ? null : likePattern(pattern.text)
+  const likes = pattern === null ? [] : likePatterns(pattern)
   const found: TagEntry[] = []
   // A text that cannot be stored lies between others: everything after its storable beginning is looked at.
   let after = query.after === null ? null : storableBeginning(query.after)
@@ -55,7 +67,7 @@ export async function searchTable(session: Session, table: TagTable, query: TagQ
     const name = `(${table.name} COLLATE "C")`
     const conditions = [`${table.name} IS NOT NULL`]
     if (after !== null) conditions.push(`${name} > ${parameters.add(after, 'text')}`)
-    if (like !== null) {
+    for (const like of likes) {
       const place = parameters.add(like, 'text')
       const matches = (text: string) => `upper(${text} COLLATE "C") LIKE ${place}`
       conditions.push(`(${matches(table.name)} OR ${matches(table.description)})`)
@@ -87,13 +99,17 @@ function storableBeginning(text: string): string {
   return text
 }
 
-function columnsOf({ name, description, units, stepped }: TagTable): string {
-  return `${name} AS name, ${description} AS description, ${units} AS units, ${stepped} AS stepped`
+function columnsOf({ name, description, units, stepped, maxGap, states }: TagTable): string {
+  const optional = `${maxGap} AS max_gap, ${states} AS states`
+  return `${name} AS name, ${description} AS description, ${units} AS units, ${stepped} AS stepped, ${optional}`
 }
 
-function entryOf([name, description, units, stepped]: Row): TagEntry {
+function entryOf([name, description, units, stepped, maxGap, states]: Row): TagEntry {
   return {
     name: name!,
-    metadata: { description: description ?? null, units: units ?? null, stepped: stepped === 't' },
+    metadata: tagMetadata(
+      { description: description ?? null, units: units ?? null, stepped: stepped === 't' },
+      decodeOptionalMetadata(maxGap ?? null, states ?? null),
+    ),
   }
 }

@@ -1,6 +1,8 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 
-/** Longest name of a table or column that PostgreSQL keeps; it cuts longer ones, which would then mean something else. */
+/**
+ * Longest name of a table or column that PostgreSQL keeps; it cuts longer ones, which would then mean something else.
+ */
 export const MAX_IDENTIFIER_BYTES = 63
 
 /** A name as an SQL identifier: taken as it is, whatever it holds. */
@@ -15,7 +17,10 @@ export function literal(text: string): string {
   return text.includes('\\') ? ` E${quoted.replaceAll('\\', '\\\\')}` : quoted
 }
 
-/** Whether PostgreSQL's text can hold it: no NUL characters and no halves of surrogate pairs, which UTF-8 has no bytes for. */
+/**
+ * Whether PostgreSQL's text can hold it: no NUL characters and no halves of surrogate pairs, which UTF-8 has no bytes
+ * for.
+ */
 export function canHold(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }

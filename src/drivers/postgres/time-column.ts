@@ -2,8 +2,8 @@ import { END_INSTANT, MIN_INSTANT } from '../../time/instant.ts'
 import { literal } from './text.ts'
 
 /**
- * How the instants of points stand in a column, as SQL. Bounds are converted and not the column, so that an index on it is
- * used. All of it works on whole microseconds since 1970, as `bigint`, on the outside.
+ * How the instants of points stand in a column, as SQL. Bounds are converted and not the column, so that an index on it
+ * is used. All of it works on whole microseconds since 1970, as `bigint`, on the outside.
  */
 export interface TimeColumn {
   /** A condition that is true for rows at or after a bound, exactly. */
@@ -12,7 +12,7 @@ export interface TimeColumn {
   before(column: string, us: string): string
   /** The instant of a row, `bigint`. */
   us(column: string): string
-  /** What windows are told apart by: an expression of the column, and of a bound that is compared with it. */
+  /** What distinguishes windows: an expression of the column, and of a bound that is compared with it. */
   comparable(column: string): string
   bound(us: string): string
   /** Further conditions on rows: those whose time is no instant that the interface accepts are not there. */
@@ -42,8 +42,9 @@ export const TIMESTAMP_UTC: TimeColumn = native({
 })
 
 /**
- * `timestamp without time zone` on the clocks of a zone. When clocks are set back an hour comes twice; its rows are taken for
- * those of the second time, as PostgreSQL does. So a local time is not in step with instants there, and the index only narrows.
+ * `timestamp without time zone` on the clocks of a zone. When clocks are set back an hour comes twice; its rows are
+ * taken for those of the second time, as PostgreSQL does. So a local time is not in step with instants there, and the
+ * index only narrows.
  */
 export function zonedTimestamp(zone: string): TimeColumn {
   const zoneText = literal(zone)

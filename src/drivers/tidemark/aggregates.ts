@@ -1,40 +1,37 @@
-import type { AggregateQuery, CallContext, IntegralQuery } from '../../historian/contract.ts'
-import { AGGREGATE_NAMES, type AggregateColumns, type AggregateName } from '../../series/aggregate-names.ts'
-import type { Integrals } from '../../series/reads.ts'
-import { MIN_INSTANT } from '../../time/instant.ts'
+import type { AggregateQuery, CallContext } from '../../historian/contract.ts'
+import { signalAggregates, takesSignal, WindowAggregator } from '../../series/aggregate.ts'
+import {
+  AGGREGATE_NAMES,
+  type AggregateColumns,
+  type AggregateName,
+  aggregateOf,
+} from '../../series/aggregate-names.ts'
+import { STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
+import { WindowSignal } from '../../series/window-signal.ts'
+import { US_PER_SECOND } from '../../time/instant.ts'
 import { notUnderstood } from './errors.ts'
+import { type Answers, askForEach } from './extrapolation-limits.ts'
 import { type Instance, isObject } from './instance.ts'
-import { ask, type LabelRequest } from './labels.ts'
+import type { LabelRequest } from './labels.ts'
 import { windowRuns } from './runs.ts'
-import { LAST_INSTANT, readPoint, timeText } from './wire.ts'
+import { gapDetail, timeText, usOfMs } from './wire.ts'
 
-/** Where a tag's signal is found there. */
+/** Where a tag is found there. */
 export interface Addresses {
-  /** As its metadata says it runs. */
   stored(tag: string): string
-  held(tag: string): string
+  /** Its good raw points alone. */
   good(tag: string): string
+  /** Its signal, which is that of its metadata where it is not stepped. */
+  signal(shape: { readonly tag: string; readonly stepped: boolean }): string
 }
-
-const WORDS = {
-  min: 'MIN',
-  max: 'MAX',
-  avg: 'AVG',
-  median: 'MEDIAN',
-  variance: 'VAR',
-  stdDev: 'STDDEV',
-  first: 'FIRST',
-  last: 'LAST',
-  sum: 'SUM',
-  range: 'RANGE',
-  count: 'COUNT',
-  numGood: 'NUMGOOD',
-  numBad: 'NUMBAD',
-  timeAvg: 'TIMEAVG',
-} as const satisfies Record<AggregateName, string>
 
 /** All of them: the other instance works them out from the same points by the same rules. */
 export const UPSTREAM_AGGREGATES: readonly AggregateName[] = AGGREGATE_NAMES
+
+/** What names an aggregate in a request. */
+function wordOf(name: AggregateName): string {
+  return name === 'variance' ? 'VAR' : name.toUpperCase()
+}
 
 /** Aggregates over windows that join: one label for a whole grid where it is an even one. */
 export async function readAggregates(
@@ -43,85 +40,46 @@ export async function readAggregates(
   addresses: Addresses,
   context: CallContext,
 ): Promise<readonly AggregateColumns[]> {
-  const results: AggregateColumns[] = new Array(queries.length)
-  for (const [now, group] of byHoldEnd(queries)) {
-    const labels = group.map(({ query: { tag, edges, aggregates, stepped } }) => {
-      const address = stepped && aggregates.includes('timeAvg') ? addresses.held(tag) : addresses.stored(tag)
-      return windowLabels(address, edges, aggregates)
-    })
-    const answers = await ask(instance, labels.flat(), { kind: 'read', now }, context)
-    let at = 0
-    group.forEach(({ query, index }, i) => {
-      const count = labels[i]!.length
-      results[index] = columnsOf(instance.historian, query, answers.slice(at, at + count))
-      at += count
-    })
+  const labelsOf = (query: AggregateQuery) => {
+    const { tag, edges, aggregates } = query
+    return takesSignal(aggregates)
+      ? windowLabels(addresses.signal(query), edges, aggregates, gapDetail(query))
+      : windowLabels(addresses.stored(tag), edges, aggregates)
   }
-  return results
+  const resultOf = (query: AggregateQuery, answers: Answers) => columnsOf(instance.historian, query, answers)
+  return askForEach(instance, queries, labelsOf, resultOf, context)
 }
 
-/**
- * Integrals over spans, from the time averages of the spans and the time over which the signal has a value: that is from its
- * first good point to its last one, or to where that one is held. Exact but for one rounding.
- */
-export async function readIntegrals(
-  instance: Instance,
-  queries: readonly IntegralQuery[],
-  addresses: Addresses,
-  context: CallContext,
-): Promise<readonly Integrals[]> {
-  const results: Integrals[] = new Array(queries.length)
-  for (const [now, group] of byHoldEnd(queries)) {
-    const labels = group.map(({ query: { tag, starts, ends, stepped } }) => [
-      { type: 'POINT_AFTER_OR_AT', tag: addresses.good(tag), details: { at: timeText(MIN_INSTANT) } },
-      { type: 'POINT_BEFORE_OR_AT', tag: addresses.good(tag), details: { at: timeText(LAST_INSTANT) } },
-      ...joinedSpans(starts, ends).flatMap((edges) =>
-        windowLabels(stepped ? addresses.held(tag) : addresses.stored(tag), edges, ['timeAvg']),
-      ),
-    ])
-    const answers = await ask(instance, labels.flat(), { kind: 'read', now }, context)
-    let at = 0
-    group.forEach(({ query, index }, i) => {
-      const count = labels[i]!.length
-      results[index] = integralsOf(instance.historian, query, answers.slice(at, at + count))
-      at += count
-    })
-  }
-  return results
-}
-
-type Answers = readonly (Readonly<Record<string, unknown>> | null)[]
-
-function windowLabels(
+/** Labels for aggregates over windows that join, of a tag by its address there. */
+export function windowLabels(
   tag: string,
   edges: Float64Array,
   aggregates: readonly AggregateName[],
+  details: Readonly<Record<string, unknown>> = {},
 ): readonly LabelRequest[] {
   if (edges.length < 2) return []
-  const words = aggregates.map((name) => WORDS[name])
+  const words = aggregates.map(wordOf)
+  // Totals are in the tag's unit times microseconds here, and times seconds on the way.
+  const common = { ...details, aggregates: words, ...(aggregates.includes('total') && { per: '1s' }) }
   return windowRuns(edges).map(({ start, end }) => {
-    const details = { from: timeText(edges[start]!), to: timeText(edges[end]!), aggregates: words }
+    const window = { from: timeText(edges[start]!), to: timeText(edges[end]!), ...common }
     return end === start + 1
-      ? { type: 'AGGREGATED_POINTS', tag, details }
-      : { type: 'MULTIPLE_AGGREGATED_POINTS', tag, details: { ...details, count: end - start } }
+      ? { type: 'AGGREGATED_POINTS', tag, details: window }
+      : { type: 'MULTIPLE_AGGREGATED_POINTS', tag, details: { ...window, count: end - start } }
   })
 }
 
 function columnsOf(historian: string, query: AggregateQuery, answers: Answers): AggregateColumns {
   const windows = query.edges.length - 1
+  // A tag that does not exist has nothing in any window.
+  if (answers.includes(null)) return emptyWindows(query)
   const columns: { [name in AggregateName]?: Float64Array } = {}
-  for (const name of query.aggregates) {
-    const isCount = name === 'count' || name === 'numGood' || name === 'numBad'
-    columns[name] = new Float64Array(windows).fill(isCount ? 0 : Number.NaN)
-  }
+  for (const name of query.aggregates) columns[name] = new Float64Array(windows)
   let at = 0
   for (const answer of answers) {
-    // A tag that does not exist has nothing in any window.
-    if (answer === null) return columns
-    for (const window of windowsOf(historian, answer)) {
+    for (const window of windowsOf(historian, answer!)) {
       for (const name of query.aggregates) {
-        const value = window[name]
-        if (typeof value === 'number') columns[name]![at] = value
+        columns[name]![at] = numberOf(name, window[name])
       }
       at++
     }
@@ -130,55 +88,42 @@ function columnsOf(historian: string, query: AggregateQuery, answers: Answers): 
   return columns
 }
 
-function windowsOf(historian: string, { aggregates }: Readonly<Record<string, unknown>>) {
-  if (!Array.isArray(aggregates) || !aggregates.every(isObject)) {
-    throw notUnderstood(historian, 'its aggregates are no array of objects')
-  }
-  return aggregates
+/** Aggregates over windows without points. */
+function emptyWindows({ edges, aggregates, stepped, ...shape }: AggregateQuery): AggregateColumns {
+  const points = new WindowAggregator(edges, aggregates, shape.holdUntil)
+  const signal = new WindowSignal(edges, aggregates, { stepped, ...shape }).finish()
+  return { ...points.finish(), ...signalAggregates(signal, points.rises(), aggregates, stepped) }
 }
 
-function integralsOf(historian: string, query: IntegralQuery, answers: Answers): Integrals {
-  const { starts, ends, holdUntil } = query
-  const integrals = new Float64Array(starts.length)
-  const coveredUs = new Float64Array(starts.length)
-  const [first, last, ...windows] = answers
-  if (first == null || last == null) return { integrals, coveredUs }
-  const from = readPoint(first.dataPoint)
-  const to = readPoint(last.dataPoint)
-  if (from === null || to === null) throw notUnderstood(historian, 'its points are none')
-  if (Number.isNaN(from.time)) return { integrals, coveredUs }
-  const until = Math.max(to.time, holdUntil)
-  const averages = windows.flatMap((answer) => (answer === null ? [] : windowsOf(historian, answer)))
-  let window = 0
-  for (let i = 0; i < starts.length; i++) {
-    if (ends[i]! <= starts[i]!) continue
-    const average = averages[window++]?.timeAvg
-    const covered = Math.min(ends[i]!, until) - Math.max(starts[i]!, from.time)
-    if (typeof average !== 'number' || covered <= 0) continue
-    integrals[i] = average * covered
-    coveredUs[i] = covered
+/** A number as it is, times as instants, statuses as those of columns; NaN for none. */
+function numberOf(name: AggregateName, value: unknown): number {
+  if (aggregateOf(name).shownAs === 'status') {
+    if (value === 'BAD') return STATUS_BAD
+    return value === 'OK' ? STATUS_OK : Number.NaN
   }
-  return { integrals, coveredUs }
+  if (typeof value !== 'number') return Number.NaN
+  if (aggregateOf(name).shownAs === 'time') return usOfMs(value)
+  return name === 'total' ? value * US_PER_SECOND : value
 }
 
-/** The edges of spans, those that join as windows of one grid; spans of no length are left out. */
-function joinedSpans(starts: Float64Array, ends: Float64Array): readonly Float64Array[] {
-  const grids: number[][] = []
-  for (let i = 0; i < starts.length; i++) {
-    const [start, end] = [starts[i]!, ends[i]!]
-    if (end <= start) continue
-    const grid = grids.at(-1)
-    if (grid?.at(-1) === start) grid.push(end)
-    else grids.push([start, end])
-  }
-  return grids.map((grid) => Float64Array.from(grid))
+/** The windows of an answer. Throws where it has none. */
+export function windowsOf(historian: string, answer: Readonly<Record<string, unknown>>) {
+  const windows = windowsIn(answer)
+  if (windows !== null) return windows
+  throw notUnderstood(historian, 'its aggregates are neither columns nor an array of objects')
 }
 
-/** Queries by the end of the hold, which is a call's `now`: mostly all have the same. */
-export function byHoldEnd<Query extends { readonly holdUntil: number }>(queries: readonly Query[]) {
-  const groups = new Map<number, { readonly query: Query; readonly index: number }[]>()
-  queries.forEach((query, index) => {
-    groups.getOrInsertComputed(query.holdUntil, () => []).push({ query, index })
-  })
-  return groups
+/**
+ * The windows of an answer: columns, or an array of objects, which versions before them gave in calls for columns, too;
+ * `null` for anything else.
+ */
+export function windowsIn({
+  aggregates,
+}: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] | null {
+  if (Array.isArray(aggregates)) return aggregates.every(isObject) ? aggregates : null
+  if (!isObject(aggregates) || !Array.isArray(aggregates.from)) return null
+  const columns = Object.entries(aggregates).filter(([, column]) => Array.isArray(column))
+  return aggregates.from.map((_, i) =>
+    Object.fromEntries(columns.map(([name, column]) => [name, (column as readonly unknown[])[i]])),
+  )
 }

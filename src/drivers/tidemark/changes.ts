@@ -1,10 +1,11 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { CallContext, PutMode, PutOutcome, TagEntry, WriteBatch } from '../../historian/contract.ts'
-import { outcomeUnknown, wasNeverSent } from '../../historian/remote/unavailable.ts'
+import type { CallContext, PutMode, PutOutcome, TagPut, WriteBatch } from '../../historian/contract.ts'
+import type { Attempt, RemoteChange } from '../../historian/remote/change.ts'
 import { pointsOfTag } from '../../historian/write-batch.ts'
 import { concatColumns, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import { errorOfIssue, notUnderstood, type UpstreamIssue } from './errors.ts'
 import { type Answer, type CallKind, type Instance, isObject } from './instance.ts'
+import { isCertain, isOutcomeUnknown } from './outcomes.ts'
 
 /** The body of write/points: columns in microseconds, one object for each tag. */
 export function writeBody(batch: WriteBatch, addressOf: (tag: string) => string): string {
@@ -36,45 +37,53 @@ function numbersText(values: Float64Array): string {
     : values.join(',')
 }
 
+/** A call that changes something there, or says what it would change. */
+export interface ChangeCall {
+  readonly kind: CallKind
+  readonly path: string
+  readonly body: string
+}
+
 /**
- * Sends a change, once. What the answer says is wrong with it is thrown as what it means here; nothing was changed then. A
- * change that was cut off may have been made: WRITE_OUTCOME_UNKNOWN.
- * @param nameOf    name here of an address there
+ * Sends a change and gives what its answer means. What the answer says is wrong with it is thrown as what it means
+ * here.
+ * @param understand of a 200; throws where it does not say what it should
  */
-export async function sendChange(
+export type SendChange = <Result>(
+  call: ChangeCall,
+  understand: (answer: Answer, attempt: Attempt | null) => Result,
+) => Promise<Result>
+
+/** Changes as requests of one change; each is sent once, unless it was turned away or found no connection. */
+export function changeSender(
   instance: Instance,
-  kind: CallKind,
-  path: string,
-  body: string,
+  change: RemoteChange,
   nameOf: (address: string) => string,
+): SendChange {
+  return ({ kind, path, body }, understand) =>
+    change.request(async (attempt) => {
+      const answer = await instance.change(kind, path, body, attempt)
+      return understand(checked(instance.historian, answer, nameOf), attempt)
+    })
+}
+
+/** Changes that are only tried out (`dryRun`), which are asked again like reads. */
+export function trialSender(
+  instance: Instance,
   context: CallContext,
-): Promise<Answer> {
-  const { historian } = instance
-  let answer: Answer
-  try {
-    answer = await instance.call(kind, path, body, context)
-  } catch (error) {
-    throw isSurelyUndone(error, instance) ? error : outcomeUnknown(historian, error)
+  nameOf: (address: string) => string,
+): SendChange {
+  return async ({ kind, path, body }, understand) => {
+    const answer = await instance.read(kind, path, body, context)
+    return understand(checked(instance.historian, answer, nameOf), null)
   }
+}
+
+function checked(historian: string, answer: Answer, nameOf: (address: string) => string): Answer {
   if (answer.status === 200) return answer
   const [issue] = answer.issues
-  if (answer.status === 504) throw outcomeUnknown(historian, errorOfUnknown(historian, issue))
   if (issue === undefined) throw notUnderstood(historian, `HTTP status ${answer.status} without a reason`)
-  const cut = answer.issues.find(({ code }) => code.endsWith('_OUTCOME_UNKNOWN'))
-  if (cut !== undefined) throw outcomeUnknown(historian, errorOfIssue(historian, cut))
-  throw changeError(historian, issue, nameOf)
-}
-
-function errorOfUnknown(historian: string, issue: UpstreamIssue | undefined): TidemarkError {
-  return issue === undefined
-    ? notUnderstood(historian, 'HTTP status 504 without a reason')
-    : errorOfIssue(historian, issue)
-}
-
-/** Errors that the instance or the way to it gives before anything can have been changed. */
-function isSurelyUndone(error: unknown, instance: Instance): boolean {
-  if (wasNeverSent(error) || instance.didNothing(error)) return true
-  return error instanceof TidemarkError && ['invalid', 'limit', 'forbidden'].includes(error.kind)
+  throw changeError(historian, answer.issues.find(isOutcomeUnknown) ?? issue, nameOf)
 }
 
 /** An issue about a tag, in the words that the contract has for it. */
@@ -96,34 +105,57 @@ export function changeError(
   }
 }
 
-/** Creates and overwrites metadata. The other instance stores the entries of a historian together, those that it may store. */
+/** Creates and overwrites metadata. The other instance stores the permitted entries of a historian together. */
 export async function putTags(
-  instance: Instance,
-  entries: readonly TagEntry[],
+  historian: string,
+  entries: readonly TagPut[],
   mode: PutMode,
   addressOf: (tag: string) => string,
-  nameOf: (address: string) => string,
-  context: CallContext,
+  send: SendChange,
 ): Promise<readonly PutOutcome[]> {
-  const { historian } = instance
-  const byAddress = Object.create(null) as Record<string, TagEntry['metadata']>
-  for (const { name, metadata } of entries) byAddress[addressOf(name)] = metadata
+  const byAddress = Object.create(null) as Record<string, TagPut['metadata']>
+  for (const { name, metadata } of entries) {
+    const address = addressOf(name)
+    byAddress[address] = { ...byAddress[address], ...metadata }
+  }
   const [path, options] =
     mode === 'update' ? ['update', {}] : ['create', { updateIfExists: mode === 'upsert' }]
   const body = JSON.stringify({ entries: byAddress, ...options })
-  const answer = await sendChange(instance, 'metadata', `/historian/metadata/${path}`, body, nameOf, context)
-  const { handledEntries } = answer.body
-  const issues = new Map(answer.issues.map((issue) => [issue.tag, issue]))
-  return entries.map(({ name }) => {
-    const address = addressOf(name)
-    if (isObject(handledEntries) && Object.hasOwn(handledEntries, address)) return 'stored'
-    const issue = issues.get(address)
-    if (issue === undefined) throw notUnderstood(historian, 'it says nothing of a tag')
-    if (issue.code === 'TAG_EXISTS') return 'exists'
-    if (issue.code === 'TAG_NOT_FOUND') return 'missing'
-    throw errorOfIssue(historian, issue)
+  const call: ChangeCall = { kind: 'metadata', path: `/historian/metadata/${path}`, body }
+  return send(call, ({ body: { handledEntries }, issues }, attempt) => {
+    const handled = isObject(handledEntries) ? handledEntries : {}
+    if (Object.keys(handled).length > 0) attempt?.takenInPart()
+    const byTag = new Map(issues.map((issue) => [issue.tag, issue]))
+    // What is said of every entry is known, whatever it is.
+    const isKnown = entries.every(({ name }) => {
+      const address = addressOf(name)
+      const issue = byTag.get(address)
+      return Object.hasOwn(handled, address) || (issue !== undefined && isCertain(issue))
+    })
+    if (isKnown) attempt?.refused()
+    return entries.map(({ name }): PutOutcome => {
+      const address = addressOf(name)
+      if (Object.hasOwn(handled, address)) return 'stored'
+      const issue = byTag.get(address)
+      if (issue === undefined) throw notUnderstood(historian, 'it says nothing of a tag')
+      if (issue.code === 'TAG_EXISTS') return 'exists'
+      if (issue.code === 'TAG_NOT_FOUND') return 'missing'
+      throw errorOfIssue(historian, issue)
+    })
   })
 }
+
+/**
+ * Whether an answer to write/points is the one that acknowledges: anything between here and there can answer with 200.
+ */
+export function checkWritten(historian: string): (answer: Answer) => void {
+  return ({ body: { message } }) => {
+    if (message !== ACKNOWLEDGED)
+      throw notUnderstood(historian, 'it does not say that all points are written')
+  }
+}
+
+const ACKNOWLEDGED = 'All points written!'
 
 /** Numbers by address of an answer. */
 export function countsOf(

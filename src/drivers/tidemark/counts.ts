@@ -1,41 +1,87 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { CallContext, TagRange } from '../../historian/contract.ts'
+import type { CallContext, CountedRange, TagRange } from '../../historian/contract.ts'
 import { END_INSTANT, type Instant, MIN_INSTANT } from '../../time/instant.ts'
-import { countsOf, sendChange } from './changes.ts'
+import { windowsIn } from './aggregates.ts'
+import { countsOf, type SendChange } from './changes.ts'
 import { notUnderstood } from './errors.ts'
-import { type Instance, isObject } from './instance.ts'
-import { ask, type LabelRequest } from './labels.ts'
-import { LAST_INSTANT, readPoint, timeText } from './wire.ts'
+import type { Instance } from './instance.ts'
+import { ask, explainLoads, type LabelRequest } from './labels.ts'
+import { rangeDetails } from './ranges.ts'
+import { comparedDetail, LAST_INSTANT, readPoint, timeText } from './wire.ts'
 
 /**
- * Number of points in each range, exactly; at least `cap` where the other instance will not count so many.
+ * Number of points in each range, exactly, and an upper bound of those that comparisons need; at least `cap` where the
+ * other instance will not count so many.
  * @param pagePoints labels that one call may have
  */
 export async function countPoints(
   instance: Instance,
-  ranges: readonly TagRange[],
+  ranges: readonly CountedRange[],
   addressOf: (tag: string) => string,
   pagePoints: number,
   cap: number,
   context: CallContext,
 ): Promise<readonly number[]> {
   const counts = new Array<number>(ranges.length).fill(0)
-  const asked: { readonly index: number; readonly request: LabelRequest }[] = []
-  ranges.forEach(({ tag, from, to }, index) => {
-    for (const request of countRequests(addressOf(tag), from, to)) asked.push({ index, request })
-  })
-  for (let start = 0; start < asked.length; start += pagePoints) {
-    const part = asked.slice(start, start + pagePoints)
-    const requests = part.map(({ request }) => request)
-    const found = await count(instance, requests, cap, context)
-    part.forEach(({ index }, i) => {
-      counts[index]! += found[i]!
-    })
+  const ask = async (asked: readonly Asked[], counted: typeof countAll) => {
+    for (let start = 0; start < asked.length; start += pagePoints) {
+      const part = asked.slice(start, start + pagePoints)
+      const found = await counted(
+        instance,
+        part.map(({ request }) => request),
+        cap,
+        context,
+      )
+      part.forEach(({ index }, i) => {
+        counts[index]! += found[i]!
+      })
+    }
   }
+  const all: Asked[] = []
+  const compared: Asked[] = []
+  ranges.forEach((range, index) => {
+    const { tag, from, to } = range
+    if (range.compared === undefined) {
+      for (const request of countRequests(addressOf(tag), from, to)) all.push({ index, request })
+    } else
+      for (const request of comparedRequests(addressOf(tag), range, cap)) compared.push({ index, request })
+  })
+  await Promise.all([ask(all, countAll), ask(compared, countCompared)])
   return counts
 }
 
-/** The last instant of all is in no window, since none can end after it: whether a point is there is asked for by itself. */
+interface Asked {
+  readonly index: number
+  readonly request: LabelRequest
+}
+
+/** A read that is only explained. */
+function comparedRequests(
+  tag: string,
+  { from, to, compared }: CountedRange,
+  cap: number,
+): readonly LabelRequest[] {
+  const details = rangeDetails(from, to)
+  if (details === null) return []
+  const maxPoints = Math.min(cap, Number.MAX_SAFE_INTEGER)
+  return [{ type: 'RAW_POINTS', tag, details: { ...details, maxPoints, ...comparedDetail(compared) } }]
+}
+
+async function countCompared(
+  instance: Instance,
+  requests: readonly LabelRequest[],
+  cap: number,
+  context: CallContext,
+): Promise<readonly number[]> {
+  const loads = await explainLoads(instance, requests, context)
+  // Counting stopped there, and reading would be refused.
+  return loads.map((load) => (load === null ? cap : Math.min(load, cap)))
+}
+
+/**
+ * The last instant of all is in no window, since none can end after it: whether a point is there is asked for by
+ * itself.
+ */
 function countRequests(tag: string, from: number, to: number): readonly LabelRequest[] {
   const start = Math.max(from, MIN_INSTANT)
   const end = Math.min(to, LAST_INSTANT)
@@ -50,7 +96,7 @@ function countRequests(tag: string, from: number, to: number): readonly LabelReq
   return requests
 }
 
-async function count(
+async function countAll(
   instance: Instance,
   requests: readonly LabelRequest[],
   cap: number,
@@ -67,25 +113,24 @@ async function count(
 }
 
 function countOf(instance: Instance, answer: Readonly<Record<string, unknown>>): number {
-  const { aggregates, dataPoint } = answer
-  const window: unknown = Array.isArray(aggregates) ? aggregates[0] : null
-  if (isObject(window) && typeof window.count === 'number') return window.count
-  const point = readPoint(dataPoint)
+  const [window] = windowsIn(answer) ?? []
+  if (typeof window?.count === 'number') return window.count
+  const point = readPoint(answer.dataPoint)
   if (point === null) throw notUnderstood(instance.historian, 'it gives no count')
   return Number.isNaN(point.time) ? 0 : 1
 }
 
 /**
- * Deletes ranges in one request and gives the points of each. The interface counts by tag: where a tag has several ranges,
- * those of each are counted just before, each point for the first range that holds it.
+ * Deletes ranges in one request and gives the points of each. The interface counts by tag: where a tag has several
+ * ranges, those of each are counted just before, each point for the first range that holds it.
  */
 export async function deletePoints(
   instance: Instance,
   ranges: readonly TagRange[],
   dryRun: boolean,
   addressOf: (tag: string) => string,
-  nameOf: (address: string) => string,
   pagePoints: number,
+  send: SendChange,
   context: CallContext,
 ): Promise<readonly number[]> {
   const byTag = new Map<string, number[]>()
@@ -103,9 +148,9 @@ export async function deletePoints(
       ),
     })
     try {
-      const path = '/historian/delete/points'
-      const { body: answer } = await sendChange(instance, 'correct', path, body, nameOf, context)
-      const deleted = countsOf(instance.historian, answer.deleted, tags.map(addressOf))
+      const deleted = await send({ kind: 'correct', path: '/historian/delete/points', body }, (answer) =>
+        countsOf(instance.historian, answer.body.deleted, tags.map(addressOf)),
+      )
       tags.forEach((tag, i) => {
         settle(counts, byTag.get(tag)!, deleted[i]!)
       })
@@ -121,7 +166,10 @@ export async function deletePoints(
   return counts
 }
 
-/** Of a tag with one range, what was deleted is what it held; of several, points that came or went meanwhile count for the last. */
+/**
+ * Of a tag with one range, what was deleted is what it held; of several, points that came or went meanwhile count for
+ * the last.
+ */
 function settle(counts: number[], indexes: readonly number[], deleted: number): void {
   const counted = indexes.reduce((sum, index) => sum + counts[index]!, 0)
   const last = indexes.findLast((index) => counts[index]! + deleted - counted >= 0) ?? indexes[0]!
@@ -141,25 +189,25 @@ async function countSeveral(
   pagePoints: number,
   context: CallContext,
 ): Promise<number[]> {
-  const pieces: { readonly index: number; readonly range: TagRange }[] = []
+  const chunks: { readonly index: number; readonly range: TagRange }[] = []
   for (const indexes of byTag.values()) {
     if (indexes.length < 2) continue
     const taken: TagRange[] = []
     for (const index of indexes) {
-      for (const range of without(ranges[index]!, taken)) pieces.push({ index, range })
+      for (const range of without(ranges[index]!, taken)) chunks.push({ index, range })
       taken.push(ranges[index]!)
     }
   }
   const counts = new Array<number>(ranges.length).fill(0)
   const found = await countPoints(
     instance,
-    pieces.map(({ range }) => range),
+    chunks.map(({ range }) => range),
     addressOf,
     pagePoints,
     Number.POSITIVE_INFINITY,
     context,
   )
-  pieces.forEach(({ index }, i) => {
+  chunks.forEach(({ index }, i) => {
     counts[index]! += found[i]!
   })
   return counts

@@ -15,9 +15,9 @@ const DURABILITIES: readonly Capabilities['durability'][] = ['fsync', 'replicate
 const ATOMICITIES: readonly Capabilities['atomicWrites'][] = ['request', 'tag', 'none']
 
 /**
- * Asks for what the driver adapts itself to: the state of the historian, the limits of a call (an explained call of nothing
- * names them), and whether the key may write (a write of nothing is refused to one that may not, before it is looked at).
- * Rejects when the instance cannot be asked.
+ * Asks for what the driver adapts itself to: the state of the historian, the limits of a call (an explained call of
+ * nothing names them), and whether the key may write (a write of nothing is refused to one that may not, before it is
+ * looked at). Rejects when the instance cannot be asked.
  * @param upstream the historian's name there
  */
 export async function discover(

@@ -1,41 +1,57 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type {
   AggregateQuery,
+  BoundingValues,
   CallContext,
   Capabilities,
+  CountedRange,
+  GapsQuery,
   Historian,
   IntegralQuery,
   InterpolationQuery,
-  Neighbours,
+  PlotPoints,
+  PlotQuery,
   PointQuery,
   PutMode,
   PutOutcome,
   RangeQuery,
   RangeResult,
-  TagEntry,
   TagMetadata,
   TagPage,
+  TagPut,
   TagQuery,
   TagRange,
   TagRename,
   WriteBatch,
 } from '../../historian/contract.ts'
 import { type DriverEnvironment, defineDriver } from '../../historian/driver.ts'
+import { makeChange } from '../../historian/remote/change.ts'
 import { withTimeLimit } from '../../historian/remote/time-limit.ts'
-import { outcomeUnknown } from '../../historian/remote/unavailable.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
+import type { GapPage } from '../../series/gaps.ts'
 import type { Integrals } from '../../series/reads.ts'
-import { type Addresses, readAggregates, readIntegrals, UPSTREAM_AGGREGATES } from './aggregates.ts'
-import { countsOf, putTags, sendChange, writeBody } from './changes.ts'
+import { type Addresses, readAggregates, UPSTREAM_AGGREGATES } from './aggregates.ts'
+import { readBoundingValues } from './bounding-values.ts'
+import {
+  changeSender,
+  checkWritten,
+  countsOf,
+  putTags,
+  type SendChange,
+  trialSender,
+  writeBody,
+} from './changes.ts'
+import { readPlots } from './charts.ts'
 import { type TidemarkConfig, tidemarkConfigSchema } from './config.ts'
 import { countPoints, deletePoints } from './counts.ts'
 import { type Discovered, discover } from './discovery.ts'
 import { cannotWrite } from './errors.ts'
+import { readGaps } from './gaps.ts'
 import { Instance } from './instance.ts'
+import { readIntegrals } from './integrals.ts'
 import { readInterpolated } from './interpolation.ts'
 import { findTags } from './metadata.ts'
-import { readNeighbours } from './neighbours.ts'
 import { readPoints } from './points.ts'
 import { readRanges } from './ranges.ts'
 import { searchTags } from './search.ts'
@@ -57,7 +73,9 @@ const FIRST_CALL_POINTS = 10_000
 const DISCOVERY_MS = 300_000
 const DISCOVERY_AGAIN_MS = 2_000
 
-/** The historian contract over the interface of another instance: what is here only shares out. */
+/**
+ * The historian contract over the interface of another instance: a facade, each method calls the module that does it.
+ */
 export class TidemarkHistorian implements Historian {
   readonly name: string
   readonly type = 'tidemark'
@@ -77,10 +95,11 @@ export class TidemarkHistorian implements Historian {
     this.#environment = environment
     this.#instance = new Instance(config, environment)
     this.#memory = new TagMemory(config.metadataSeconds)
+    const stored = (tag: string) => `${config.historian}/${tag}`
     this.#addresses = {
-      stored: (tag) => `${config.historian}/${tag}`,
-      held: (tag) => heldPointsOf(config.historian, tag),
+      stored,
       good: (tag) => goodPointsOf(config.historian, tag),
+      signal: ({ tag, stepped }) => (stepped ? heldPointsOf(config.historian, tag) : stored(tag)),
     }
     void this.#discover()
   }
@@ -98,12 +117,16 @@ export class TidemarkHistorian implements Historian {
       aggregates: UPSTREAM_AGGREGATES,
       interpolation: true,
       integrals: true,
+      plots: true,
+      gaps: true,
+      signalGaps: true,
+      comparisons: true,
     }
   }
 
   async checkHealth(context: CallContext): Promise<void> {
-    // Of this historian alone: asking the other instance for its own health would have it ask all of its historians, and
-    // with them perhaps this instance.
+    // Of this historian alone: asking the other instance for its own health would have it ask all of its historians,
+    // and with them perhaps this instance.
     await this.#read(context, async (limited) => {
       await findTags(this.#instance, [`${this.#config.historian}/?`], 'health', limited)
       await this.#discover()
@@ -149,17 +172,21 @@ export class TidemarkHistorian implements Historian {
     )
   }
 
-  readNeighbours(
+  readBoundingValues(
     tags: readonly string[],
     times: Float64Array,
     context: CallContext,
-  ): Promise<readonly Neighbours[]> {
+  ): Promise<readonly BoundingValues[]> {
     return this.#read(context, (limited) =>
-      readNeighbours(this.#instance, tags, times, this.#addresses.good, this.#goodPoints, limited),
+      readBoundingValues(this.#instance, tags, times, this.#addresses.good, this.#goodPoints, limited),
     )
   }
 
-  estimatePoints(ranges: readonly TagRange[], cap: number, context: CallContext): Promise<readonly number[]> {
+  estimatePoints(
+    ranges: readonly CountedRange[],
+    cap: number,
+    context: CallContext,
+  ): Promise<readonly number[]> {
     return this.#read(context, (limited) =>
       countPoints(this.#instance, ranges, this.#addresses.stored, this.#callPoints, cap, limited),
     )
@@ -177,9 +204,9 @@ export class TidemarkHistorian implements Historian {
     context: CallContext,
   ): Promise<readonly Float64Array[]> {
     return this.#read(context, (limited) => {
-      const neighboursOf = (tags: readonly string[], times: Float64Array) =>
-        readNeighbours(this.#instance, tags, times, this.#addresses.good, this.#goodPoints, limited)
-      return readInterpolated(this.#instance, queries, this.#addresses, neighboursOf, limited)
+      const boundingValuesOf = (tags: readonly string[], times: Float64Array) =>
+        readBoundingValues(this.#instance, tags, times, this.#addresses.good, this.#goodPoints, limited)
+      return readInterpolated(this.#instance, queries, this.#addresses, boundingValuesOf, limited)
     })
   }
 
@@ -187,24 +214,33 @@ export class TidemarkHistorian implements Historian {
     return this.#read(context, (limited) => readIntegrals(this.#instance, queries, this.#addresses, limited))
   }
 
+  readPlots(queries: readonly PlotQuery[], context: CallContext): Promise<readonly PlotPoints[]> {
+    return this.#read(context, (limited) => readPlots(this.#instance, queries, this.#addresses, limited))
+  }
+
+  readGaps(queries: readonly GapsQuery[], context: CallContext): Promise<readonly GapPage[]> {
+    const { stored } = this.#addresses
+    return this.#read(context, (limited) =>
+      readGaps(this.#instance, queries, stored, this.#callPoints, limited),
+    )
+  }
+
   async write(batch: WriteBatch, context: CallContext): Promise<void> {
     context.signal.throwIfAborted()
     this.#checkWritable()
     const body = writeBody(batch, this.#addresses.stored)
-    await this.#change(context, (limited) =>
-      sendChange(this.#instance, 'write', '/historian/write/points', body, this.#nameOf, limited),
+    await this.#change(context, (send) =>
+      send({ kind: 'write', path: '/historian/write/points', body }, checkWritten(this.name)),
     )
   }
 
   async putTags(
-    entries: readonly TagEntry[],
+    entries: readonly TagPut[],
     mode: PutMode,
     context: CallContext,
   ): Promise<readonly PutOutcome[]> {
     this.#checkWritable()
-    return this.#change(context, (limited) =>
-      putTags(this.#instance, entries, mode, this.#addresses.stored, this.#nameOf, limited),
-    )
+    return this.#change(context, (send) => putTags(this.name, entries, mode, this.#addresses.stored, send))
   }
 
   async deletePoints(
@@ -214,8 +250,8 @@ export class TidemarkHistorian implements Historian {
   ): Promise<readonly number[]> {
     this.#checkWritable()
     const { stored } = this.#addresses
-    return this.#change(context, (limited) =>
-      deletePoints(this.#instance, ranges, dryRun, stored, this.#nameOf, this.#callPoints, limited),
+    return this.#correct(dryRun, context, (send, limited) =>
+      deletePoints(this.#instance, ranges, dryRun, stored, this.#callPoints, send, limited),
     )
   }
 
@@ -227,10 +263,11 @@ export class TidemarkHistorian implements Historian {
     this.#checkWritable()
     const addresses = names.map(this.#addresses.stored)
     const body = JSON.stringify({ tags: addresses, dryRun })
-    const answer = await this.#change(context, (limited) =>
-      sendChange(this.#instance, 'correct', '/historian/metadata/delete', body, this.#nameOf, limited),
+    return this.#correct(dryRun, context, (send) =>
+      send({ kind: 'correct', path: '/historian/metadata/delete', body }, (answer) =>
+        countsOf(this.name, answer.body.deleted, addresses),
+      ),
     )
-    return countsOf(this.name, answer.body.deleted, addresses)
   }
 
   async renameTags(renames: readonly TagRename[], dryRun: boolean, context: CallContext): Promise<void> {
@@ -238,8 +275,8 @@ export class TidemarkHistorian implements Historian {
     const { stored } = this.#addresses
     const pairs = Object.fromEntries(renames.map(({ from, to }) => [stored(from), stored(to)]))
     const body = JSON.stringify({ renames: pairs, dryRun })
-    await this.#change(context, (limited) =>
-      sendChange(this.#instance, 'correct', '/historian/metadata/rename', body, this.#nameOf, limited),
+    await this.#correct(dryRun, context, (send) =>
+      send({ kind: 'correct', path: '/historian/metadata/rename', body }, () => {}),
     )
   }
 
@@ -264,29 +301,29 @@ export class TidemarkHistorian implements Historian {
     return withTimeLimit(this.name, this.#config.timeoutSeconds, context, work)
   }
 
-  /** A change that is cut off by time or by the caller may have been made. */
   async #change<Result>(
     context: CallContext,
-    work: (context: CallContext) => Promise<Result>,
+    work: (send: SendChange, context: CallContext) => Promise<Result>,
   ): Promise<Result> {
-    context.signal.throwIfAborted()
-    let settled: { readonly result: Result } | { readonly error: unknown } | null = null
+    const { signal } = context
+    const options = { historian: this.name, seconds: this.#config.timeoutSeconds, signal }
     try {
-      return await withTimeLimit(this.name, this.#config.timeoutSeconds, context, async (limited) => {
-        try {
-          const result = await work(limited)
-          settled = { result }
-          return result
-        } catch (error) {
-          settled = { error }
-          throw error
-        }
-      })
-    } catch (error) {
-      throw settled === null ? outcomeUnknown(this.name, error) : error
+      return await makeChange(options, (change) =>
+        work(changeSender(this.#instance, change, this.#nameOf), change),
+      )
     } finally {
       this.#memory.forget()
     }
+  }
+
+  /** A change, or with `dryRun` a read that says what it would change. */
+  #correct<Result>(
+    dryRun: boolean,
+    context: CallContext,
+    work: (send: SendChange, context: CallContext) => Promise<Result>,
+  ): Promise<Result> {
+    if (!dryRun) return this.#change(context, work)
+    return this.#read(context, (limited) => work(trialSender(this.#instance, limited, this.#nameOf), limited))
   }
 
   /** Looks at what the other instance offers, unless that was done a short while ago. Never rejects. */

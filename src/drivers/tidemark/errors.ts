@@ -15,9 +15,9 @@ export interface UpstreamIssue {
 const LONGEST_SENTENCE = 500
 
 const NOT_FOUND_THERE =
-  'there is no such historian in the instance that it leads to, or the key for it may not see it'
+  'there is no such historian in the instance that it refers to, or the key for it may not see it'
 
-/** What the caller cannot mend: the configuration leads in a circle, or to something else. */
+/** What the caller cannot fix: the configuration refers to itself in a circle, or to something else. */
 const CONFIGURED_WRONG: ReadonlySet<string> = new Set([
   'HOP_LIMIT',
   'HOP_LOOP',
@@ -33,7 +33,7 @@ export function errorOfIssue(historian: string, { code, message }: UpstreamIssue
     case 'HISTORIAN_UNKNOWN':
       return unavailable(historian, NOT_FOUND_THERE)
     case 'HISTORIAN_NOT_WRITABLE':
-      return cannotWrite(historian, 'it is not writable in the instance that it leads to')
+      return cannotWrite(historian, 'it is not writable in the instance that it refers to')
     case 'KEY_READ_ONLY':
       return cannotWrite(historian, 'the key for it may only read')
     case 'STORAGE_CORRUPT':
@@ -45,7 +45,8 @@ export function errorOfIssue(historian: string, { code, message }: UpstreamIssue
   }
   switch (kindOf(code)) {
     case 'limit':
-      return new TidemarkError('HISTORIAN_LIMIT', { historian, reason })
+      // What it says to do about it, after a semicolon, is about the labels of this driver's own call.
+      return new TidemarkError('HISTORIAN_LIMIT', { historian, reason: reason.split('; ')[0]! })
     case 'invalid':
     case 'not-found':
     case 'forbidden':
@@ -61,6 +62,14 @@ export function cannotWrite(historian: string, reason: string): TidemarkError {
   return new TidemarkError('NOT_SUPPORTED', { historian, operation: `be changed: ${reason}` })
 }
 
+/** Of a read that must be whole, where the other instance left something out. */
+export function damagedThere(historian: string): TidemarkError {
+  return new TidemarkError('STORAGE_CORRUPT', {
+    historian,
+    reason: 'points are damaged in the instance that it refers to',
+  })
+}
+
 /** An answer that is not one of this interface's. */
 export function notUnderstood(historian: string, what: string): TidemarkError {
   return unavailable(historian, `its answer is not understood: ${what}`)
@@ -70,6 +79,6 @@ function kindOf(code: string): ErrorKind | null {
   return Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].kind : null
 }
 
-function shortened(sentence: string): string {
+export function shortened(sentence: string): string {
   return sentence.length > LONGEST_SENTENCE ? `${sentence.slice(0, LONGEST_SENTENCE)}...` : sentence
 }

@@ -1,6 +1,7 @@
 import type { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext } from '../../historian/contract.ts'
 import type { DriverEnvironment } from '../../historian/driver.ts'
+import type { Attempt } from '../../historian/remote/change.ts'
 import { CredentialReader } from '../../historian/remote/credentials.ts'
 import { HOPS_HEADER, nextHops } from '../../historian/remote/hops.ts'
 import { HttpClient, type HttpRequest } from '../../historian/remote/http-client.ts'
@@ -8,6 +9,7 @@ import { retrySafely } from '../../historian/remote/retry.ts'
 import { isPassing, refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
 import type { TidemarkConfig } from './config.ts'
 import { errorOfIssue, notUnderstood, type UpstreamIssue } from './errors.ts'
+import { reportRefusal } from './outcomes.ts'
 
 /** What a call is counted as. */
 export type CallKind =
@@ -31,7 +33,7 @@ export interface Answer {
 const MAX_ANSWER_BYTES = 256 * 1024 ** 2
 
 /** Statuses with a body of the interface that says what is wrong with parts of a request. */
-const UNDERSTOOD: ReadonlySet<number> = new Set([200, 400, 403, 404, 413, 503, 504])
+const ANSWER_STATUSES: ReadonlySet<number> = new Set([200, 400, 403, 404, 413, 429, 503, 504])
 
 /** The other instance over HTTP: its key, its errors as a whole, and what may be asked twice. */
 export class Instance {
@@ -41,7 +43,7 @@ export class Instance {
   readonly #meter: DriverEnvironment['meter']
   readonly #basePath: string
   /** Errors of an instance that had too much in work: it did nothing, and may be asked again. */
-  readonly #overloaded = new WeakSet<object>()
+  readonly #turnedAway = new WeakSet<object>()
 
   constructor(config: TidemarkConfig, { name, meter }: Pick<DriverEnvironment, 'name' | 'meter'>) {
     const url = new URL(config.url)
@@ -60,6 +62,7 @@ export class Instance {
       headersSeconds: config.timeoutSeconds + 5,
       bodySeconds: config.timeoutSeconds + 5,
       gzip: config.gzip,
+      connected: () => this.#key.forget(),
     })
   }
 
@@ -72,14 +75,34 @@ export class Instance {
   }
 
   /**
-   * One call, a GET without a body and a POST with one. Rejects with what is wrong with the call as a whole: no connection,
-   * no valid key, too much in work, an answer that is none of a Tidemark; what is wrong with parts of it is in the answer.
+   * One call, a GET without a body and a POST with one. Rejects with what is wrong with the call as a whole: no
+   * connection, no valid key, too much in work, an answer that is none of a Tidemark; what is wrong with parts of it is
+   * in the answer.
    */
-  async call(kind: CallKind, path: string, body: string | null, context: CallContext): Promise<Answer> {
-    const answer = await this.#send(kind, path, body, context)
+  call(kind: CallKind, path: string, body: string | null, context: CallContext): Promise<Answer> {
+    return this.#call(kind, path, body, context, null)
+  }
+
+  /** One call that changes something; the attempt is notified of its outcome. Rejects as `call` does. */
+  change(kind: CallKind, path: string, body: string, attempt: Attempt): Promise<Answer> {
+    return this.#call(kind, path, body, attempt, attempt)
+  }
+
+  async #call(
+    kind: CallKind,
+    path: string,
+    body: string | null,
+    context: CallContext,
+    attempt: Attempt | null,
+  ): Promise<Answer> {
+    const key = await this.#key.read()
+    const answer = await this.#send(kind, path, body, key, context, attempt)
     // A key that was changed meanwhile is found without a restart.
     if (answer.status !== 401) return answer
-    const again = (await this.#key.hasChanged()) ? await this.#send(kind, path, body, context) : answer
+    const isOther = await this.#key.hasChanged(key)
+    const again = isOther
+      ? await this.#send(kind, path, body, await this.#key.read(), context, attempt)
+      : answer
     if (again.status !== 401) return again
     this.#key.forget()
     throw refusedCredentials(this.historian, 'key')
@@ -87,43 +110,54 @@ export class Instance {
 
   /** Whether an error says that the other instance turned the call away before it looked at it. */
   didNothing(error: unknown): boolean {
-    return typeof error === 'object' && error !== null && this.#overloaded.has(error)
+    return typeof error === 'object' && error !== null && this.#turnedAway.has(error)
   }
 
   close(): Promise<void> {
     return this.#client.close()
   }
 
-  async #send(kind: CallKind, path: string, body: string | null, context: CallContext): Promise<Answer> {
+  async #send(
+    kind: CallKind,
+    path: string,
+    body: string | null,
+    key: string,
+    context: CallContext,
+    attempt: Attempt | null,
+  ): Promise<Answer> {
     const request: HttpRequest = {
       kind,
       method: body === null ? 'GET' : 'POST',
       path: this.#basePath + path,
       headers: {
-        'x-api-key': await this.#key.read(),
+        'x-api-key': key,
         [HOPS_HEADER]: nextHops(),
         accept: 'application/json',
         ...(body !== null && { 'content-type': 'application/json' }),
       },
       ...(body !== null && { body }),
+      ...(attempt !== null && { sent: () => attempt.sent() }),
     }
     const answer = await this.#client.send(request, context)
     const { status } = answer
     if (status !== 200) this.#meter.failed(kind)
     if (status === 401) {
+      attempt?.refused()
       await answer.discard()
       return { status, body: {}, issues: [] }
     }
     const text = await answer.text(MAX_ANSWER_BYTES)
-    const parsed = UNDERSTOOD.has(status) ? parseObject(text) : null
+    const parsed = ANSWER_STATUSES.has(status) ? parseObject(text) : null
+    const issues = parsed === null ? [] : issuesOf(parsed)
+    if (attempt !== null && status !== 200) reportRefusal(attempt, status, issues)
     if (parsed === null) throw this.#notTidemark(status)
-    const issues = issuesOf(parsed)
     const [first] = issues
     const isRefusedWhole =
       status !== 200 && first !== undefined && issues.length === 1 && first.label === null
-    if (isRefusedWhole && (first.code === 'OVERLOADED' || first.code === 'SHUTTING_DOWN')) {
+    const isTurnedAway = first?.code === 'OVERLOADED' || first?.code === 'RATE_LIMITED'
+    if (isRefusedWhole && (isTurnedAway || first.code === 'SHUTTING_DOWN')) {
       const error = errorOfIssue(this.historian, first)
-      if (first.code === 'OVERLOADED') this.#overloaded.add(error)
+      if (isTurnedAway) this.#turnedAway.add(error)
       throw error
     }
     if (isRefusedWhole && WHOLE_CALL_CODES.has(first.code)) throw errorOfIssue(this.historian, first)

@@ -1,28 +1,32 @@
 import type { CallContext, InterpolationQuery } from '../../historian/contract.ts'
 import { interpolate } from '../../series/interpolate.ts'
-import type { Neighbours } from '../../series/reads.ts'
-import { type Addresses, byHoldEnd } from './aggregates.ts'
+import type { BoundingValues } from '../../series/reads.ts'
+import type { Addresses } from './aggregates.ts'
 import { notUnderstood } from './errors.ts'
+import { byExtrapolationLimit } from './extrapolation-limits.ts'
 import type { Instance } from './instance.ts'
 import { ask, type LabelRequest } from './labels.ts'
 import { gridRuns, type Run } from './runs.ts'
-import { readColumns, timeText } from './wire.ts'
+import { gapDetail, readColumns, timeText } from './wire.ts'
 
-/** Times in more stretches than this are worked out here, from the good points beside them. */
+/** Times in more runs than this are worked out here, from the good points beside them. */
 const MOST_RUNS = 64
 
 /** Good points beside the same times of several tags. */
-export type NeighboursOf = (tags: readonly string[], times: Float64Array) => Promise<readonly Neighbours[]>
+export type BoundingValuesOf = (
+  tags: readonly string[],
+  times: Float64Array,
+) => Promise<readonly BoundingValues[]>
 
 /**
- * Interpolated values: an even grid is one label, a few stretches of equal steps (days across a change of the clocks) a label
- * each, and times without any order are worked out here.
+ * Interpolated values: an even grid is one label, a few runs of equal steps (days across a change of the clocks) a
+ * label each, and times without any order are worked out here.
  */
 export async function readInterpolated(
   instance: Instance,
   queries: readonly InterpolationQuery[],
   addresses: Addresses,
-  neighboursOf: NeighboursOf,
+  boundingValuesOf: BoundingValuesOf,
   context: CallContext,
 ): Promise<readonly Float64Array[]> {
   const results: Float64Array[] = queries.map(({ times }) => new Float64Array(times.length).fill(Number.NaN))
@@ -30,7 +34,7 @@ export async function readInterpolated(
   const runsOf = (times: Float64Array) =>
     runsByTimes.getOrInsertComputed(times, () => (times.length === 0 ? [] : gridRuns(times)))
   const irregular = new Map<Float64Array, number[]>()
-  for (const [now, group] of byHoldEnd(queries)) {
+  for (const [now, group] of byExtrapolationLimit(queries)) {
     const parts: { readonly index: number; readonly run: Run; readonly label: LabelRequest }[] = []
     for (const { query, index } of group) {
       const runs = runsOf(query.times)
@@ -51,18 +55,24 @@ export async function readInterpolated(
   }
   for (const [times, indexes] of irregular) {
     const tags = indexes.map((index) => queries[index]!.tag)
-    const neighbours = await neighboursOf(tags, times)
+    const boundingValues = await boundingValuesOf(tags, times)
     indexes.forEach((index, i) => {
-      results[index] = interpolate(neighbours[i]!, times, queries[index]!)
+      results[index] = interpolate(boundingValues[i]!, times, queries[index]!)
     })
   }
   return results
 }
 
-function labelOf({ tag, times, stepped }: InterpolationQuery, { start, end }: Run, addresses: Addresses) {
+function labelOf(query: InterpolationQuery, { start, end }: Run, addresses: Addresses): LabelRequest {
+  const { times } = query
   return {
     type: 'INTERPOLATED_POINTS',
-    tag: stepped ? addresses.held(tag) : addresses.stored(tag),
-    details: { from: timeText(times[start]!), to: timeText(times[end]!), count: end - start + 1 },
+    tag: addresses.signal(query),
+    details: {
+      from: timeText(times[start]!),
+      to: timeText(times[end]!),
+      count: end - start + 1,
+      ...gapDetail(query),
+    },
   }
 }

@@ -44,7 +44,9 @@ export async function readPoints(
   return points
 }
 
-/** Outside what the interface accepts, the first or last instant that it does is meant too; null where nothing can be. */
+/**
+ * Outside what the interface accepts, the first or last instant that it does is meant too; null where nothing can be.
+ */
 function typeOf(find: PointQuery['find'], at: number): string | null {
   const isBefore = find === 'before' || find === 'before-or-at'
   if (at < MIN_INSTANT) return isBefore ? null : TYPES['after-or-at']

@@ -1,13 +1,16 @@
 import type { CallContext, RangeQuery } from '../../historian/contract.ts'
 import { concatColumns, NO_POINTS, type PointColumns } from '../../series/columns.ts'
-import type { RangeResult } from '../../series/reads.ts'
+import type { MissingSpan, RangeResult } from '../../series/reads.ts'
 import { END_INSTANT, MIN_INSTANT } from '../../time/instant.ts'
 import { notUnderstood } from './errors.ts'
 import type { Instance } from './instance.ts'
 import { ask, type LabelRequest } from './labels.ts'
-import { LAST_INSTANT, readColumns, timeText } from './wire.ts'
+import { comparedDetail, LAST_INSTANT, readColumns, readMissing, timeText } from './wire.ts'
 
-/** Details of RAW_POINTS for [from, to), whose ends need not be instants that the interface accepts; null when it is empty. */
+/**
+ * Details of RAW_POINTS for [from, to), whose ends need not be instants that the interface accepts; null when it is
+ * empty.
+ */
 export function rangeDetails(from: number, to: number): Readonly<Record<string, unknown>> | null {
   const first = Math.max(from, MIN_INSTANT)
   if (first >= Math.min(to, END_INSTANT)) return null
@@ -24,6 +27,7 @@ interface Open {
   readonly index: number
   readonly request: LabelRequest
   readonly pages: PointColumns[]
+  readonly missing: MissingSpan[]
   left: number
   cursor: string | null
 }
@@ -42,11 +46,16 @@ export async function readRanges(
 ): Promise<readonly RangeResult[]> {
   const results: RangeResult[] = queries.map(() => ({ points: NO_POINTS, more: false }))
   let open: Open[] = []
-  queries.forEach(({ tag, from, to, order, limit }, index) => {
+  queries.forEach(({ tag, from, to, order, limit, partial, compared }, index) => {
     const details = rangeDetails(from, to)
     if (details === null) return
-    const request = { type: 'RAW_POINTS', tag: addressOf(tag), details: { ...details, order } }
-    open.push({ index, request, pages: [], left: limit, cursor: null })
+    const request = {
+      type: 'RAW_POINTS',
+      tag: addressOf(tag),
+      details: { ...details, order, ...comparedDetail(compared) },
+      ...(partial === true && { partial }),
+    }
+    open.push({ index, request, pages: [], missing: [], left: limit, cursor: null })
   })
   while (open.length > 0) {
     const now = open.slice(0, pagePoints)
@@ -66,11 +75,16 @@ export async function readRanges(
       const page = answer === null ? NO_POINTS : readColumns(answer!.dataPoints)
       if (page === null) throw notUnderstood(instance.historian, 'its points are no columns')
       range.pages.push(page)
+      const missing = readMissing(answer?.missing)
+      if (missing === null) throw notUnderstood(instance.historian, 'what its points lack are no ranges')
+      range.missing.push(...missing)
       range.left -= page.times.length
-      const next = answer?.truncated === true && page.times.length > 0 ? answer.next : null
+      const next = page.times.length > 0 ? answer?.next : null
       range.cursor = typeof next === 'string' ? next : null
       if (range.cursor !== null && range.left > 0) return true
-      results[range.index] = { points: concatColumns(range.pages), more: range.cursor !== null }
+      const read = { points: concatColumns(range.pages), more: range.cursor !== null }
+      const lacks = range.missing.toSorted((a, b) => a.from - b.from)
+      results[range.index] = lacks.length === 0 ? read : { ...read, missing: lacks }
       return false
     })
     open = [...unfinished, ...open.slice(now.length)]

@@ -1,15 +1,18 @@
 import { evenEdges, evenGrid } from '../../time/grid.ts'
 import type { Instant } from '../../time/instant.ts'
 
-/** A stretch of times that a request of the interface can name by its ends and their number: indexes `start` to `end`, both in it. */
+/**
+ * A run of times that a request of the interface can name by its ends and their number: indexes `start` to `end`,
+ * both in it.
+ */
 export interface Run {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Takes times apart into stretches that are even grids, exactly as the interface makes them: one, for the grids of its own
- * requests, however the span divides; for others, stretches of equal steps and single times.
+ * Takes times apart into runs that are even grids, exactly as the interface makes them: one, for the grids of its
+ * own requests, however the span divides; for others, runs of equal steps and single times.
  * @param times ascending, distinct, not empty
  */
 export function gridRuns(times: Float64Array): readonly Run[] {

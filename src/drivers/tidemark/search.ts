@@ -1,5 +1,7 @@
 import type { CallContext, TagEntry, TagMetadata, TagPage, TagQuery } from '../../historian/contract.ts'
 import { formatSearchCursor } from '../../historian/search-cursor.ts'
+import { tagMetadata } from '../../historian/tag-metadata.ts'
+import { parseStates } from '../../series/optional-metadata.ts'
 import { compareNames } from '../../series/tag-names.ts'
 import { errorOfIssue, notUnderstood } from './errors.ts'
 import { type Instance, isObject } from './instance.ts'
@@ -9,8 +11,8 @@ const MOST_TAGS = 10_000
 const LONGEST_PATTERN = 1_000
 
 /**
- * A page of the tags of a historian there. A page here goes on after a name, there by a cursor: it is made from the name, and
- * where the other instance does not take it, the pages before are passed by.
+ * A page of the tags of a historian there. A page here goes on after a name, there by a cursor: it is made from the
+ * name, and where the other instance does not take it, the pages before are passed by.
  * @param upstream the historian's name there
  */
 export async function searchTags(
@@ -96,8 +98,13 @@ async function readPage(
 /** Metadata as the interface gives it; null for anything else. */
 export function readMetadata(input: unknown): TagMetadata | null {
   if (!isObject(input)) return null
-  const { description, units, stepped } = input
+  const { description, units, stepped, maxGap, states } = input
   if (description !== null && typeof description !== 'string') return null
   if (units !== null && typeof units !== 'string') return null
-  return typeof stepped === 'boolean' ? { description, units, stepped } : null
+  if (typeof stepped !== 'boolean') return null
+  const parsed = states == null ? null : parseStates(states)
+  return tagMetadata(
+    { description, units, stepped },
+    { ...(typeof maxGap === 'string' && { maxGap }), ...(parsed !== null && { states: parsed }) },
+  )
 }

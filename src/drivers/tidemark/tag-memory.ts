@@ -4,8 +4,8 @@ import type { TagMetadata } from '../../historian/contract.ts'
 const MOST_TAGS = 100_000
 
 /**
- * Tags that were found a short while ago: without them each call would ask twice, once whether its tags are there and once
- * for their points. Tags that are missing are not remembered, so that a new one is there at once.
+ * Tags that were found a short while ago: without them each call would ask twice, once whether its tags are there and
+ * once for their points. Tags that are missing are not remembered, so that a new one is there at once.
  */
 export class TagMemory {
   readonly #lifeMs: number

@@ -6,7 +6,7 @@ import { parseTag } from '../../grammar/parser.ts'
 import { END_INSTANT, type Instant, MIN_INSTANT } from '../../time/instant.ts'
 import { parseTime } from '../../time/parse.ts'
 import { UTC } from '../../time/zone.ts'
-import { goodPointsOf, heldPointsOf, readColumns, readPoint, timeText, usOfMs } from './wire.ts'
+import { goodPointsOf, heldPointsOf, readColumns, readMissing, readPoint, timeText, usOfMs } from './wire.ts'
 
 const instant = fc.integer({ min: MIN_INSTANT, max: END_INSTANT - 1 })
 
@@ -30,6 +30,24 @@ test('every microsecond survives as text, and times outside become the nearest i
   fc.assert(fc.property(instant, (us) => assert.equal(read(timeText(us)), us)))
   assert.equal(read(timeText(Number.MIN_SAFE_INTEGER)), MIN_INSTANT)
   assert.equal(read(timeText(Number.MAX_SAFE_INTEGER)), END_INSTANT - 1)
+})
+
+test('spans of which points are missing are read to the microsecond, and nothing else is one', () => {
+  const span = { from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T00:00:01.000001Z' }
+  const from = 1_767_225_600_000_000
+  assert.deepEqual(readMissing(undefined), [])
+  assert.deepEqual(readMissing([span]), [{ from, to: from + 1_000_001 }])
+  assert.deepEqual(readMissing([{ ...span, to: '2200-01-01T00:00:00.000Z' }]), [{ from, to: END_INSTANT }])
+  const wrong = [
+    null,
+    {},
+    'all',
+    [null],
+    [{}],
+    [{ from: span.to, to: span.from }],
+    [{ ...span, to: 'soon, maybe' }],
+  ]
+  for (const input of wrong) assert.equal(readMissing(input), null, JSON.stringify(input))
 })
 
 test('any tag name stands in a calculation as that name', () => {

@@ -52,7 +52,7 @@ test('a secret is read from its variable or file, without line breaks at its end
   assert.equal(await readCredential({ file }, 'site', {}), ' a b')
 })
 
-test('a secret that is missing, empty or not to be read is told by its place alone', async () => {
+test('a secret that is missing, empty or not readable is reported by its place alone', async () => {
   await assert.rejects(readCredential({ env: 'KEY' }, 'site', {}), unavailable(/variable KEY .* is not set$/))
   await assert.rejects(readCredential({ env: 'KEY' }, 'site', { KEY: '' }), unavailable(/is not set$/))
   const read = (file: string) => readCredential({ file }, 'site', {})
@@ -72,9 +72,10 @@ test('a secret is kept until it is forgotten, and a failure is not kept', async 
   assert.equal(await reader.read(), 'one')
   reader.forget()
   assert.equal(await reader.read(), 'two')
-  assert.equal(await reader.hasChanged(), false)
+  assert.equal(await reader.hasChanged('two'), false)
   fileWith('changing', 'three')
-  assert.equal(await reader.hasChanged(), true)
+  assert.deepEqual(await Promise.all([reader.hasChanged('two'), reader.hasChanged('two')]), [true, true])
+  assert.equal(await reader.hasChanged('two'), true, 'also after another call looked anew')
   assert.equal(await reader.read(), 'three')
 })
 

@@ -43,7 +43,10 @@ export class CredentialReader {
     this.#environment = environment
   }
 
-  /** The secret without line breaks at its end. Rejects with HISTORIAN_UNAVAILABLE when it is missing, empty or not to be read. */
+  /**
+   * The secret without line breaks at its end. Rejects with HISTORIAN_UNAVAILABLE when it is missing, empty or not to
+   * be read.
+   */
   read(): Promise<string> {
     if (this.#secret !== null) return this.#secret
     const secret = readCredential(this.#credential, this.#historian, this.#environment)
@@ -53,16 +56,18 @@ export class CredentialReader {
     return secret
   }
 
-  /** The next `read` looks anew: to be called before a connection is made, or when the historian refused the secret. */
+  /** The next `read` looks anew: to be called when a connection is made, or when the historian refused the secret. */
   forget(): void {
     this.#secret = null
   }
 
-  /** Looks anew and says whether the secret is another one than before; then a refused call is worth a second try. */
-  async hasChanged(): Promise<boolean> {
-    const before = await (this.#secret ?? Promise.resolve(null)).catch(() => null)
+  /**
+   * Looks anew and says whether the secret is another one than `refused`; then the refused call is worth a second try.
+   * @param refused  what that call was sent with, as another call may have looked anew meanwhile
+   */
+  async hasChanged(refused: string): Promise<boolean> {
     this.forget()
-    return (await this.read()) !== before
+    return (await this.read()) !== refused
   }
 }
 

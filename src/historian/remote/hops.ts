@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 
 /*
- * An instance may be a historian of another one, and that one of a third. Each call between instances says through which it
- * came, so that a historian that leads to itself is refused where the circle closes and does not fill all of them with
- * calls that wait for each other.
+ * An instance may be a historian of another one, and that one of a third. Each call between instances says through
+ * which it came, so that a historian that refers to itself is refused where the circle closes and does not fill all of
+ * them with calls that wait for each other.
  */
 
-/** Variable that gives the processes of one service the same id; whoever starts several of them sets it. */
+/** Variable that gives the processes of one service the same id; the process that starts several of them sets it. */
 export const INSTANCE_VARIABLE = 'TIDEMARK_INSTANCE_ID'
 
 const ID = /^[A-Za-z0-9-]{1,64}$/
@@ -33,8 +33,8 @@ const arrived = new AsyncLocalStorage<readonly string[]>()
 /**
  * The instances that a call came through, from its header.
  * @param header as it came; left out for a call of a client
- * @throws TidemarkError HOP_LOOP when this instance is among them; HOP_LIMIT when they are too many; INVALID_REQUEST for
- *         what is no list of ids
+ * @throws TidemarkError HOP_LOOP when this instance is among them; HOP_LIMIT when they are too many; INVALID_REQUEST
+ *         for what is no list of ids
  */
 export function readHops(
   header: string | readonly string[] | undefined,

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { withinTrace } from '../../tracing/span.ts'
 import { HttpClient, type HttpClientOptions } from './http-client.ts'
 import { QueryMeter } from './meter.ts'
 import { retrySafely } from './retry.ts'
@@ -55,6 +56,21 @@ function fails(work: Promise<unknown>, reason: RegExp): Promise<void> {
     return true
   })
 }
+
+test('a request of a trace says so, as it came, and one of none does not', async () => {
+  const seen: unknown[] = []
+  const { url } = await listen((request, response) => {
+    seen.push(request.headers.traceparent)
+    response.end()
+  })
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  for (const gzip of [true, false]) {
+    const { client } = clientOf(url, { gzip })
+    await withinTrace({ traceparent, span: null }, () => client.send(READ, context))
+    await client.send(READ, context)
+  }
+  assert.deepEqual(seen, [traceparent, undefined, traceparent, undefined])
+})
 
 describe('a server that does not answer is a historian that could not be reached', () => {
   test('nobody listens', async () => {
@@ -144,10 +160,10 @@ test('an aborted body rejects with the reason, and its connection is closed', as
 test('bodies travel compressed both ways when asked for', async () => {
   const sent = 'level '.repeat(1_000)
   const { url } = await listen(async (request, response) => {
-    const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece)
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
     assert.equal(request.headers['content-encoding'], 'gzip')
-    const text = gunzipSync(Buffer.concat(pieces))
+    const text = gunzipSync(Buffer.concat(chunks))
     response.setHeader('Content-Encoding', 'gzip').end(gzipSync(`${text}!`))
   })
   const { client } = clientOf(url, { gzip: true })

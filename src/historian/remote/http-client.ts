@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGunzip, gzip as gzipOf } from 'node:zlib'
-import { buildConnector, Pool } from 'undici'
+import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { presentTraceparent, type Span, traced } from '../../tracing/span.ts'
+import { TRACE_HEADER } from '../../tracing/traceparent.ts'
 import type { CallContext } from '../contract.ts'
 import type { DriverMeter } from '../driver.ts'
 import { readTls, type TlsSettings } from './tls.ts'
@@ -25,10 +27,12 @@ export interface HttpClientOptions {
   readonly connectSeconds?: number
   /** Time from the end of a request to the head of its answer; 30 when left out. */
   readonly headersSeconds?: number
-  /** Time between two pieces of an answer's body; 30 when left out. */
+  /** Idle timeout between two chunks of an answer's body; 30 when left out. */
   readonly bodySeconds?: number
   /** Whether bodies travel compressed, both ways. */
   readonly gzip?: boolean
+  /** Called when a connection was made; the request that needed it has its headers already. */
+  readonly connected?: () => void
 }
 
 export interface HttpRequest {
@@ -39,6 +43,11 @@ export interface HttpRequest {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /**
+   * Called right before the first byte goes onto a connection, which is never when none comes about or none is free in
+   * time. What it throws fails the request, unsent.
+   */
+  readonly sent?: () => void
 }
 
 export interface HttpAnswer {
@@ -46,8 +55,8 @@ export interface HttpAnswer {
   /** Value of a header, `null` without it; several are joined. @param name in lower case */
   header(name: string): string | null
   /**
-   * The body piece by piece as it arrives, decompressed; the server is slowed down to the reader's pace. It is read once,
-   * and has to be: leaving the loop early closes the connection. Rejects like `send`.
+   * The body chunk by chunk as it arrives, decompressed; the server is slowed down to the reader's pace. It is read
+   * once, and must be: leaving the loop early closes the connection. Rejects like `send`.
    */
   readonly body: AsyncIterable<Buffer>
   /** The body as a whole; HISTORIAN_UNAVAILABLE when it is longer than so many bytes. */
@@ -70,12 +79,13 @@ const LEAST_GZIP_BYTES = 1_400
 const gzip = promisify(gzipOf)
 
 /**
- * Requests to one server over a bounded pool of HTTP/1.1 connections, which are made when needed, kept, and made again after
- * they broke. Nothing is tried again here (retry.ts), and no redirect is followed.
+ * Requests to one server over a bounded pool of HTTP/1.1 connections, which are made when needed, kept, and made again
+ * after they broke. Nothing is tried again here (retry.ts), and no redirect is followed.
  */
 export class HttpClient {
   readonly #options: HttpClientOptions & typeof DEFAULTS
   readonly #pool: Pool
+  readonly #dispatcher: Dispatcher
   #requests = 0
 
   constructor(options: HttpClientOptions) {
@@ -84,20 +94,38 @@ export class HttpClient {
     this.#pool = new Pool(url.origin, {
       connections,
       pipelining: 1,
-      // One connection per request under way: closing it is what tells the server that nobody waits any more.
+      // One connection per request under way: closing it is what tells the server that the caller has gone.
       allowH2: false,
       headersTimeout: headersSeconds * 1_000,
       bodyTimeout: bodySeconds * 1_000,
       connect: connectorOf(this.#options),
     })
+    this.#pool.on('connect', () => options.connected?.())
+    this.#dispatcher = this.#pool.compose(announcing)
   }
 
   /**
-   * Sends a request and gives the answer's status and headers, whatever the status is. When the signal is aborted, until
-   * the body has been read, the connection is closed. Rejects with HISTORIAN_UNAVAILABLE when there is no answer, or with
-   * the signal's reason.
+   * Sends a request and gives the answer's status and headers, whatever the status is. When the signal is aborted,
+   * until the body has been read, the connection is closed. Rejects with HISTORIAN_UNAVAILABLE when there is no answer,
+   * or with the signal's reason.
    */
-  async send(request: HttpRequest, { signal }: CallContext): Promise<HttpAnswer> {
+  send(request: HttpRequest, context: CallContext): Promise<HttpAnswer> {
+    const { historian, url } = this.#options
+    // Neither path nor query: those of databases hold names of tags.
+    const attributes = {
+      'http.request.method': request.method,
+      'server.address': url.hostname,
+      'server.port': Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+      'tidemark.historian': historian,
+    }
+    return traced(`${request.method} ${request.kind}`, 'client', attributes, async (span) => {
+      const answer = await this.#send(request, context)
+      reportStatus(span, answer.status)
+      return answer
+    })
+  }
+
+  async #send(request: HttpRequest, { signal }: CallContext): Promise<HttpAnswer> {
     const { historian, meter, maxRequests } = this.#options
     signal.throwIfAborted()
     if (this.#requests >= maxRequests)
@@ -106,13 +134,14 @@ export class HttpClient {
     meter.sent(request.kind)
     try {
       const { headers, body } = await this.#encoded(request)
-      const answer = await this.#pool.request({
+      const answer = await this.#dispatcher.request({
         method: request.method,
         path: request.path,
         headers,
         body: body ?? null,
         signal,
-      })
+        ...(request.sent && { [SENT]: request.sent }),
+      } as Dispatcher.RequestOptions)
       return new PoolAnswer(answer, (error) => this.#failure(error, request.kind, signal), historian)
     } catch (error) {
       throw this.#failure(error, request.kind, signal)
@@ -126,7 +155,9 @@ export class HttpClient {
     await this.#pool.destroy()
   }
 
-  async #encoded({ headers = {}, body }: HttpRequest) {
+  async #encoded({ headers: given = {}, body }: HttpRequest) {
+    const trace = presentTraceparent()
+    const headers = trace === null ? given : { ...given, [TRACE_HEADER]: trace }
     if (!this.#options.gzip) return { headers, body }
     const accepting = { ...headers, 'accept-encoding': 'gzip' }
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
@@ -146,6 +177,40 @@ export class HttpClient {
     if ((error as Error).name === 'HTTPParserError')
       return unavailable(historian, 'it does not answer by HTTP', error)
     return unreachable(historian, error)
+  }
+}
+
+function reportStatus(span: Span | null, status: number): void {
+  if (span === null) return
+  span.set('http.response.status_code', status)
+  if (status >= 400) span.fail(String(status))
+}
+
+/** Key among the options of a request under which the connection finds whom to tell that it is sent. */
+const SENT = Symbol('sent')
+
+/** Notifies listeners when their request goes onto a connection. */
+function announcing(dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] {
+  return (options, handler) => {
+    const { [SENT]: sent } = options as { readonly [SENT]?: () => void }
+    return dispatch(options, sent === undefined ? handler : telling(handler, sent))
+  }
+}
+
+function telling(handler: Dispatcher.DispatchHandler, sent: () => void): Dispatcher.DispatchHandler {
+  return {
+    onRequestStart(controller, context) {
+      handler.onRequestStart?.(controller, context)
+      sent()
+    },
+    onRequestUpgrade: (...upgrade) => handler.onRequestUpgrade?.(...upgrade),
+    onResponseStart: (...start) => handler.onResponseStart?.(...start),
+    onResponseData: (...data) => handler.onResponseData?.(...data),
+    onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
+    onResponseError: (...error) => handler.onResponseError?.(...error),
+    onResponseStarted: () => handler.onResponseStarted?.(),
+    onBodySent: (...chunk) => handler.onBodySent?.(...chunk),
+    onRequestSent: () => handler.onRequestSent?.(),
   }
 }
 
@@ -170,31 +235,32 @@ class PoolAnswer implements HttpAnswer {
   }
 
   get body(): AsyncIterable<Buffer> {
-    return this.#pieces()
+    return this.#chunks()
   }
 
   async text(maxBytes: number): Promise<string> {
-    const pieces: Buffer[] = []
+    const chunks: Buffer[] = []
     let bytes = 0
-    for await (const piece of this.body) {
-      bytes += piece.length
+    for await (const chunk of this.body) {
+      bytes += chunk.length
       if (bytes > maxBytes) throw unavailable(this.#historian, `its answer is longer than ${maxBytes} bytes`)
-      pieces.push(piece)
+      chunks.push(chunk)
     }
-    return Buffer.concat(pieces).toString('utf8')
+    return Buffer.concat(chunks).toString('utf8')
   }
 
   async discard(): Promise<void> {
-    // What is left of a short body is read, so that the connection can be kept; of a long one, the connection is closed.
+    // What is left of a short body is read, so that the connection can be kept; of a long one, the connection is
+    // closed.
     await this.#response.body.dump({ limit: 64 * 1024 }).catch(() => {})
   }
 
-  async *#pieces(): AsyncGenerator<Buffer> {
+  async *#chunks(): AsyncGenerator<Buffer> {
     const { body } = this.#response
     const zipped = this.header('content-encoding') === 'gzip'
     const source: Readable = zipped ? gunzipped(body) : body
     try {
-      for await (const piece of source) yield piece as Buffer
+      for await (const chunk of source) yield chunk as Buffer
     } catch (error) {
       throw this.#failure(error)
     } finally {

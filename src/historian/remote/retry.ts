@@ -39,7 +39,10 @@ export async function retrySafely<Result>(
   }
 }
 
-/** Somewhere between half of the bound and the bound, so that those who failed together do not come back together. */
+/**
+ * Backoff with jitter: between half of the bound and the bound, so that calls that failed together are not retried
+ * together.
+ */
 function pauseBefore(attempt: number, options: RetryOptions): number {
   const { firstPauseMs = FIRST_PAUSE_MS, longestPauseMs = LONGEST_PAUSE_MS } = options
   const bound = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1))

@@ -37,8 +37,8 @@ export interface TlsOptions {
 }
 
 /**
- * Reads the files that the settings name; asked before each connection, so that renewed certificates are taken without a
- * restart. Rejects with HISTORIAN_UNAVAILABLE naming the file that cannot be read.
+ * Reads the files that the settings name; called before each connection, so that renewed certificates are taken without
+ * a restart. Rejects with HISTORIAN_UNAVAILABLE naming the file that cannot be read.
  */
 export async function readTls(settings: TlsSettings, historian: string): Promise<TlsOptions> {
   const read = (path: string | undefined, what: string) =>

@@ -1,9 +1,9 @@
-import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { sentence, TidemarkError } from '../../errors/tidemark-error.ts'
 
 /*
- * What connected historians say when they cannot answer: one place, so that the same failure reads the same whatever kind
- * of historian it is. The sentences name the historian as configured; addresses, user names, queries and whatever a
- * client library put into its own message stay in `cause`, which only the log sees.
+ * What connected historians say when they cannot answer: one place, so that the same failure reads the same whatever
+ * kind of historian it is. The sentences name the historian as configured; addresses, user names, queries and whatever
+ * a client library put into its own message stay in `cause`, which only the log sees.
  */
 
 /** Errors that a second try may not meet: the connection failed, nothing was answered. */
@@ -21,7 +21,9 @@ export function timedOut(historian: string, seconds: number, cause?: unknown): T
   return unavailable(historian, `no answer within ${seconds} seconds`, cause)
 }
 
-/** The historian did not accept the credentials. @param setting path of the setting that holds them, such as `password` */
+/**
+ * The historian did not accept the credentials. @param setting path of the setting that holds them, such as `password`
+ */
 export function refusedCredentials(historian: string, setting: string, cause?: unknown): TidemarkError {
   return unavailable(historian, `it refused the credentials of the setting ${setting}`, cause)
 }
@@ -31,27 +33,15 @@ export function unavailable(historian: string, reason: string, cause?: unknown):
   return new TidemarkError('HISTORIAN_UNAVAILABLE', { historian, reason }, { cause })
 }
 
-/**
- * A commit whose answer never came. Anything that is a clear refusal is none of it: a driver calls this only when it
- * had sent the commit and cannot tell what became of it.
- */
+/** A change that may have been made; change.ts alone decides that one is. @param cause why the outcome is unknown */
 export function outcomeUnknown(historian: string, cause: unknown): TidemarkError {
-  const reason =
-    cause instanceof TidemarkError && cause.code === 'HISTORIAN_UNAVAILABLE'
-      ? unavailableReasonOf(cause, historian)
-      : reasonOf(cause)
+  const reason = cause instanceof TidemarkError ? reasonIn(cause, historian) : reasonOf(cause)
   return new TidemarkError('WRITE_OUTCOME_UNKNOWN', { historian, reason }, { cause })
 }
 
 /** Whether the same call may succeed a moment later: no connection came about, or it was closed. */
 export function isPassing(error: unknown): boolean {
   return error instanceof TidemarkError && PASSING.has(error)
-}
-
-/** Whether a request surely never reached the historian: there was no connection to send it on. */
-export function wasNeverSent(error: unknown): boolean {
-  const code = codeOf(error instanceof TidemarkError ? error.cause : error)
-  return code !== null && (NEVER_SENT_CODES.has(code) || isCertificateProblem(code))
 }
 
 /** Why a connection failed, in words, from the error of a client or of Node; never its own message. */
@@ -111,16 +101,6 @@ const PASSING_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_SOCKET',
 ])
 
-const NEVER_SENT_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENOENT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-
 function mayPass(error: unknown): boolean {
   return PASSING_CODES.has(codeOf(error) ?? '')
 }
@@ -129,8 +109,13 @@ function isCertificateProblem(code: string): boolean {
   return /CERT|SELF_SIGNED|^UNABLE_TO_|^ERR_TLS|^ERR_SSL|ALTNAME/.test(code)
 }
 
-/** The part of a HISTORIAN_UNAVAILABLE sentence that is the reason, so that it can stand in another sentence. */
-export function unavailableReasonOf({ message }: TidemarkError, historian: string): string {
-  const beginning = `Historian ${historian} could not be reached: `
-  return message.startsWith(beginning) ? message.slice(beginning.length) : message
+/**
+ * The part of an error's sentence that is the reason, so that it can stand in another sentence; the whole of it where
+ * there is none.
+ */
+export function reasonIn({ code, message }: TidemarkError, historian: string): string {
+  const beginning = sentence(code, { historian, reason: '' })
+  return message.length > beginning.length && message.startsWith(beginning)
+    ? message.slice(beginning.length)
+    : message
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Route } from '../route.ts'
 import { SCHEMAS } from './schemas.ts'
 import {
@@ -34,8 +35,9 @@ const ERROR_WORDS: { readonly [status: string]: string } = {
   401: 'The API key is missing, unknown, expired or revoked.',
   403: 'The API key may only read.',
   404: 'What was asked for does not exist.',
-  413: 'The body is larger than `server.bodyLimitBytes`, compressed or not.',
+  413: 'The body is larger than `server.bodyLimitBytes` (write/points: `server.writeBodyLimitBytes`), compressed or not.',
   415: 'The body is not declared as JSON, or its Content-Encoding is not known.',
+  429: 'More calls than `server.callsPerSecond` came of this key, or of this address without a valid one.',
   500: 'Something that should hold does not; the log has the request id.',
   503: 'Too much is in work already (with `Retry-After`), or a historian could not be reached.',
   504: 'The deadline passed.',
@@ -44,8 +46,10 @@ const ERROR_WORDS: { readonly [status: string]: string } = {
 /** The OpenAPI 3.1 document of these routes, as plain data. */
 export function openApiDocument(routes: readonly Route[], version: string, basePath: string): object {
   const paths: Record<string, Record<string, object>> = {}
+  const schemas: Schemas = { ...SCHEMAS }
   for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationObject(route) }
+    const operation = operationObject(route, schemas)
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation }
   }
   return {
     openapi: '3.1.0',
@@ -60,7 +64,7 @@ export function openApiDocument(routes: readonly Route[], version: string, baseP
     security: [{ header: [] }, { query: [] }],
     paths,
     components: {
-      schemas: SCHEMAS,
+      schemas,
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'Wins when both are sent.' },
         query: {
@@ -74,8 +78,13 @@ export function openApiDocument(routes: readonly Route[], version: string, baseP
   }
 }
 
-function operationObject(route: Route): object {
+/** Schemas by name; those of bodies are added as operations are written. */
+type Schemas = Record<string, Schema>
+
+function operationObject(route: Route, schemas: Schemas): object {
   const { operation } = route
+  Object.assign(schemas, operation.schemas)
+  const name = operation.id[0]!.toUpperCase() + operation.id.slice(1)
   return {
     operationId: operation.id,
     tags: [operation.group],
@@ -85,9 +94,12 @@ function operationObject(route: Route): object {
       parameters: operation.parameters.map((parameter) => parameterObject(parameter, route.path)),
     }),
     ...(operation.request && {
-      requestBody: { required: true, content: { 'application/json': contentObject(operation.request) } },
+      requestBody: {
+        required: true,
+        content: { 'application/json': contentObject(operation.request, `${name}Request`, schemas) },
+      },
     }),
-    responses: responses(route, operation),
+    responses: responses(route, operation, name, schemas),
     ...((route.access === 'open' || route.access === 'metrics') && {
       security: [{}, { header: [] }, { query: [] }],
     }),
@@ -100,16 +112,18 @@ function parameterObject(parameter: Parameter, path: string): object {
   return { in: isInPath ? 'path' : 'query', required: isInPath, ...parameter }
 }
 
-function responses(route: Route, operation: Operation): object {
+function responses(route: Route, operation: Operation, name: string, schemas: Schemas): object {
   const all: Record<string, object> = {}
-  for (const [status, answer] of Object.entries(operation.answers)) all[status] = answerObject(answer)
+  for (const [status, answer] of Object.entries(operation.answers)) {
+    all[status] = answerObject(answer, `${name}Answer${status === '200' ? '' : status}`, schemas)
+  }
   for (const status of errorStatuses(route, operation)) all[status] ??= errorObject(status, route)
   return all
 }
 
 function errorStatuses({ access, method }: Route, { errors = [] }: Operation): readonly number[] {
   const statuses: number[] = [...errors]
-  if (access !== 'open') statuses.push(401)
+  if (access !== 'open') statuses.push(401, 429)
   if (access === 'read' || access === 'write') statuses.push(503)
   if (access === 'write') statuses.push(403)
   if (method === 'POST' || method === 'PUT') statuses.push(400, 413, 415)
@@ -117,28 +131,43 @@ function errorStatuses({ access, method }: Route, { errors = [] }: Operation): r
 }
 
 function errorObject(status: number, route: Route): object {
-  // Without a key nothing is said about the endpoint, not even the type of its `errors`.
-  const name = route.errors === 'object' && status !== 401 ? 'ErrorByKey' : 'Error'
+  const name = route.errors === 'array' ? 'Error' : 'ErrorByKey'
   return {
     description: ERROR_WORDS[status],
     ...(status === 401 && { headers: headersObject({ 'WWW-Authenticate': 'How to send a key.' }) }),
-    ...(status === 503 && { headers: headersObject({ 'Retry-After': 'Seconds to wait.' }) }),
+    ...((status === 503 || status === 429) && {
+      headers: headersObject({ 'Retry-After': 'Seconds to wait.' }),
+    }),
     content: { 'application/json': { schema: shared(name) } },
   }
 }
 
-function answerObject({ description, content, mediaType, headers }: Answer): object {
+function answerObject(
+  { description, content, mediaType, headers }: Answer,
+  name: string,
+  schemas: Schemas,
+): object {
   return {
     description,
     ...(headers && { headers: headersObject(headers) }),
-    ...(content && { content: { 'application/json': contentObject(content) } }),
+    ...(content && { content: { 'application/json': contentObject(content, name, schemas) } }),
     ...(mediaType && { content: { [mediaType]: { schema: { type: 'string' } satisfies Schema } } }),
   }
 }
 
-function contentObject({ schema, examples }: Content): object {
-  const entries = Object.entries(examples).map(([name, value]) => [name, { value }] as const)
-  return { schema, examples: Object.fromEntries(entries) }
+/** A body whose schema has a name, so that generated clients have a type for it. */
+function contentObject({ schema, examples }: Content, name: string, schemas: Schemas): object {
+  const entries = Object.entries(examples).map(([title, value]) => [title, { value }] as const)
+  return { schema: named(schema, name, schemas), examples: Object.fromEntries(entries) }
+}
+
+/** A reference to a schema under its name; one that is a reference already stays as it is. */
+function named(schema: Schema, name: string, schemas: Schemas): Schema {
+  if ('$ref' in schema) return schema
+  if (schemas[name] !== undefined && !isDeepStrictEqual(schemas[name], schema))
+    throw new Error(`Two schemas are called ${name}`)
+  schemas[name] = schema
+  return shared(name)
 }
 
 function headersObject(headers: { readonly [name: string]: string }): object {

@@ -11,9 +11,13 @@ export interface Operation {
   readonly description: string
   readonly parameters?: readonly Parameter[]
   readonly request?: Content
+  /** Parts of its bodies that have a name of their own, so that generated clients have a type for each. */
+  readonly schemas?: { readonly [name: string]: Schema }
   /** Answers with a shape of their own, by status. */
   readonly answers: { readonly [status: string]: Answer }
-  /** Statuses with the general error body, beside those that follow from the route (401, 403, 413, 415, 503). */
+  /**
+   * Statuses with the general error body, beside the ones that follow from the route (401, 403, 413, 415, 429, 503).
+   */
   readonly errors?: readonly number[]
 }
 
@@ -24,6 +28,8 @@ export interface Parameter {
   readonly description: string
   readonly schema: Schema
   readonly example?: unknown
+  /** Whether it must be sent; those of the path always. */
+  readonly required?: boolean
 }
 
 /** A JSON body with named examples, each of which the service accepts or gives as it stands. */

@@ -4,11 +4,14 @@ import { digestOf, isUsable, type KeyRecord, type KeyScope } from '../../config/
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { MaybePromise } from '../../historian/maybe-promise.ts'
 import type { HistorianView } from '../../historian/registry.ts'
-import { queryKeyOf } from '../door.ts'
+import type { CallRates, TooManyCalls } from '../call-rates.ts'
+import { beginCallSpan } from '../call-traces.ts'
+import { KeyUses } from '../key-uses.ts'
 import type { Access } from '../route.ts'
 import type { Services } from '../services.ts'
+import { queryKeyOf } from '../url-sanitizer.ts'
 
-/** Whoever made a request, as far as its key says. */
+/** The caller of a request, by its key. */
 export interface Caller {
   /** For the log; a name is no secret. */
   readonly keyName: string
@@ -25,73 +28,79 @@ declare module 'fastify' {
 }
 
 /**
- * Checks the key of every request before anything else is done with it. An unknown path needs a key like any endpoint, so
- * that nobody learns without one what is there.
+ * Checks the key of every request before anything else is done with it. An unknown path needs a key like any endpoint,
+ * so that no caller learns without one which paths exist.
  */
-export function addAuthentication(app: FastifyInstance, services: Services): void {
+export function addAuthentication(app: FastifyInstance, services: Services, rates: CallRates | null): void {
   app.decorateRequest('caller', null)
-  const callers = new Callers(services)
+  const tracer = services.tracing?.tracer ?? null
+  const uses = new KeyUses(services.keys)
+  app.addHook('onClose', () => uses.close())
+  const callers = new Callers(services, uses)
   app.addHook('onRequest', (request, _reply, done) => {
     const access = neededAccess(request, services)
     const key = presentedKey(request)
     if (key === null) {
-      if (access !== 'open') throw new TidemarkError('KEY_MISSING')
-      return done()
+      if (access === 'open') return done()
+      rates?.take(null, request)
+      throw new TidemarkError('KEY_MISSING')
     }
+    const admit = (caller: Caller | null) => {
+      request.caller = caller
+      if (caller !== null && tracer !== null) beginCallSpan(request, tracer)
+      done(access === 'open' ? undefined : refusalOf(caller, access, request, rates))
+    }
+    // Where no key is needed, one that cannot be looked up now is like none.
+    const notIdentified = (error: Error) => (access === 'open' ? admit(null) : done(error))
     let identified: MaybePromise<Caller | null>
     try {
       identified = callers.of(key, request.raw.socket)
     } catch (error) {
-      return notIdentified(error as Error, request, access, done)
+      return notIdentified(error as Error)
     }
-    if (!(identified instanceof Promise)) return admit(identified, request, access, done)
-    identified.then(
-      (caller) => admit(caller, request, access, done),
-      (error: Error) => notIdentified(error, request, access, done),
-    )
+    if (identified instanceof Promise) identified.then(admit, notIdentified)
+    else admit(identified)
   })
 }
 
-type Done = (error?: Error) => void
 type NeededAccess = Exclude<Access, 'metrics'>
-
-function admit(caller: Caller | null, request: FastifyRequest, access: NeededAccess, done: Done): void {
-  request.caller = caller
-  done(access === 'open' ? undefined : refusalOf(caller, access, request))
-}
-
-/** Where no key is needed, one that cannot be looked up now is like none. */
-function notIdentified(error: Error, request: FastifyRequest, access: NeededAccess, done: Done): void {
-  if (access === 'open') admit(null, request, access, done)
-  else done(error)
-}
 
 function refusalOf(
   caller: Caller | null,
   access: 'read' | 'write',
   request: FastifyRequest,
+  rates: CallRates | null,
 ): TidemarkError | undefined {
+  try {
+    // Who watches the service is not kept out by its own calls.
+    if (caller === null || request.endpoint.access !== 'metrics')
+      rates?.take(caller?.keyName ?? null, request)
+  } catch (error) {
+    return error as TooManyCalls
+  }
   if (caller === null) return new TidemarkError('KEY_INVALID')
   if (access === 'read' || caller.scope === 'write') return undefined
   return new TidemarkError('KEY_READ_ONLY', { operation: request.endpoint.url ?? 'this' })
 }
 
 /**
- * The callers by their keys. What a key opens is looked up anew in every turn of the event loop, in which many small requests of
- * the same key may come together: no store shows another state within it.
+ * The callers by their keys. What a key opens is looked up anew in every tick of the event loop, in which many small
+ * requests of the same key may come together: no store shows another state within it.
  */
 class Callers {
   readonly #services: Services
+  readonly #uses: KeyUses
   readonly #digests = new Digests()
   readonly #views = new WeakMap<KeyRecord, HistorianView>()
   readonly #ofTurn = new Map<string, MaybePromise<Caller | null>>()
   readonly #forget = () => this.#ofTurn.clear()
 
-  constructor(services: Services) {
+  constructor(services: Services, uses: KeyUses) {
     this.#services = services
+    this.#uses = uses
   }
 
-  /** Null for a key that is unknown, expired or revoked: a client is not told which. */
+  /** Null for a key that is unknown, expired or revoked: the client does not learn which. */
   of(key: string, socket: Socket): MaybePromise<Caller | null> {
     let caller = this.#ofTurn.get(key)
     if (caller === undefined) {
@@ -105,7 +114,9 @@ class Callers {
   }
 
   #callerOf(record: KeyRecord | null): Caller | null {
-    if (record === null || !isUsable(record, this.#services.clock())) return null
+    const now = this.#services.clock()
+    if (record === null || !isUsable(record, now)) return null
+    this.#uses.note(record, now)
     return { keyName: record.name, scope: record.scope, historians: this.#viewOf(record) }
   }
 
@@ -123,8 +134,9 @@ class Callers {
 }
 
 /**
- * Digests of keys, the last one of each connection remembered: a client sends the same key with each request, and hashing it
- * takes longer than looking it up. What the key opens is looked up every time. Nothing outlives the connection.
+ * Digests of keys, the last one of each connection remembered: a client sends the same key with each request, and
+ * hashing it takes longer than looking it up. What the key opens is looked up every time. Nothing outlives the
+ * connection.
  */
 class Digests {
   readonly #last = new WeakMap<Socket, { readonly key: string; readonly digest: Uint8Array }>()

@@ -16,8 +16,8 @@ import { JSON_TYPE } from '../error-answer.ts'
 const MIN_BYTES = 1_400
 
 /**
- * Level 1 throughout: points as JSON shrink to a sixth at the worst and to less than a tenth where values are round. gzip
- * at level 6 takes twice as long to make them a tenth smaller; zstd takes half the time of gzip for less.
+ * Level 1 throughout: points as JSON shrink to a sixth at the worst and to less than a tenth where values are round.
+ * gzip at level 6 takes twice as long to make them a tenth smaller; zstd takes half the time of gzip for less.
  */
 const ZLIB = { level: 1, chunkSize: 64 * 1024 }
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 64 * 1024 }
@@ -71,7 +71,7 @@ export function chooseEncoding(accepted: string | undefined): Encoding | null {
   }
   const qualityOf = (name: string) => qualities.get(name) ?? qualities.get('*') ?? 0
   let best: Encoding | null = null
-  // A client that would rather have it plain says so by a higher quality of identity.
+  // A client that would rather have it uncompressed says so by a higher quality of identity.
   let bestQuality = qualities.get('identity') ?? 0
   for (const encoding of ENCODINGS) {
     const quality = qualityOf(encoding.name)

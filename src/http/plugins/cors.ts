@@ -6,8 +6,8 @@ const EXPOSED_HEADERS = 'X-Request-Id, Retry-After, WWW-Authenticate, Allow'
 const PREFLIGHT_SECONDS = '600'
 
 /**
- * Lets the web pages of configured origins call the service. A preflight is answered at once: it can carry no key. There
- * are no cookies here, so credentials are never allowed and `*` is safe to configure.
+ * Lets the web pages of configured origins call the service. A preflight is answered at once: it can carry no key.
+ * There are no cookies here, so credentials are never allowed and `*` is safe to configure.
  */
 export function addCors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { shownPath } from '../door.ts'
+import type { ErrorsShape } from '../error-answer.ts'
+import { shownPath } from '../url-sanitizer.ts'
 
 /** What is registered at a path. */
 interface KnownPath {
   readonly methods: Set<string>
-  errors: 'array' | 'object'
+  errors: ErrorsShape
 }
 
 /** All registered paths, to tell an unknown path from a known one with the wrong method. */
@@ -31,7 +32,7 @@ export class Paths {
   }
 
   /** The type of `errors` in the error bodies of a request's path. */
-  errorsAt(request: FastifyRequest): 'array' | 'object' {
+  errorsAt(request: FastifyRequest): ErrorsShape {
     return this.#find(request)?.errors ?? 'array'
   }
 

@@ -6,6 +6,7 @@ import { putAlias } from './alias-put/handler.ts'
 import { deletePoints } from './delete-points/handler.ts'
 import { live } from './health-live/handler.ts'
 import { ready } from './health-ready/handler.ts'
+import { browseTags } from './historian-browse/handler.ts'
 import { listCalculations } from './historian-calculations/handler.ts'
 import { listHistorians } from './historian-list/handler.ts'
 import { listWritableHistorians } from './historian-listwritable/handler.ts'
@@ -26,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   listHistorians,
   listWritableHistorians,
   searchTags,
+  browseTags,
   getMetadata,
   createMetadata,
   updateMetadata,

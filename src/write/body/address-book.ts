@@ -1,4 +1,4 @@
-import { type Address, isReservedHistorian, parseAddress } from '../../grammar/address.ts'
+import { isReservedHistorian, parseAddress } from '../../grammar/address.ts'
 import { type JsonBytes, QUOTE } from './json-bytes.ts'
 
 /** The addresses of a request by their numbers, and the names of their tags. */
@@ -7,29 +7,37 @@ interface TagList {
   readonly tags: readonly string[]
 }
 
-/** Lists that are kept, of requests with no more addresses than this. */
-const MAX_LISTS = 4
-const LONGEST_LIST = 65_536
+/**
+ * Lists that are kept, and how many addresses all of them have: a million tags in requests of 10,000 are a hundred
+ * lists.
+ */
+const MAX_LISTS = 128
+const MAX_LISTED = 2 ** 20
 
-/** Bounds what is remembered: addresses, and the bytes of them all. Beyond either, all are forgotten. */
-const MAX_ADDRESSES = 131_072
-const MAX_BYTES = 8 * 2 ** 20
+/**
+ * Bounds what is remembered: addresses, some 120 bytes each, and the bytes of them all. Beyond either, all are
+ * forgotten.
+ */
+const MAX_ADDRESSES = 2 ** 20
+const MAX_BYTES = 64 * 2 ** 20
 
 const NONE = -1
 /** Names that somebody chose to meet in one place are left to the general reader. */
 const MAX_PROBES = 256
 
 /**
- * The addresses of earlier requests by their bytes: clients write the same tags again and again, and making a text of an address
- * and taking it apart costs more than reading its points. Holds addresses that are well-formed and may belong to a
- * configured historian; whether there is one is not its concern.
+ * The addresses of earlier requests by their bytes: clients write the same tags again and again, and making a text of
+ * an address and taking it apart costs more than reading its points. Holds addresses that are well-formed and may
+ * belong to a configured historian; whether there is one is not its concern.
  */
 export class AddressBook {
   readonly #maxAddresses: number
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   /** Each historian name as one text, so that comparing two is comparing references. */
   readonly #historians = new Map<string, string>()
-  #addresses: Address[] = []
+  /** Of each address, its historian and its tag. */
+  #historianOf: string[] = []
+  #tags: string[] = []
   #bytes = new Uint8Array(4_096)
   #words = new DataView(this.#bytes.buffer)
   /** Where the bytes of each address end. */
@@ -37,12 +45,16 @@ export class AddressBook {
   /** Open addressing, a power of two of places, at most half of them taken: the number of an address or NONE. */
   #table = new Int32Array(512).fill(NONE)
   #hashes = new Int32Array(256)
-  /** Of each address, and before them of none, the one that came after it last: clients send their tags in one order. */
+  /**
+   * Of each address, and before them of none, the one that came after it last: clients send their tags in one order.
+   */
   #next = new Int32Array(257)
   /** Of each address, the request that named it last. */
   #stamps = new Float64Array(256)
-  /** The tags of requests that came before: those that come again get the same array. The one used last is in front. */
+  /** The tags of earlier requests: equal tags get the same array. The one used last is in front. */
   #lists: TagList[] = []
+  /** Addresses of all lists. */
+  #listed = 0
   /** Grows when all is forgotten: numbers from before mean nothing any more. */
   generation = 0
   /** The number of the request that is being read, or was read last. */
@@ -60,7 +72,7 @@ export class AddressBook {
    */
   find(text: JsonBytes, previous: number): number {
     const expected = this.#next[previous + 1]!
-    if (expected < this.#addresses.length && this.#isAt(expected, text)) return expected
+    if (expected < this.#tags.length && this.#isAt(expected, text)) return expected
     const start = text.at
     const length = text.stringLength()
     if (length < 0) return NONE
@@ -108,23 +120,29 @@ export class AddressBook {
     return ++this.lastRequest
   }
 
-  address(number: number): Address {
-    return this.#addresses[number]!
+  historianOf(number: number): string {
+    return this.#historianOf[number]!
   }
 
-  /** The names of the tags of some addresses: the same array as before for the same addresses in the same order, if that is still known. */
+  /**
+   * The names of the tags of some addresses: the same array as before for the same addresses in the same order, if that
+   * is still known.
+   */
   tagsOf(numbers: readonly number[]): readonly string[] {
     const at = this.#lists.findIndex((list) => isSameList(list.numbers, numbers))
     if (at === 0) return this.#lists[0]!.tags
-    const list =
-      at > 0
-        ? this.#lists.splice(at, 1)[0]!
-        : { numbers: Uint32Array.from(numbers), tags: numbers.map((number) => this.address(number).tag) }
-    if (numbers.length <= LONGEST_LIST) {
-      this.#lists.unshift(list)
-      if (this.#lists.length > MAX_LISTS) this.#lists.pop()
+    if (at > 0) {
+      const [list] = this.#lists.splice(at, 1)
+      this.#lists.unshift(list!)
+      return list!.tags
     }
-    return list.tags
+    const tags = numbers.map((number) => this.#tags[number]!)
+    this.#lists.unshift({ numbers: Uint32Array.from(numbers), tags })
+    this.#listed += numbers.length
+    while (this.#lists.length > MAX_LISTS || this.#listed > MAX_LISTED) {
+      this.#listed -= this.#lists.pop()!.numbers.length
+    }
+    return tags
   }
 
   /** Notes that a request names an address. @returns false when it had named it before */
@@ -137,9 +155,10 @@ export class AddressBook {
   #add(bytes: Uint8Array, start: number, length: number, hash: number): number {
     const parsed = parseAddress(this.#decoder.decode(bytes.subarray(start, start + length)))
     if (parsed === null || isReservedHistorian(parsed.historian)) return NONE
-    if (this.#addresses.length >= this.#maxAddresses || this.#used + length > MAX_BYTES) this.#forget()
+    if (this.#tags.length >= this.#maxAddresses || this.#used + length > MAX_BYTES) this.#forget()
     const historian = this.#historians.getOrInsert(parsed.historian, parsed.historian)
-    const number = this.#addresses.push({ historian, tag: parsed.tag }) - 1
+    const number = this.#tags.push(parsed.tag) - 1
+    this.#historianOf.push(historian)
     this.#reserve(number, length)
     const first = number === 0 ? 0 : this.#ends[number - 1]!
     this.#bytes.set(bytes.subarray(start, start + length), first)
@@ -151,7 +170,7 @@ export class AddressBook {
   }
 
   get #used(): number {
-    return this.#addresses.length === 0 ? 0 : this.#ends[this.#addresses.length - 1]!
+    return this.#tags.length === 0 ? 0 : this.#ends[this.#tags.length - 1]!
   }
 
   #enter(number: number): void {
@@ -187,8 +206,10 @@ export class AddressBook {
 
   #forget(): void {
     this.generation++
-    this.#addresses = []
+    this.#historianOf = []
+    this.#tags = []
     this.#lists = []
+    this.#listed = 0
     this.#historians.clear()
     this.#table.fill(NONE)
   }

@@ -6,8 +6,9 @@ const DOUBT = 2 ** -50
 /**
  * (high * scale + low) / divisor, rounded once to the nearest double, as the text of that decimal would be read.
  *
- * The dividend is held as the sum of two doubles, which is exact; the quotient as a double and what is missing of it. Source of
- * the exact sums and products: T. J. Dekker, A floating-point technique for extending the available precision (1971).
+ * The dividend is held as the sum of two doubles, which is exact; the quotient as a double and what is missing of it.
+ * Source of the exact sums and products: T. J. Dekker, A floating-point technique for extending the available precision
+ * (1971).
  * @param high, low whole numbers from 0 to below 2^31
  * @param scale     a power of ten up to 10^9
  * @param divisor   a power of ten up to 10^22

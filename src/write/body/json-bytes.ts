@@ -31,8 +31,9 @@ const LONGEST_NUMBER = 64
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
- * JSON text as bytes with a place in it. The methods move the place behind what they read. Those that give a boolean answer
- * false where something else stands there, or something unusual that only the general reader knows; the place means nothing then.
+ * Scanner over JSON text as bytes, with a position. The methods move the position behind what they read. Methods that
+ * give a boolean answer false where something else stands there, or something unusual that only the general reader
+ * knows; the place means nothing then.
  */
 export class JsonBytes {
   readonly bytes: Uint8Array
@@ -40,7 +41,10 @@ export class JsonBytes {
   readonly #text: Buffer
   /** Where the last word of four bytes begins. */
   readonly #lastWord: number
-  /** The first eight digits of the last millisecond timestamp: as they stand in memory, and the number without the other five. */
+  /**
+   * The first eight digits of the last millisecond timestamp: as they stand in memory, and the number without the other
+   * five.
+   */
   #stampHead = 0
   #stampHead2 = 0
   #stampBase = 0
@@ -187,9 +191,10 @@ export class JsonBytes {
   }
 
   /**
-   * Reads a timestamp of thirteen digits, milliseconds of the years 2001 to 2286. Timestamps that follow each other begin alike, so that
-   * five of the digits are looked at one by one.
-   * @returns the number; -1 where there are fewer digits. What comes after them, a digit perhaps, is for the caller to see
+   * Reads a timestamp of thirteen digits, milliseconds of the years 2001 to 2286. Timestamps that follow each other
+   * begin alike, so that five of the digits are looked at one by one.
+   * @returns the number; -1 where there are fewer digits. What comes after them, a digit perhaps, is for the caller to
+   *          see
    */
   readStampAt(at: number): number {
     if (at + STAMP_DIGITS > this.#lastWord) return -1
@@ -214,10 +219,10 @@ export class JsonBytes {
   }
 
   /**
-   * Reads timestamps of thirteen digits with commas between them, and no blanks, from `at` to the end of their array into `target` from
-   * `index` up to and without `last`, turned into microseconds.
-   * @returns the index after the last one, the place being behind the end of the array; -1 where there is anything else, and then the
-   *          place stays
+   * Reads timestamps of thirteen digits with commas between them, and no blanks, from `at` to the end of their array
+   * into `target` from `index` up to and without `last`, turned into microseconds.
+   * @returns the index after the last one, the place being behind the end of the array; -1 where there is anything
+   *          else, and then the place stays
    */
   readStampsAt(start: number, target: Float64Array, index: number, last: number): number {
     const { bytes } = this
@@ -237,8 +242,8 @@ export class JsonBytes {
   }
 
   /**
-   * Reads numbers with commas between them, and no blanks, into `target` from `index` up to and without `last`, until there
-   * is anything else, or up to the comma after the last of them.
+   * Reads numbers with commas between them, and no blanks, into `target` from `index` up to and without `last`, until
+   * there is anything else, or up to the comma after the last of them.
    * @param isTime  whether most are probably timestamps of thirteen digits, which is faster then
    * @returns the index after the last one; -1 when there is something that is no number, and then the place stays
    */
@@ -275,8 +280,8 @@ export class JsonBytes {
   }
 
   /**
-   * Reads up to three digits, a point and further ones that end within eight bytes, all at once: with the lengths of values the
-   * turns of a loop over their digits would come as a surprise to the processor each time.
+   * Reads up to three digits, a point and further ones that end within eight bytes, all at once: with the lengths of
+   * values the branches of a loop over their digits would be mispredicted each time.
    * @param others  of the first four bytes, as of othersThanDigits
    * @returns where the number ends; 0 where it is another one, or none
    */

@@ -1,9 +1,11 @@
 import type { Historian, WriteBatch } from '../../historian/contract.ts'
 import type { HistorianView } from '../../historian/registry.ts'
-import { type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
-import { instantOfCommonBytes } from '../../time/common-forms.ts'
+import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
+import { readCommonInstant } from '../../time/common-forms.ts'
 import { type EpochUnit, numbersToInstants } from '../../time/epoch.ts'
 import type { AddressBook } from './address-book.ts'
+import { readCanonicalColumns } from './canonical-columns.ts'
+import { readCanonicalRows } from './canonical-rows.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -14,48 +16,28 @@ import {
   OPEN_OBJECT,
   QUOTE,
 } from './json-bytes.ts'
+import {
+  NEEDED_FIELDS,
+  readStatus,
+  readUnit,
+  STATUS_FIELD,
+  TIME_FIELD,
+  takeColumnField,
+  takeNull,
+  takePointField,
+  UNIT_FIELD,
+  VALUE_FIELD,
+} from './point-fields.ts'
 import type { PointSpace } from './point-space.ts'
-import { readUsualColumns } from './usual-columns.ts'
-import { fourBytes, type Word, wordOf } from './words.ts'
+import { wordOf } from './words.ts'
 
-/** Points that are read between two looks at the clock. */
-const PIECE = 2_000
+/** Points that are read between two checks of the time slice. */
+const POINTS_PER_SLICE = 2_000
 
 const POINTS = wordOf('"points"')
 const CREATE_TAGS = wordOf('"createTags"')
-const TIMESTAMP = wordOf('"timestamp"')
-const VALUE = wordOf('"value"')
-const STATUS = wordOf('"status"')
-const TIMESTAMPS = wordOf('"timestamps"')
-const VALUES = wordOf('"values"')
-const STATUSES = wordOf('"statuses"')
-const UNIT = wordOf('"unit"')
-const OK = wordOf('"OK"')
-const BAD = wordOf('"BAD"')
-const MILLISECONDS = wordOf('"ms"')
-const MICROSECONDS = wordOf('"us"')
 const TRUE = wordOf('true')
 const FALSE = wordOf('false')
-const NULL = wordOf('null')
-const LOWER_S = 115
-const LOWER_T = 116
-const LOWER_V = 118
-
-/** `{"timestamp":` and `,"value":` in pieces of four bytes. */
-const ROW_HEAD = fourBytes('{"ti')
-const ROW_HEAD_2 = fourBytes('mest')
-const ROW_HEAD_3 = fourBytes('amp"')
-const ROW_VALUE = fourBytes(',"va')
-const ROW_VALUE_2 = fourBytes('lue"')
-const LEAST_OF_ROW = '{"timestamp":1,"value":1}]}}'.length
-const LEAST_OF_VALUE = ',"value":1}]}}'.length
-
-/** What a point or the columns of a tag have so far. */
-const HAS_TIME = 1
-const HAS_VALUE = 2
-const HAS_STATUS = 4
-const HAS_UNIT = 8
-const NEEDED = HAS_TIME | HAS_VALUE
 
 /** What the timestamps of a tag are. */
 const NUMBERS = 1
@@ -68,15 +50,18 @@ export interface PlainPoints {
   /** As the addresses of the request have it. */
   readonly historianName: string
   readonly batch: WriteBatch
-  /** To be called when nobody looks at the points of the batch any more, so that others can have their memory. Repeatable; may be left out. */
+  /**
+   * Gives the memory of the batch's points back when they are not read any more.
+   * Repeatable; may be left out.
+   */
   release(): void
 }
 
 /**
- * Reads the body of write/points from its bytes into columns, without making an object of anything: what JSON.parse makes of
- * a request takes five times as long, and is thrown away at once. It knows what programs send: points for tags of one
- * historian that may be written to, in either form, timestamps being numbers or absolute times with their zone. Of anything
- * else, right or wrong, it only says that it is something else.
+ * Reads the body of write/points from its bytes into columns, without making an object of anything: what JSON.parse
+ * makes of a request takes five times as long, and is thrown away at once. It knows the canonical form that programs
+ * send: points for tags of one historian that may be written to, in either form, timestamps being numbers or absolute
+ * times with their zone. Of any other body, valid or invalid, it only says that it is another.
  */
 export class PointsBody {
   readonly #json: JsonBytes
@@ -90,6 +75,7 @@ export class PointsBody {
   #createTags = false
   /** Addresses by their numbers in the book, and the points up to the end of each. */
   readonly #tags: number[] = []
+  readonly #mostTags: number
   readonly #ends: number[] = []
   #lastTag = -1
   #count = 0
@@ -100,7 +86,14 @@ export class PointsBody {
   #columnEnds = false
 
   /** @param bytes valid UTF-8 */
-  constructor(bytes: Uint8Array, book: AddressBook, space: PointSpace, historians: HistorianView) {
+  constructor(
+    bytes: Uint8Array,
+    book: AddressBook,
+    space: PointSpace,
+    historians: HistorianView,
+    mostTags = Number.POSITIVE_INFINITY,
+  ) {
+    this.#mostTags = mostTags
     this.#json = new JsonBytes(bytes)
     this.#book = book
     this.#space = space
@@ -109,7 +102,7 @@ export class PointsBody {
     this.#generation = book.generation
   }
 
-  /** Reads on with each step, a few thousand points; returns at the end whether the body is a plain one. */
+  /** Reads on with each step, a few thousand points; returns at the end whether the body is in canonical form. */
   *read(): Generator<undefined, boolean> {
     const json = this.#json
     let hasPoints = false
@@ -173,17 +166,17 @@ export class PointsBody {
   *#readTags(): Generator<undefined, boolean> {
     const json = this.#json
     if (!json.take(OPEN_OBJECT)) return false
-    let nextRest = PIECE
+    let nextYield = POINTS_PER_SLICE
     do {
       if (!this.#readAddress() || !json.take(COLON)) return false
       this.#timeKinds = 0
       this.#first = this.#count
       if (json.take(OPEN_ARRAY)) {
         if (!json.take(CLOSE_ARRAY)) {
-          while (!this.#readUsualRows()) {
+          while (!this.#readCanonicalRows()) {
             if (!this.#readRow()) return false
-            if (this.#done >= nextRest) {
-              nextRest = this.#done + PIECE
+            if (this.#done >= nextYield) {
+              nextYield = this.#done + POINTS_PER_SLICE
               yield
             }
             if (json.take(COMMA)) continue
@@ -192,10 +185,10 @@ export class PointsBody {
           }
           if (!this.#turnTimes(null)) return false
         }
-      } else if (!this.#readUsualColumns() && !(yield* this.#readColumns())) return false
+      } else if (!this.#readCanonicalColumns() && !(yield* this.#readColumns())) return false
       this.#ends.push(this.#count)
-      if (this.#done >= nextRest) {
-        nextRest = this.#done + PIECE
+      if (this.#done >= nextYield) {
+        nextYield = this.#done + POINTS_PER_SLICE
         yield
       }
     } while (json.take(COMMA))
@@ -215,8 +208,8 @@ export class PointsBody {
     this.#lastTag = tag
     // An address that comes twice counts once, with what stands there last: rare enough to be left to JSON.parse.
     if (tag < 0 || book.generation !== this.#generation || !book.stamp(tag, this.#request)) return false
-    this.#tags.push(tag)
-    const { historian } = book.address(tag)
+    if (this.#tags.push(tag) > this.#mostTags) return false
+    const historian = book.historianOf(tag)
     return historian === this.#historianName || this.#findHistorian(historian)
   }
 
@@ -229,53 +222,16 @@ export class PointsBody {
     return true
   }
 
-  /**
-   * Reads points in the shape that JSON.stringify gives them, `{"timestamp":1,"value":2}` without blanks, as long as there are
-   * any and the piece lasts: nearly all are read here.
-   * @returns whether that was the end of the array; otherwise a point follows, of whatever shape
-   */
-  #readUsualRows(): boolean {
+  /** @returns whether that was the end of the array; otherwise a point follows, of whatever shape */
+  #readCanonicalRows(): boolean {
     const json = this.#json
-    const { bytes, words } = json
-    const { times, values, statuses } = this.#space
-    const last = Math.min(times.length, this.#count + PIECE)
-    let at = json.at
-    let index = this.#count
-    for (; index < last && at + LEAST_OF_ROW <= bytes.length; index++) {
-      if (
-        words.getInt32(at, true) !== ROW_HEAD ||
-        words.getInt32(at + 4, true) !== ROW_HEAD_2 ||
-        words.getInt32(at + 8, true) !== ROW_HEAD_3 ||
-        bytes[at + 12] !== COLON
-      ) {
-        break
-      }
-      const stamp = json.readStampAt(at + 13)
-      let next = at + 26
-      // A fourteenth digit, or a point: the general way.
-      if (stamp >= 0 && bytes[next] === COMMA) times[index] = stamp
-      else next = json.readNumberAt(at + 13, times, index)
-      if (next < 0 || next + LEAST_OF_VALUE > bytes.length) break
-      if (words.getInt32(next, true) !== ROW_VALUE || words.getInt32(next + 4, true) !== ROW_VALUE_2) break
-      if (bytes[next + 8] !== COLON) break
-      next = json.readNumberAt(next + 9, values, index)
-      if (next < 0 || bytes[next] !== CLOSE_OBJECT) break
-      const behind = bytes[next + 1]
-      if (behind !== COMMA && behind !== CLOSE_ARRAY) break
-      statuses[index] = STATUS_OK
-      at = next + 2
-      if (behind === COMMA) continue
-      this.#timeKinds |= NUMBERS
-      this.#count = index + 1
-      json.at = at
-      return true
-    }
-    if (index > this.#count) {
-      this.#timeKinds |= NUMBERS
-      this.#count = index
-      json.at = at
-    }
-    return false
+    const space = this.#space
+    const last = Math.min(space.times.length, this.#count + POINTS_PER_SLICE)
+    const end = readCanonicalRows(json, space, this.#count, last)
+    if (end === this.#count) return false
+    this.#timeKinds |= NUMBERS
+    this.#count = end
+    return json.bytes[json.at - 1] === CLOSE_ARRAY
   }
 
   #readRow(): boolean {
@@ -288,12 +244,12 @@ export class PointsBody {
     let has = 0
     do {
       if (json.peek() !== QUOTE) return false
-      const field = this.#readField(TIMESTAMP, VALUE, STATUS)
-      if (field === 0 || field === HAS_UNIT || (has & field) !== 0 || !json.take(COLON)) return false
+      const field = takePointField(json)
+      if (field === 0 || (has & field) !== 0 || !json.take(COLON)) return false
       has |= field
-      if (field === HAS_TIME) {
+      if (field === TIME_FIELD) {
         if (!this.#readTime(index)) return false
-      } else if (field === HAS_STATUS) {
+      } else if (field === STATUS_FIELD) {
         if (!this.#readStatus(index)) return false
       } else {
         json.peek()
@@ -301,22 +257,7 @@ export class PointsBody {
       }
     } while (json.take(COMMA))
     this.#count = index + 1
-    return (has & NEEDED) === NEEDED && json.take(CLOSE_OBJECT)
-  }
-
-  /** Which of the fields of a point or of columns is at the place, a quote; 0 for another one. */
-  #readField(time: Word, value: Word, status: Word): number {
-    const json = this.#json
-    switch (json.bytes[json.at + 1]) {
-      case LOWER_T:
-        return json.takeWord(time) ? HAS_TIME : 0
-      case LOWER_V:
-        return json.takeWord(value) ? HAS_VALUE : 0
-      case LOWER_S:
-        return json.takeWord(status) ? HAS_STATUS : 0
-      default:
-        return json.takeWord(UNIT) ? HAS_UNIT : 0
-    }
+    return (has & NEEDED_FIELDS) === NEEDED_FIELDS && json.take(CLOSE_OBJECT)
   }
 
   #readTime(index: number): boolean {
@@ -327,20 +268,18 @@ export class PointsBody {
     }
     json.at++
     const length = json.stringLength()
-    const at = length < 0 ? null : instantOfCommonBytes(json.bytes, json.at, json.at + length)
-    if (at === null) return false
+    if (length < 0) return false
+    if (!readCommonInstant(json.bytes, json.at, json.at + length, this.#space.times, index)) return false
     this.#timeKinds |= INSTANTS
-    this.#space.times[index] = at
     json.at += length + 1
     return true
   }
 
   #readStatus(index: number): boolean {
-    const json = this.#json
-    json.peek()
-    const isBad = json.takeWord(BAD)
-    this.#space.statuses[index] = isBad ? STATUS_BAD : STATUS_OK
-    return isBad || json.takeWord(OK) || json.takeWord(NULL)
+    const status = readStatus(this.#json)
+    if (status < 0) return false
+    this.#space.statuses[index] = status
+    return true
   }
 
   /** Makes instants of the timestamps of the tag that was read; false where numbers and texts are mixed, too. */
@@ -351,17 +290,17 @@ export class PointsBody {
   }
 
   /** Nearly all short columns are read here; false where they are others. */
-  #readUsualColumns(): boolean {
+  #readCanonicalColumns(): boolean {
     const first = this.#count
-    const last = Math.min(this.#space.capacity, first + PIECE)
-    const end = readUsualColumns(this.#json, this.#space, first, last)
+    const last = Math.min(this.#space.capacity, first + POINTS_PER_SLICE)
+    const end = readCanonicalColumns(this.#json, this.#space, first, last)
     if (end < 0) return false
     this.#count = end
     this.#fillStatuses(first)
     return true
   }
 
-  /** Takes a turn after each piece of a long column. */
+  /** Yields after each slice of a long column. */
   *#readColumns(): Generator<undefined, boolean> {
     const json = this.#json
     if (!json.take(OPEN_OBJECT)) return false
@@ -371,13 +310,13 @@ export class PointsBody {
     let length = -1
     do {
       if (json.peek() !== QUOTE) return false
-      const field = this.#readField(TIMESTAMPS, VALUES, STATUSES)
+      const field = takeColumnField(json)
       if (field === 0 || (has & field) !== 0 || !json.take(COLON)) return false
       json.peek()
-      if (field >= HAS_STATUS && json.takeWord(NULL)) continue
+      if (field >= STATUS_FIELD && takeNull(json)) continue
       has |= field
-      if (field === HAS_UNIT) {
-        unit = this.#readUnit()
+      if (field === UNIT_FIELD) {
+        unit = readUnit(json)
         if (unit === null) return false
         continue
       }
@@ -385,18 +324,18 @@ export class PointsBody {
       this.#columnEnds = json.take(CLOSE_ARRAY)
       let end = first
       while (!this.#columnEnds) {
-        // Not before the first piece: short columns are read without a turn.
+        // Not before the first slice: short columns are read without a yield.
         if (end > first) yield
-        end = this.#readPiece(field, end)
+        end = this.#readSlice(field, end)
         if (end < 0) return false
       }
       if (length >= 0 && end - first !== length) return false
       length = end - first
     } while (json.take(COMMA))
-    if ((has & NEEDED) !== NEEDED || !json.take(CLOSE_OBJECT)) return false
+    if ((has & NEEDED_FIELDS) !== NEEDED_FIELDS || !json.take(CLOSE_OBJECT)) return false
     this.#count = first + length
     // A function of its own, and not the generator's, whose loops are slow.
-    if ((has & HAS_STATUS) === 0) this.#fillStatuses(first)
+    if ((has & STATUS_FIELD) === 0) this.#fillStatuses(first)
     return this.#turnTimes(unit)
   }
 
@@ -407,17 +346,17 @@ export class PointsBody {
   }
 
   /**
-   * Reads on with a column, whose next point is `from`, to its end, or until PIECE points are read.
-   * @returns the index after the last one, -1 where it is not plain
+   * Reads on with a column, whose next point is `from`, to its end, or until POINTS_PER_SLICE points are read.
+   * @returns the index after the last one, -1 where it is not canonical
    */
-  #readPiece(field: number, from: number): number {
+  #readSlice(field: number, from: number): number {
     const json = this.#json
     const space = this.#space
     if (from === space.capacity) space.grow()
-    const last = Math.min(space.capacity, from + PIECE)
+    const last = Math.min(space.capacity, from + POINTS_PER_SLICE)
     let index = from
-    if (field !== HAS_STATUS) {
-      const isTime = field === HAS_TIME
+    if (field !== STATUS_FIELD) {
+      const isTime = field === TIME_FIELD
       // As programs write them, without blanks; where one is no number after all, nothing was read.
       const read = json.readNumbers(isTime ? space.times : space.values, from, last, isTime)
       if (read >= 0) {
@@ -427,10 +366,10 @@ export class PointsBody {
       }
     }
     while (index < last && !this.#columnEnds) {
-      if (field === HAS_VALUE) {
+      if (field === VALUE_FIELD) {
         json.peek()
         if (!json.readNumber(space.values, index)) return -1
-      } else if (!(field === HAS_TIME ? this.#readTime(index) : this.#readStatus(index))) return -1
+      } else if (!(field === TIME_FIELD ? this.#readTime(index) : this.#readStatus(index))) return -1
       index++
       if (!this.#takeCommaOrEnd()) return -1
     }
@@ -442,12 +381,5 @@ export class PointsBody {
     const json = this.#json
     this.#columnEnds = json.take(CLOSE_ARRAY)
     return this.#columnEnds || json.take(COMMA)
-  }
-
-  #readUnit(): EpochUnit | null {
-    const json = this.#json
-    if (json.takeWord(MILLISECONDS)) return 'ms'
-    if (json.takeWord(MICROSECONDS)) return 'us'
-    return json.take(QUOTE) && json.take(LOWER_S) && json.take(QUOTE) ? 's' : null
   }
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { Breather } from '../../historian/breather.ts'
 import type { HistorianView } from '../../historian/registry.ts'
+import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
 import { AddressBook } from './address-book.ts'
 import { PointSpace } from './point-space.ts'
 import { type PlainPoints, PointsBody } from './points-body.ts'
@@ -10,7 +10,10 @@ const MAX_SPACES = 3
 /** So many points are copied out, as writers with few points can be many; more of them are lent with their space. */
 const MOST_COPIED = 4_096
 
-/** Reads plain bodies of write/points; keeps what serves the next one. One is enough for a service. */
+/**
+ * Fast path: reads bodies of write/points in canonical form; keeps what serves the next one. One is enough for a
+ * service.
+ */
 export class PointsReader {
   readonly #book: AddressBook
   readonly #spaces: PointSpace[] = []
@@ -20,17 +23,23 @@ export class PointsReader {
   }
 
   /**
-   * @returns null for a body that is not plain (points-body.ts), which is no error
+   * @param mostTags beyond, it is not for this reader to say so: the body counts as not canonical
+   * @returns null for a body that is not in canonical form (points-body.ts), which is no error
    * Throws the reason of `signal` when a long body is being read as it is aborted.
    */
-  async read(bytes: Uint8Array, historians: HistorianView, signal: AbortSignal): Promise<PlainPoints | null> {
+  async read(
+    bytes: Uint8Array,
+    historians: HistorianView,
+    signal: AbortSignal,
+    mostTags = Number.POSITIVE_INFINITY,
+  ): Promise<PlainPoints | null> {
     if (!isUtf8(bytes)) return null
     const space = this.#spaces.pop() ?? new PointSpace()
     let isLent = false
     try {
-      const body = new PointsBody(bytes, this.#book, space, historians)
+      const body = new PointsBody(bytes, this.#book, space, historians, mostTags)
       const steps = body.read()
-      const breather = new Breather(signal)
+      const scheduler = new CooperativeScheduler(signal)
       for (;;) {
         const { done, value } = steps.next()
         if (done === true) {
@@ -39,8 +48,8 @@ export class PointsReader {
           isLent = true
           return { ...body.result(space.view(body.count)), release: this.#lend(space) }
         }
-        if (!breather.isDue) continue
-        await breather.rest()
+        if (!scheduler.isDue) continue
+        await scheduler.yield()
         if (!body.resume()) return null
       }
     } finally {

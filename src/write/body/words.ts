@@ -12,13 +12,16 @@ export function valueOfFour(digits: number): number {
   return (pairs & 0xff) * 100 + ((pairs >>> 16) & 0xff)
 }
 
-/** The highest bit of each of four bytes that is no ASCII digit; bytes behind the first one beyond ASCII may be wrong. */
+/**
+ * The highest bit of each of four bytes that is no ASCII digit; bytes behind the first one beyond ASCII may be
+ * incorrect.
+ */
 export function othersThanDigits(word: number): number {
   const digits = word ^ 0x30303030
   return ((digits + 0x76767676) | digits) & 0x80808080
 }
 
-/** A text to compare with, in pieces of four bytes. */
+/** A text to compare with, in words of four bytes. */
 export interface Word {
   readonly length: number
   readonly head: number
@@ -38,7 +41,7 @@ export function wordOf(text: string): Word {
   }
 }
 
-/** Up to four ASCII characters as the whole number that stands for them in memory, the rest of it zeros. */
+/** Up to four ASCII characters as the whole number that stands for them in memory, the other bytes zeros. */
 export function fourBytes(text: string): number {
   return new DataView(new TextEncoder().encode(text.padEnd(4, '\0')).buffer).getInt32(0, true)
 }

@@ -1,24 +1,32 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { clickhouseConfigSchema } from '../../../src/drivers/clickhouse/config.ts'
+import { ClickhouseHistorian } from '../../../src/drivers/clickhouse/driver.ts'
+import { VersionClock } from '../../../src/drivers/clickhouse/version-clock.ts'
 import type { Historian } from '../../../src/historian/contract.ts'
+import { NO_METER } from '../../../src/historian/remote/meter.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
+import { WindowAggregator } from '../../../src/series/aggregate.ts'
 import type { PointColumns } from '../../../src/series/columns.ts'
-import { assertPoints, EVER, points, ramp } from '../../contract/points.ts'
+import { assertPoints, at, EVER, points, ramp } from '../../contract/points.ts'
 import {
   CLUSTER,
   type ClickhouseCluster,
   clusterSkip,
   startCluster,
 } from '../../servers/clickhouse-cluster.ts'
-import { openHistorian } from './open.ts'
+import { NO_LOG, openHistorian } from './open.ts'
 
 const context = { signal: new AbortController().signal }
+
+/** A signal that goes straight from point to point, and on after the last one. */
+const HELD = { stepped: false, holdUntil: at(1_000) }
 
 /** Enough tags that both shards have some. */
 const TAGS = Array.from({ length: 8 }, (_, i) => `tag-${i}`)
 
-function write(historian: Historian, columns: PointColumns, createTags = true): Promise<void> {
-  return historian.write(
+async function write(historian: Historian, columns: PointColumns, createTags = true): Promise<void> {
+  await historian.write(
     writeBatch(
       TAGS.map((tag) => ({ tag, points: columns })),
       createTags,
@@ -69,7 +77,9 @@ describe('a ClickHouse cluster of 2 shards with 2 replicas', { skip: clusterSkip
     assert.equal(historian.capabilities.atomicWrites, 'tag')
     await eventually(() => write(historian, ramp(100, 0, 10)))
     const counts = await Promise.all(
-      cluster.servers.flat().map((server) => server.sql('SELECT uniqExact(tag) FROM spread.points_local')),
+      cluster.servers
+        .flat()
+        .map((server) => server.sql('SELECT uniqExact(tag) FROM spread.points_local WHERE status = 0')),
     )
     assert.equal(counts[0], counts[1])
     assert.equal(counts[2], counts[3])
@@ -85,6 +95,23 @@ describe('a ClickHouse cluster of 2 shards with 2 replicas', { skip: clusterSkip
         TAGS,
       )
       await other.close()
+    }
+    // Of tags on both shards in one query.
+    const aggregates = ['sum', 'variance', 'timeAvg', 'first', 'last', 'count'] as const
+    const found = await historian.readAggregates!(
+      TAGS.map((tag) => ({ tag, edges: Float64Array.of(0, 500, 1_000), aggregates, ...HELD })),
+      context,
+    )
+    const reference = new WindowAggregator(Float64Array.of(0, 500, 1_000), ['sum', 'variance', 'count'])
+    reference.add(ramp(100, 0, 10))
+    const { sum, variance, count } = reference.finish()
+    for (const columns of found) {
+      assert.deepEqual(columns.sum, sum)
+      assert.deepEqual(columns.count, count)
+      columns.variance!.forEach((value, i) => {
+        assert.ok(Math.abs(value - variance![i]!) <= 1e-9 * Math.abs(variance![i]!))
+      })
+      assert.deepEqual(columns.timeAvg, found[0]!.timeAvg)
     }
     await historian.close()
   })
@@ -148,6 +175,60 @@ describe('a ClickHouse cluster of 2 shards with 2 replicas', { skip: clusterSkip
     })
     await historian.close()
   })
+
+  for (const writeQuorum of [1, 2]) {
+    test(`with writeQuorum ${writeQuorum} a gateway at any server sees at once what one at any other did, whatever their clocks say`, async () => {
+      const database = `each_${writeQuorum}`
+      const gateways = cluster.urls.map(
+        (url, i) =>
+          new ClickhouseHistorian(
+            clickhouseConfigSchema.parse({ urls: [url], cluster: CLUSTER, database, writeQuorum }),
+            { name: 'plant', directory: '/nonexistent', log: NO_LOG, meter: NO_METER },
+            // Each is 2 s behind the one before.
+            new VersionClock(() => Date.now() - i * 2_000),
+          ),
+      )
+      await eventually(() => write(gateways[0]!, points([1, 1])))
+      const local = [`${database}.points_local`, `${database}.tags_local`]
+      const servers = cluster.servers.flat()
+      const onAll = async (command: string) => {
+        for (const server of servers) for (const table of local) await server.sql(`${command} ${table}`)
+      }
+      // With a quorum of 1 replicas have nothing from each other: only which of them is asked decides.
+      if (writeQuorum === 1) await onAll('SYSTEM STOP FETCHES')
+      // 18.16 inserts into its own replica whatever it is told, later versions into the first one: of its servers only
+      // the first replicas are given writes here.
+      const writers = writeQuorum === 1 ? gateways.slice(0, cluster.servers.length) : gateways
+      let value = 1
+      for (const [i, gateway] of [...writers.entries(), ...writers.entries()]) {
+        await write(gateway, points([1, ++value], [10 + value, value]))
+        for (const other of gateways) {
+          const found = await readAll(other)
+          assert.ok(
+            found.every(({ values }) => values[0] === value && values.at(-1) === value),
+            `gateway ${gateways.indexOf(other)} after a write through gateway ${i}`,
+          )
+        }
+        const next = writers[(i + 1) % writers.length]!
+        const ranges = TAGS.map((tag) => ({ tag, ...EVER }))
+        const deleted = await next.deletePoints(ranges, false, context)
+        assert.deepEqual(
+          deleted,
+          TAGS.map(() => 2),
+        )
+        for (const other of gateways) for (const found of await readAll(other)) assertPoints(found, points())
+      }
+      if (writeQuorum === 1) await onAll('SYSTEM START FETCHES')
+      await eventually(async () => {
+        const counts = await Promise.all(
+          servers.map((server) => server.sql(`SELECT sum(version) FROM ${local[0]}`)),
+        )
+        assert.equal(counts[0], counts[1])
+        assert.equal(counts[2], counts[3])
+      })
+      for (const gateway of gateways) await gateway.close()
+    })
+  }
 
   test('is healthy while each shard has a replica, tells which are silent, and names them when one has none', async () => {
     const told: string[] = []

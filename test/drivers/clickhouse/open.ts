@@ -4,7 +4,7 @@ import type { Historian } from '../../../src/historian/contract.ts'
 import type { DriverLog, DriverMeter } from '../../../src/historian/driver.ts'
 import { NO_METER } from '../../../src/historian/remote/meter.ts'
 
-const NO_LOG: DriverLog = { info() {}, warn() {}, error() {} }
+export const NO_LOG: DriverLog = { info() {}, warn() {}, error() {} }
 
 /** Opens a historian, named `plant` unless said otherwise, as a configuration file would say it. */
 export function openHistorian(

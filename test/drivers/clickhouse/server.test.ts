@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Historian } from '../../../src/historian/contract.ts'
 import { QueryMeter } from '../../../src/historian/remote/meter.ts'
@@ -12,6 +14,7 @@ import {
   PLAIN_USER,
   startClickhouse,
 } from '../../servers/clickhouse.ts'
+import { serverFolder } from '../../servers/required.ts'
 import { until, untilDone } from '../../until.ts'
 import { openHistorian } from './open.ts'
 
@@ -27,8 +30,8 @@ const hasCode =
     return true
   }
 
-function write(historian: Historian, tag: string, columns: PointColumns): Promise<void> {
-  return historian.write(writeBatch([{ tag, points: columns }], true), context)
+async function write(historian: Historian, tag: string, columns: PointColumns): Promise<void> {
+  await historian.write(writeBatch([{ tag, points: columns }], true), context)
 }
 
 async function readAll(historian: Historian, tag: string): Promise<PointColumns> {
@@ -126,6 +129,21 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
     await wrong.close()
   })
 
+  test('takes a password that was changed in its file without a restart, by all calls under way', async () => {
+    const file = join(serverFolder('clickhouse-secret'), 'password')
+    writeFileSync(file, 'no\n')
+    const historian = await open({ user: PLAIN_USER.user, password: { file } })
+    await assert.rejects(
+      historian.checkHealth(context),
+      hasCode('HISTORIAN_UNAVAILABLE', /refused the credentials of the setting user and password$/),
+    )
+    writeFileSync(file, `${PLAIN_USER.password}\n`)
+    await Promise.all(Array.from({ length: 8 }, () => historian.checkHealth(context)))
+    await write(historian, 'a', points([1, 1]))
+    assertPoints(await readAll(historian, 'a'), points([1, 1]))
+    await historian.close()
+  })
+
   test('with a table of another type is refused with the column, and a missing one is not made when read-only', async () => {
     const database = `odd_${++databases}`
     await server.sql(`CREATE DATABASE ${database}`)
@@ -167,6 +185,23 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
     await assert.rejects(write(readOnly, 'a', points([2, 2])), hasCode('NOT_SUPPORTED'))
     await historian.close()
     await readOnly.close()
+  })
+
+  test('tables without the columns for maxGap and states are read as they are, and get them from a writer', async () => {
+    const database = `older_${++databases}`
+    const options = { urls: [server.url], database }
+    const first = await openHistorian(options)
+    const plain = { description: 'kept', units: null, stepped: true }
+    await first.putTags([{ name: 'a', metadata: { ...plain, maxGap: '1h' } }], 'create', context)
+    for (const column of ['maxGap', 'states'])
+      await server.sql(`ALTER TABLE ${database}.tags DROP COLUMN ${column}`)
+    const readOnly = await openHistorian({ ...options, writable: false })
+    assert.deepEqual(await readOnly.findTags(['a'], context), [plain])
+    const writer = await openHistorian(options)
+    assert.deepEqual(await writer.findTags(['a'], context), [plain])
+    const metadata = { ...plain, maxGap: '5min', states: { '0': 'Closed' } }
+    await writer.putTags([{ name: 'a', metadata }], 'update', context)
+    assert.deepEqual(await writer.findTags(['a'], context), [metadata])
   })
 
   test('whose tables are dropped meanwhile says so, and gets them anew', async () => {

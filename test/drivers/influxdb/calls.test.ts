@@ -79,7 +79,7 @@ describe('what calls cost', { skip: foundInflux.skip }, () => {
           signal: context.signal,
         },
       )
-      const { results, errors } = JSON.parse(Buffer.concat([...answer.pieces()]).toString())
+      const { results, errors } = JSON.parse(Buffer.concat([...answer.chunks()]).toString())
       assert.deepEqual(errors, {})
       assert.equal(results.T99.dataPoint.value, 2)
     })
@@ -156,7 +156,7 @@ describe('what calls cost', { skip: foundInflux.skip }, () => {
     assert.ok(other.requests.read! <= 6, JSON.stringify(other))
   })
 
-  test('neighbours of a few times in many points are looked up, those of many come with the points', async () => {
+  test('bounding values of a few times in many points are looked up, those of many come with the points', async () => {
     for (const [count, most] of [
       [2, 2],
       [20, 3],
@@ -165,7 +165,7 @@ describe('what calls cost', { skip: foundInflux.skip }, () => {
       const step = Math.floor(59_000_000_000 / count)
       const times = Float64Array.from({ length: count }, (_, index) => 500_000 + index * step)
       const cost = await costOf(async () => {
-        const [found] = await historian.readNeighbours(['long'], times, context)
+        const [found] = await historian.readBoundingValues(['long'], times, context)
         const before = times.map((time) => Math.floor(time / US_PER_SECOND) * US_PER_SECOND)
         assert.deepEqual(found!.beforeTimes, before)
         assert.deepEqual(

@@ -137,8 +137,8 @@ describe('series that others wrote', { skip: foundInflux.skip }, () => {
     ]
     for (const [field, found] of expected) assert.deepEqual(await rowsOf(field), found, field)
     const tag = 'pumps/P-101/speed'
-    const [neighbours] = await historian.readNeighbours([tag], Float64Array.of(2_500_000), context)
-    assert.deepEqual([neighbours!.beforeTimes[0], neighbours!.afterTimes[0]], [1_000_000, 3_000_000])
+    const [boundingValues] = await historian.readBoundingValues([tag], Float64Array.of(2_500_000), context)
+    assert.deepEqual([boundingValues!.beforeTimes[0], boundingValues!.afterTimes[0]], [1_000_000, 3_000_000])
   })
 
   test('aggregates of any type of field equal those of its points', async () => {

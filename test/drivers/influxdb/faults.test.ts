@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Historian } from '../../../src/historian/contract.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
-import { EVER, points, ramp } from '../../contract/points.ts'
+import { at, EVER, points, ramp } from '../../contract/points.ts'
+import { FaultyProxy } from '../../servers/faulty-proxy.ts'
 import { foundInflux, InfluxServer } from '../../servers/influxdb.ts'
 import { serverFolder } from '../../servers/required.ts'
 import { until, untilDone } from '../../until.ts'
@@ -130,17 +130,16 @@ describe('faults', { skip: foundInflux.skip }, () => {
   test('a connection that is cut in the middle of an answer fails the call, and the next one connects', async () => {
     const historian = await open()
     await historian.write(batchOf('cut', 0, 50_000), context)
-    await using proxy = await cuttingProxy(server)
-    const cut = await open({}, proxy)
-    proxy.cutAfter(100_000)
+    const proxy = await FaultyProxy.start(Number(new URL(server.url).port))
+    const cut = await open({}, { url: `http://127.0.0.1:${proxy.port}` })
+    proxy.arm({ kind: 'cut', direction: 'answer', after: 100_000 })
     await assert.rejects(timesOf(cut, 'cut'), {
       code: 'HISTORIAN_UNAVAILABLE',
       message: 'Historian plant could not be reached: the connection was cut',
     })
-    proxy.cutAfter(0)
-    await assert.rejects(cut.write(batchOf('cut', 50_000), context), { code: 'WRITE_OUTCOME_UNKNOWN' })
-    proxy.cutAfter(Number.POSITIVE_INFINITY)
+    assert.ok(proxy.release())
     assert.equal((await timesOf(cut, 'cut')).has(49_999), true)
+    await proxy.close()
   })
 
   test('a missing database or retention policy is named for what it is', async () => {
@@ -197,6 +196,52 @@ describe('faults', { skip: foundInflux.skip }, () => {
     await assert.rejects(historian.deletePoints!([{ tag: 'mine', ...EVER }], false, context), refused)
     await assert.rejects(historian.deleteTags!(['mine'], false, context), refused)
     assert.equal((await timesOf(historian, 'mine')).size, 1)
+  })
+
+  test('points of another retention policy keep those of the same series from being deleted with them', async () => {
+    await server.query('CREATE RETENTION POLICY "long" ON "plant" DURATION INF REPLICATION 1')
+    const settings = { measurement: 'both', metadata: { kind: 'own', measurement: 'both_tags' } }
+    const historian = await open(settings)
+    const other = await open({
+      ...settings,
+      retentionPolicy: 'long',
+      metadata: { kind: 'own', measurement: 'other_tags' },
+    })
+    await historian.write(batchOf('mine', 1, 9), context)
+    await historian.write(batchOf('alone', 1, 3), context)
+    await other.write(batchOf('mine', 5), context)
+    const range = (from: number, to: number) => [{ tag: 'mine', from: at(from), to: at(to) }]
+    const refused = (policy: string) => ({
+      code: 'NOT_SUPPORTED',
+      message: `Historian plant cannot delete from measurement both: InfluxDB would delete points of retention policy ${policy} as well`,
+    })
+    for (const dryRun of [true, false]) {
+      await assert.rejects(historian.deletePoints!(range(1, 10), dryRun, context), refused('long'))
+      await assert.rejects(historian.deleteTags!(['alone', 'mine'], dryRun, context), refused('long'))
+      await assert.rejects(other.deletePoints!(range(1, 10), dryRun, context), refused('autogen'))
+    }
+    // Where it has none they go.
+    assert.deepEqual(await historian.deletePoints!(range(1, 5), false, context), [4])
+    assert.deepEqual(await historian.deletePoints!(range(6, 10), false, context), [4])
+    assert.deepEqual([...(await timesOf(historian, 'mine'))], [5])
+    assert.deepEqual([...(await timesOf(other, 'mine'))], [5])
+    assert.deepEqual(await historian.deleteTags!(['alone'], false, context), [3])
+  })
+
+  test('a tag whose entry another retention policy has as well is not deleted with it', async () => {
+    await server.query('CREATE RETENTION POLICY "entries" ON "plant" DURATION INF REPLICATION 1')
+    const historian = await open({ measurement: 'one' })
+    const other = await open({
+      measurement: 'two',
+      metadata: { kind: 'own', retentionPolicy: 'entries' },
+    })
+    await historian.write(batchOf('entered', 1), context)
+    await other.write(batchOf('entered', 1), context)
+    await assert.rejects(historian.deleteTags!(['entered'], false, context), {
+      code: 'NOT_SUPPORTED',
+      message: /cannot delete from measurement tidemark_tags: .* retention policy entries as well/,
+    })
+    assert.equal((await timesOf(historian, 'entered')).size, 1)
   })
 
   test('deleting a tag leaves series with more tag keys alone', async () => {
@@ -278,40 +323,12 @@ describe('users and passwords', { skip: foundInflux.skip }, () => {
       code: 'HISTORIAN_UNAVAILABLE',
       message: 'Historian plant could not be reached: its user may not do this',
     })
+    // Several calls are under way when the server begins to refuse what they were sent with.
+    await server.query(`SET PASSWORD FOR reader = 'another'`)
+    writeFileSync(file, 'another\n')
+    for (const times of await Promise.all(Array.from({ length: 8 }, () => timesOf(reader, 'a'))))
+      assert.deepEqual([...times], [1])
     for (const one of [none, historian, reader]) await one.close()
     await server.stop()
   })
 })
-
-/** A proxy that cuts a connection after so many bytes of an answer. */
-async function cuttingProxy({ url }: { readonly url: string }) {
-  let most = Number.POSITIVE_INFINITY
-  const sockets = new Set<Socket>()
-  const proxy: Server = createServer((client) => {
-    const upstream = connectTo(Number(new URL(url).port), '127.0.0.1')
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-    }
-    let left = most
-    client.pipe(upstream)
-    client.on('close', () => upstream.destroy())
-    upstream.on('close', () => client.destroy())
-    upstream.on('data', (piece: Buffer) => {
-      left = Math.min(left, most) - piece.length
-      if (left >= 0) client.write(piece)
-      else client.resetAndDestroy()
-    })
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(proxy.address() as { port: number }).port}`,
-    cutAfter(bytes: number) {
-      most = bytes
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => proxy.close(resolve))
-    },
-  }
-}

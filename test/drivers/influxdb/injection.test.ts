@@ -104,7 +104,7 @@ describe('injection', { skip: foundInflux.skip }, () => {
     fc.uniqueArray(
       fc
         .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 6 })
-        .map((pieces) => pieces.join(''))
+        .map((chunks) => chunks.join(''))
         .filter((name) => !name.endsWith('\\')),
       { minLength: least, maxLength: 5 },
     )
@@ -126,11 +126,11 @@ describe('injection', { skip: foundInflux.skip }, () => {
   test('names that become measurements, tag values and fields are held, too', async () => {
     const { historian } = await openInflux(server, 'parts', { tagName: '{measurement}::{device}::{field}' })
     const text = fc
-      .array(fc.constantFrom(...PIECES.filter((piece) => !piece.includes(':'))), {
+      .array(fc.constantFrom(...PIECES.filter((chunk) => !chunk.includes(':'))), {
         minLength: 1,
         maxLength: 4,
       })
-      .map((pieces) => pieces.join(''))
+      .map((chunks) => chunks.join(''))
       // A field's name may not be that of the status, and time is InfluxDB's own.
       .filter((text) => !text.endsWith('\\') && text !== 'time' && text !== 'status')
     const measurement = text.filter((name) => !/^#|\\[,"= ]/.test(name))

@@ -11,7 +11,9 @@ export interface Opened {
   readonly meter: QueryMeter
 }
 
-/** Opens a historian on a database with settings as a configuration file has them; writable unless they say otherwise. */
+/**
+ * Opens a historian on a database with settings as a configuration file has them; writable unless they say otherwise.
+ */
 export async function openInflux(
   server: Pick<InfluxServer, 'url'>,
   database: string,

@@ -5,12 +5,12 @@ import { postgres } from '../../../src/drivers/postgres/driver.ts'
 import type { Historian } from '../../../src/historian/contract.ts'
 import { parseTagPattern } from '../../../src/historian/tag-pattern.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
-import { WindowAggregator } from '../../../src/series/aggregate.ts'
 import { makeColumns, type PointColumns } from '../../../src/series/columns.ts'
-import { SignalIntegrator, timeAverages } from '../../../src/series/integrate.ts'
+import { GapFinder } from '../../../src/series/gaps.ts'
 import { instantFromUs } from '../../../src/time/instant.ts'
 import { MemoryHistorian } from '../../contract/memory-historian.ts'
 import { assertPoints, at, points, type Row, rows } from '../../contract/points.ts'
+import { aggregatesOf } from '../../contract/push-down-promises.ts'
 import { found, type PostgresServer, startPostgres, testEnvironment } from '../../servers/postgres.ts'
 
 const context = { signal: new AbortController().signal }
@@ -96,8 +96,16 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
         rows(expected).filter(([time]) => !Number.isNaN(time)),
       )
     }
-    const [neighbours] = await historian.readNeighbours([tag], instants, context)
-    assert.deepEqual(neighbours, (await memory.readNeighbours([tag], instants, context))[0])
+    const [boundingValues] = await historian.readBoundingValues([tag], instants, context)
+    assert.deepEqual(boundingValues, (await memory.readBoundingValues([tag], instants, context))[0])
+
+    for (const longerThanUs of [1, 5_000_000, last - first]) {
+      const search = { from: first - 2e6, to: last + 1, longerThanUs, limit: 25 }
+      const finder = new GapFinder(search)
+      finder.add(all)
+      const [gaps] = await historian.readGaps!([{ tag, ...search }], context)
+      assert.deepEqual(gaps, finder.finish(), `gaps longer than ${longerThanUs}`)
+    }
 
     const middle = Math.round((first + last) / 2)
     const edges = Float64Array.from(
@@ -107,11 +115,7 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
     for (const stepped of [false, true]) {
       const shape = { stepped, holdUntil: at(last + 4e6) }
       const [actual] = await historian.readAggregates!([{ tag, edges, aggregates, ...shape }], context)
-      const windows = new WindowAggregator(edges, aggregates)
-      windows.add(all)
-      const signal = new SignalIntegrator(edges.subarray(0, -1), edges.subarray(1), shape)
-      signal.add(all)
-      const expected = { ...windows.finish(), timeAvg: timeAverages(signal.finish()) }
+      const expected = aggregatesOf(all, edges, aggregates, shape)
       for (const name of aggregates) {
         assert.equal(actual![name]!.length, edges.length - 1)
         actual![name]!.forEach((value, i) => {
@@ -229,6 +233,68 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
     assert.equal(found.times[0], turn)
   })
 
+  test('a numeric outside of the range of doubles is BAD and fails nothing', async () => {
+    const texts = [
+      '1',
+      '-2e400',
+      '3',
+      '1e309',
+      "'NaN'",
+      '1.7976931348623158e308',
+      '-1e-500',
+      '-4.9e-324',
+      '5',
+    ]
+    await server.sql('CREATE TABLE vast (tag text, at timestamptz, v numeric, w numeric(320, 4))')
+    await server.sql(
+      `INSERT INTO vast SELECT 'a', 'epoch'::timestamptz + ($1::bigint + i) * interval '1 microsecond', v,
+          CASE WHEN i = 2 THEN 1e309 WHEN i < 4 THEN i END
+        FROM unnest(ARRAY[${texts}]::numeric[]) WITH ORDINALITY AS q(v, i)`,
+      [START],
+    )
+    const narrow = await open({ points: { table: 'vast', tag: 'tag', time: 'at', value: 'v' } })
+    const all: readonly (readonly [number, number, 'BAD'?])[] = [
+      [1, 1],
+      [2, Number.NaN, 'BAD'],
+      [3, 3],
+      [4, Number.NaN, 'BAD'],
+      [5, Number.NaN, 'BAD'],
+      [6, Number.MAX_VALUE],
+      [7, 0],
+      [8, -Number.MIN_VALUE],
+      [9, 5],
+    ]
+    assert.deepEqual(sinceStart(await readAll(narrow, 'a')), all)
+    const current = await narrow.readPoints([{ tag: 'a', find: 'before', at: at(START + 3) }], context)
+    assert.deepEqual(sinceStart(current), [[2, Number.NaN, 'BAD']])
+    const [beside] = await narrow.readBoundingValues(['a'], Float64Array.of(START + 2, START + 5), context)
+    assert.deepEqual([...beside!.beforeValues, ...beside!.afterValues], [1, 3, 3, Number.MAX_VALUE])
+    const wide = await open({
+      wide: [{ table: 'vast', time: 'at', tag: 'tag', values: { w: 'W', v: 'V' } }],
+    })
+    const query = (tag: string) => ({
+      tag,
+      edges: Float64Array.of(START, START + 4),
+      aggregates: ['count', 'numBad', 'sum', 'timeAvg', 'variance'] as const,
+      stepped: true,
+      holdUntil: at(START + 10),
+    })
+    for (const tag of ['a.W', 'a.V']) {
+      const [windows] = await wide.readAggregates!([query(tag)], context)
+      assert.deepEqual(
+        [
+          windows!.count![0],
+          windows!.numBad![0],
+          windows!.sum![0],
+          windows!.timeAvg![0],
+          windows!.variance![0],
+        ],
+        [3, 1, 4, 5 / 3, 2],
+        tag,
+      )
+    }
+  })
+
   test('NULL and numbers that are none are BAD points without a value', async () => {
     await server.sql('CREATE TABLE holes (tag text, at timestamptz, v double precision)')
     await server.sql(
@@ -245,9 +311,13 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
       [5, Number.NaN, 'BAD'],
       [6, Number.NaN, 'BAD'],
     ])
-    const [neighbours] = await historian.readNeighbours(['a'], Float64Array.of(START + 2, START + 9), context)
+    const [boundingValues] = await historian.readBoundingValues(
+      ['a'],
+      Float64Array.of(START + 2, START + 9),
+      context,
+    )
     assert.deepEqual(
-      [...neighbours!.beforeTimes, ...neighbours!.afterTimes].map((time) => time - START),
+      [...boundingValues!.beforeTimes, ...boundingValues!.afterTimes].map((time) => time - START),
       [1, 3, 3, Number.NaN],
     )
     const current = await historian.readPoints([{ tag: 'a', find: 'before', at: at(START + 9) }], context)
@@ -310,7 +380,7 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
       const at0 = await historian.readPoints([{ tag: 'a', find: 'before-or-at', at: at(START) }], context)
       assert.deepEqual(sinceStart(at0), [expected[0]])
       // A newer row that is BAD hides the older good one.
-      const [beside] = await historian.readNeighbours(['a'], Float64Array.of(START + 1), context)
+      const [beside] = await historian.readBoundingValues(['a'], Float64Array.of(START + 1), context)
       assert.equal(beside!.beforeTimes[0]! - START, expected[1]![2] === 'BAD' ? 0 : 1)
       const aggregate = {
         tag: 'a',

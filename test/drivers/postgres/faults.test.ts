@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server as NetServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { postgresConfigSchema } from '../../../src/drivers/postgres/config.ts'
 import { postgres } from '../../../src/drivers/postgres/driver.ts'
+import { TidemarkError } from '../../../src/errors/tidemark-error.ts'
 import type { CallContext, Historian } from '../../../src/historian/contract.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
 import { at, EVER, points, ramp } from '../../contract/points.ts'
@@ -110,6 +108,25 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     assert.deepEqual(lost, [])
   })
 
+  test('an acknowledged write is on disk also where the server is set not to wait for that', async () => {
+    for (const setting of ["synchronous_commit = 'off'", "wal_writer_delay = '10s'"])
+      await server.sql(`ALTER SYSTEM SET ${setting}`)
+    await server.sql('SELECT pg_reload_conf()')
+    try {
+      const historian = await open(configOf())
+      assert.equal(historian.capabilities.durability, 'fsync')
+      await write(historian, 'made')
+      const written = Array.from({ length: 50 }, (_, time) => time)
+      for (const time of written) await write(historian, 'a', points([time, time]))
+      await server.stop('immediate')
+      await server.start()
+      assert.deepEqual(await untilDone(() => timesOf(historian, 'a'), isUnavailable), written)
+    } finally {
+      await server.sql('ALTER SYSTEM RESET ALL')
+      await server.sql('SELECT pg_reload_conf()')
+    }
+  })
+
   test('down at the start: the historian opens, says so, and works once the server is there', async () => {
     await server.stop('fast')
     const historian = await open(configOf())
@@ -183,7 +200,7 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     assert.deepEqual(await untilDone(() => timesOf(historian, 'a'), isUnavailable), [1])
   })
 
-  test('sessions that somebody ends: reads are made again, a write fails and writes nothing', async () => {
+  test('sessions that somebody ends: reads are made again, and so are writes that were not at their COMMIT', async () => {
     const config = configOf()
     const historian = await open(config)
     await write(historian, 'a')
@@ -201,19 +218,20 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     assert.deepEqual(await read, [1])
 
     lock_ = await lock(`${config.schema}.points`)
-    const failing = assert.rejects(write(historian, 'a', points([2, 2])), {
-      code: UNAVAILABLE,
-      message: 'Historian plant could not be reached: the connection was cut',
-    })
+    const writing = write(historian, 'a', points([2, 2]))
     await waiting()
     await endAll()
-    await failing
+    await waiting()
     await lock_.release()
-    assert.deepEqual(await timesOf(historian, 'a'), [1])
+    await writing
+    assert.deepEqual(await timesOf(historian, 'a'), [1, 2])
 
     // Idle ones are replaced without anybody noticing.
     await endAll()
-    assert.deepEqual(await timesOf(historian, 'a'), [1])
+    assert.deepEqual(await timesOf(historian, 'a'), [1, 2])
+    await endAll()
+    await write(historian, 'a', points([3, 3]))
+    assert.deepEqual(await timesOf(historian, 'a'), [1, 2, 3])
   })
 
   test('a server that greets nobody is given up after the time for connecting', async () => {
@@ -254,8 +272,45 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
         message: `Historian plant could not be reached: ${reason}`,
       })
     }
+    // The code for a statement of which the server itself does not know whether it was completed.
+    await failAtCommit(config.schema as string, "RAISE EXCEPTION 'lost' USING ERRCODE = '40003'")
+    await assert.rejects(write(direct, 'a', points([3, 3])), { code: 'WRITE_OUTCOME_UNKNOWN' })
     await server.sql(`DROP TRIGGER refuse ON ${config.schema}.points`)
     assert.deepEqual(await timesOf(direct, 'a'), [1, 2])
+  })
+
+  test('a COMMIT that waits for a standby longer than the call may take is of unknown outcome, and stored', async () => {
+    const config = configOf()
+    const direct = await open(config)
+    await write(direct, 'a')
+    const historian = await open({ ...config, timeoutSeconds: 2 })
+    await untilDone(() => historian.checkHealth(context), isUnavailable)
+    await server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+    await server.sql('SELECT pg_reload_conf()')
+    await until(async () => {
+      const [row] = await server.sql('SHOW synchronous_standby_names')
+      return row!.synchronous_standby_names === 'nobody'
+    }, 'the server waits for a standby')
+    try {
+      await assert.rejects(write(historian, 'a', points([2, 2])), {
+        code: 'WRITE_OUTCOME_UNKNOWN',
+        message: 'It is not known whether historian plant took its points: no answer within 2 seconds',
+      })
+      const controller = new AbortController()
+      const gone = write(direct, 'a', points([3, 3]), { signal: controller.signal })
+      const committing = () =>
+        server.sql("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'")
+      await until(async () => (await committing()).length > 0, 'the COMMIT waits')
+      controller.abort(new TidemarkError('CANCELLED'))
+      await assert.rejects(gone, {
+        code: 'WRITE_OUTCOME_UNKNOWN',
+        message: 'It is not known whether historian plant took its points: The call was cancelled',
+      })
+    } finally {
+      await server.sql('ALTER SYSTEM RESET synchronous_standby_names')
+      await server.sql('SELECT pg_reload_conf()')
+    }
+    await until(async () => (await timesOf(direct, 'a')).length === 3, 'the points are there')
   })
 
   test('a write that another one stood in the way of is made again', async () => {
@@ -317,67 +372,6 @@ describe('a PostgreSQL that fails', { skip: found.skip }, () => {
     const historian = await open(configOf({ connections: 2 }))
     await Promise.all(Array.from({ length: 60 }, (_, i) => write(historian, 'a', points([i, i]))))
     assert.equal((await timesOf(historian, 'a')).length, 60)
-  })
-})
-
-describe('a PostgreSQL that asks for a password', { skip: found.skip }, () => {
-  let server: PostgresServer
-  const file = join(tmpdir(), `tidemark-postgres-password-${process.pid}`)
-  before(async () => {
-    server = await startPostgres({
-      hba: 'host all postgres 127.0.0.1/32 trust\nhost all plant 127.0.0.1/32 scram-sha-256\n',
-      settings: 'fsync=off',
-    })
-    await server.sql("CREATE ROLE plant LOGIN PASSWORD 'first secret'")
-    await server.sql('CREATE SCHEMA plant AUTHORIZATION plant')
-  })
-  after(async () => {
-    rmSync(file, { force: true })
-    await server.stop('immediate')
-  })
-
-  const open = (password: object | undefined) =>
-    postgres.open(
-      postgresConfigSchema.parse({ ...server.config('plant'), user: 'plant', ...(password && { password }) }),
-      testEnvironment(),
-    )
-
-  test('a wrong, missing or changed one is told apart, never shown, and looked at anew without a restart', async () => {
-    writeFileSync(file, 'wrong secret\n')
-    const historian = await open({ file })
-    await assert.rejects(historian.checkHealth(context), (error: Error) => {
-      assert.equal(
-        error.message,
-        'Historian plant could not be reached: it refused the credentials of the setting password',
-      )
-      return true
-    })
-    writeFileSync(file, 'first secret\n')
-    await historian.checkHealth(context)
-    await historian.close()
-
-    const without = await open(undefined)
-    await assert.rejects(without.checkHealth(context), {
-      message:
-        'Historian plant could not be reached: it asks for a password, and the setting password is missing',
-    })
-    await without.close()
-
-    rmSync(file)
-    const unread = await open({ file })
-    await assert.rejects(unread.checkHealth(context), {
-      message: `Historian plant could not be reached: the file ${file} with its credentials cannot be read (ENOENT)`,
-    })
-    await unread.close()
-  })
-
-  test('a user without the right to make schemas has its tables in one that was made for it', async () => {
-    writeFileSync(file, 'first secret')
-    const historian = await open({ file })
-    await historian.write(writeBatch([{ tag: 'a', points: points([1, 1]) }], true), context)
-    const [read] = await historian.readRanges([{ tag: 'a', ...EVER, order: 'asc', limit: 9 }], context)
-    assert.deepEqual([...read!.points.times], [1])
-    await historian.close()
   })
 })
 

@@ -9,11 +9,11 @@ import type { Historian } from '../../../src/historian/contract.ts'
 import { QueryMeter } from '../../../src/historian/remote/meter.ts'
 import { parseTagPattern } from '../../../src/historian/tag-pattern.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
-import { WindowAggregator } from '../../../src/series/aggregate.ts'
 import type { PointColumns } from '../../../src/series/columns.ts'
-import { SignalIntegrator, timeAverages } from '../../../src/series/integrate.ts'
 import { at, EVER, points, ramp } from '../../contract/points.ts'
+import { aggregatesOf } from '../../contract/push-down-promises.ts'
 import { HOSTILE_NAMES } from '../../contract/tag-promises.ts'
+import { FaultyProxy } from '../../servers/faulty-proxy.ts'
 import {
   found,
   type PostgresServer,
@@ -56,7 +56,7 @@ describe('own tables in a PostgreSQL', { skip: found.skip }, () => {
     await Promise.all(historians.map((historian, i) => write(historian, 'a', points([i, i]))))
     const [read] = await historians[0]!.readRanges([{ tag: 'a', ...EVER, order: 'asc', limit: 99 }], context)
     assert.equal(read!.points.times.length, 6)
-    assert.deepEqual(await server.sql('SELECT * FROM together.tidemark_schema'), [{ version: 1 }])
+    assert.deepEqual(await server.sql('SELECT * FROM together.tidemark_schema'), [{ version: 3 }])
   })
 
   test('tables of a newer version are left alone, and missing ones are not made where nothing may be written', async () => {
@@ -66,12 +66,12 @@ describe('own tables in a PostgreSQL', { skip: found.skip }, () => {
     await assert.rejects((await open({ schema: 'newer' })).checkHealth(context), {
       code: 'HISTORIAN_UNAVAILABLE',
       message:
-        'Historian plant could not be reached: its tables were made by a newer tidemark (version 99, this one knows 1)',
+        'Historian plant could not be reached: its tables were made by a newer tidemark (version 99, this one knows 3)',
     })
     const readOnly = await open({ schema: 'missing', writable: false })
     await assert.rejects(readOnly.checkHealth(context), {
       message:
-        'Historian plant could not be reached: it has no tables yet, or old ones, and writable: false keeps them from being made',
+        'Historian plant could not be reached: it has no tables yet, and writable: false keeps them from being made',
     })
     assert.deepEqual(await server.sql("SELECT to_regnamespace('missing') AS schema"), [{ schema: null }])
   })
@@ -177,7 +177,7 @@ describe('own tables in a PostgreSQL', { skip: found.skip }, () => {
           ),
       ],
       ['estimates', 1, () => historian.estimatePoints(all, 1e6, context)],
-      ['neighbours', 1, () => historian.readNeighbours(tags, times, context)],
+      ['boundingValues', 1, () => historian.readBoundingValues(tags, times, context)],
       [
         'interpolated',
         1,
@@ -207,10 +207,62 @@ describe('own tables in a PostgreSQL', { skip: found.skip }, () => {
       ],
       [
         'aggregates with timeAvg',
-        2,
+        1,
         () =>
           historian.readAggregates!(
             tags.map((tag) => ({ tag, edges, aggregates: ['avg', 'timeAvg'] as const, ...shape })),
+            context,
+          ),
+      ],
+      [
+        'further aggregates of stepped and linear tags with a limit',
+        1,
+        () =>
+          historian.readAggregates!(
+            tags.map((tag, i) => ({
+              tag,
+              edges,
+              aggregates: ['total', 'increase', 'durationBad', 'numTransitions', 'max'] as const,
+              stepped: i % 2 === 0,
+              holdUntil: at(150),
+              maxGapUs: 5 + (i % 3),
+            })),
+            context,
+          ),
+      ],
+      [
+        'charts, with BEGIN',
+        2,
+        () =>
+          historian.readPlots!(
+            tags.map((tag, i) => ({ tag, edges, stepped: i % 2 === 0 })),
+            context,
+          ),
+      ],
+      [
+        'charts with breaks, likewise',
+        3,
+        () =>
+          historian.readPlots!(
+            tags.map((tag) => ({ tag, edges, stepped: false, maxGapUs: 9 })),
+            context,
+          ),
+      ],
+      [
+        'times of extremes',
+        1,
+        () =>
+          historian.readAggregates!(
+            tags.map((tag) => ({ tag, edges, aggregates: ['minTime', 'maxTime'] as const, ...shape })),
+            context,
+          ),
+      ],
+      [
+        'gaps',
+        1,
+        () =>
+          historian.readGaps!(
+            tags.map((tag, i) => ({ tag, from: 0, to: 500, longerThanUs: 10 + i, limit: 9 })),
             context,
           ),
       ],
@@ -222,6 +274,54 @@ describe('own tables in a PostgreSQL', { skip: found.skip }, () => {
       ['write', 4, () => historian.write(batch, context)],
     ]
     for (const [title, expected, call] of queries) assert.equal(await count(call), expected, title)
+  })
+
+  test('pages of one answer are of one state of the points, while all of them are written anew', async () => {
+    const config = { schema: 'pages' }
+    const direct = await open(config)
+    const count = 45_000
+    const rewrite = (value: number) => {
+      const all = ramp(count, 0, 1)
+      all.values.fill(value)
+      return write(direct, 'a', all)
+    }
+    // Their sum is beyond any double, so that the points are fetched and added up here.
+    await rewrite(1e307)
+    const proxy = await FaultyProxy.start(server.port)
+    try {
+      const historian = await open({ ...config, port: proxy.port })
+      await historian.checkHealth(context)
+      const edges = Float64Array.of(0, count)
+      const aggregates = ['min', 'max', 'sum', 'timeAvg'] as const
+      const query = { tag: 'a', edges, aggregates, stepped: true, holdUntil: at(count) }
+      let rewritten = 0
+      // In the middle of the first page.
+      const meanwhile = async () => {
+        await rewrite(2e307)
+        rewritten++
+      }
+      proxy.arm({ kind: 'split', direction: 'answer', after: 400_000, meanwhile })
+      const [windows] = await historian.readAggregates!([query], context)
+      assert.deepEqual([windows!.min![0], windows!.max![0], rewritten], [1e307, 1e307, 1])
+      proxy.arm({
+        kind: 'split',
+        direction: 'answer',
+        after: 400_000,
+        meanwhile: async () => void (await rewrite(-1e307)),
+      })
+      const spans = {
+        starts: edges.subarray(0, 1),
+        ends: edges.subarray(1),
+        stepped: true,
+        holdUntil: at(count),
+      }
+      const [integral] = await historian.readIntegrals!([{ tag: 'a', ...spans }], context)
+      assert.equal(integral!.integrals[0], Number.POSITIVE_INFINITY)
+    } finally {
+      proxy.release()
+      await Promise.all(opened.splice(0).map((historian) => historian.close()))
+      await proxy.close()
+    }
   })
 
   test('more points than a cursor fetches at a time come whole', async () => {
@@ -330,11 +430,7 @@ describe('own tables in a PostgreSQL', { skip: found.skip }, () => {
       for (const stepped of [false, true]) {
         const shape = { stepped, holdUntil: at(100) }
         const [actual] = await historian.readAggregates!([{ tag, edges, aggregates, ...shape }], context)
-        const windows = new WindowAggregator(edges, aggregates)
-        windows.add(batch)
-        const signal = new SignalIntegrator(edges.subarray(0, -1), edges.subarray(1), shape)
-        signal.add(batch)
-        const expected = { ...windows.finish(), timeAvg: timeAverages(signal.finish()) }
+        const expected = aggregatesOf(batch, edges, aggregates, shape)
         for (const name of aggregates) {
           actual![name]!.forEach((value, i) => {
             const wanted = expected[name]![i]!

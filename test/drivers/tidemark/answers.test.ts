@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import type { TidemarkHistorian } from '../../../src/drivers/tidemark/driver.ts'
+import { changedNothing } from '../../../src/historian/remote/change.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
 import { tidemark as commandLine, temporaryFolder } from '../../cli/run.ts'
 import { at, EVER, points } from '../../contract/points.ts'
@@ -111,7 +112,7 @@ test('a read is made again when the connection breaks, and when too much was in 
       }
     return {
       status: 200,
-      body: { results: { 0: { dataPoints: { timestamps: [], values: [], unit: 'ms' }, truncated: false } } },
+      body: { results: { 0: { dataPoints: { timestamps: [], values: [], unit: 'ms' } } } },
     }
   })
   assert.equal((await read(historian))[0]!.points.times.length, 0)
@@ -140,6 +141,14 @@ describe('a write is made once', () => {
       { status: 503, body: { issues: [unknown] } },
       { status: 504, body: { issues: [{ code: 'WRITE_DEADLINE_EXCEEDED', message: 'not finished' }] } },
       { status: 502, body: 'bad gateway' },
+      { status: 503, body: 'no server is available' },
+      { status: 503, body: {} },
+      { status: 503, body: { message: 'over', errors: [] } },
+      { status: 500, body: { issues: [{ code: 'BUG', message: 'a bug' }] } },
+      { status: 503, body: { issues: [{ code: 'OF_A_NEWER_VERSION', message: 'who knows' }] } },
+      { status: 408, body: 'timed out' },
+      { status: 200, body: 'welcome' },
+      { status: 200, body: {} },
       { status: 503, body: { issues: [{ code: 'SHUTTING_DOWN', message: 'The service is shutting down' }] } },
     ]) {
       const { historian } = await facing(() => answer)
@@ -157,6 +166,65 @@ describe('a write is made once', () => {
       code: 'HISTORIAN_LIMIT',
       message: 'Historian site has a limit of its own: The body is larger than 1024 bytes',
     })
+  })
+
+  test('and it is known where the other instance knows, whatever the status', async () => {
+    const failed = { code: 'WRITE_FAILED', message: 'Historian plant did not take its points: full' }
+    const keys = {
+      code: 'KEYS_UNAVAILABLE',
+      message: 'The store of API keys could not be reached: the connection was cut',
+    }
+    const down = {
+      code: 'HISTORIAN_UNAVAILABLE',
+      message: 'Historian plant could not be reached: no answer within 20 seconds',
+    }
+    for (const answer of [
+      { status: 503, body: { issues: [failed] } },
+      { status: 504, body: { issues: [failed] } },
+      { status: 503, body: { issues: [keys] } },
+      { status: 503, body: { issues: [down] } },
+      { status: 404, body: 'no such page' },
+      { status: 413, body: '<html>' },
+      { status: 401, body: {} },
+    ]) {
+      const { historian } = await facing(() => answer)
+      await assert.rejects(
+        write(historian),
+        (error) => changedNothing(error) && (error as { code?: string }).code === 'HISTORIAN_UNAVAILABLE',
+        JSON.stringify(answer),
+      )
+    }
+    const partly = {
+      code: 'WRITE_PARTIAL',
+      message: 'Historian plant took only a part of its points: field type conflict',
+    }
+    const { historian } = await facing(() => ({ status: 503, body: { issues: [partly] } }))
+    await assert.rejects(write(historian), { code: 'WRITE_PARTIAL', message: /took only a part.*conflict/ })
+  })
+
+  test('and of metadata it is known what became of each entry, or of none', async () => {
+    const metadata = { description: null, units: null, stepped: false }
+    const put = (historian: TidemarkHistorian) =>
+      historian.putTags(
+        ['x', 'y'].map((name) => ({ name, metadata })),
+        'upsert',
+        context,
+      )
+    const answer = (code: string, handled: readonly string[]) => ({
+      status: 200,
+      body: {
+        handledEntries: Object.fromEntries(handled.map((tag) => [tag, metadata])),
+        issues: [{ code, message: 'a reason', tag: 'plant/y' }],
+      },
+    })
+    for (const [code, handled, told] of [
+      ['CHANGE_OUTCOME_UNKNOWN', ['plant/x'], 'WRITE_OUTCOME_UNKNOWN'],
+      ['HISTORIAN_UNAVAILABLE', ['plant/x'], 'WRITE_PARTIAL'],
+      ['HISTORIAN_UNAVAILABLE', [], 'WRITE_OUTCOME_UNKNOWN'],
+    ] as const) {
+      const { historian } = await facing(() => answer(code, handled))
+      await assert.rejects(put(historian), { code: told }, code)
+    }
   })
 
   test('and a time that runs out in it leaves its outcome unknown', async () => {
@@ -214,7 +282,7 @@ test('a key that was changed is found without a restart', async () => {
       ? {
           status: 200,
           body: {
-            results: { 0: { dataPoints: { timestamps: [], values: [], unit: 'ms' }, truncated: false } },
+            results: { 0: { dataPoints: { timestamps: [], values: [], unit: 'ms' } } },
           },
         }
       : { status: 401, body: {} },
@@ -230,6 +298,62 @@ test('a key that was changed is found without a restart', async () => {
     ['key', 'new'],
   )
 })
+
+test('all calls under way when a key was changed take the new one', async () => {
+  const { historian, requests, setKey } = await facingKeys('key')
+  // The second one takes the key that is kept from then on.
+  for (let calls = 0; calls < 2; calls++) await read(historian)
+  setKey('new')
+  await Promise.all(Array.from({ length: 8 }, () => read(historian)))
+  assert.ok(
+    requests().filter(({ headers }) => headers['x-api-key'] === 'key').length > 2,
+    'several were refused',
+  )
+})
+
+test('a new connection is made with the key of that moment, though the one before still opens', async () => {
+  const { historian, requests, setKey, hangUp } = await facingKeys('key', 'new')
+  await read(historian)
+  setKey('new')
+  await read(historian)
+  hangUp()
+  await read(historian)
+  await read(historian)
+  const keys = requests().map(({ headers }) => headers['x-api-key'])
+  assert.deepEqual([...new Set(keys)], ['key', 'new'])
+  assert.equal(keys.at(-1), 'new')
+})
+
+/** Facing an instance that takes these keys, `key` among them; a single one opens nothing after another one was set. */
+async function facingKeys(...keys: readonly string[]) {
+  const accepted = new Set<unknown>(keys)
+  let hangsUp = false
+  const facingThem = await facing(({ headers }) => {
+    if (hangsUp) {
+      hangsUp = false
+      return null
+    }
+    const dataPoints = { timestamps: [], values: [], unit: 'ms' }
+    return accepted.has(headers['x-api-key'])
+      ? { status: 200, body: { results: { 0: { dataPoints } } } }
+      : { status: 401, body: {} }
+  })
+  const variable = Object.keys(process.env)
+    .filter((name) => name.startsWith('TIDEMARK_TEST_KEY_'))
+    .at(-1)!
+  const setKey = (key: string) => {
+    process.env[variable] = key
+    if (keys.length === 1) accepted.clear()
+    accepted.add(key)
+  }
+  return {
+    ...facingThem,
+    setKey,
+    hangUp: () => {
+      hangsUp = true
+    },
+  }
+}
 
 test('what the configuration says wrong never shows a key or a password', async () => {
   const folder = await temporaryFolder()

@@ -43,17 +43,18 @@ async function callsFor(tags: readonly string[], type: string, details: object, 
     },
   )
   assert.equal(
-    answer.wrongLabels,
+    answer.invalidLabels,
     0,
-    Buffer.concat([...answer.pieces()])
+    Buffer.concat([...answer.chunks()])
       .toString()
       .slice(0, 500),
   )
   return meter.counts().map(({ kind, sent }) => `${sent} ${kind}`)
 }
 
+const range = { from: 0, to: 10_000 }
+
 describe('a multi call is one call to the other instance', () => {
-  const range = { from: 0, to: 10_000 }
   const cases: readonly (readonly [
     title: string,
     type: string,
@@ -65,11 +66,32 @@ describe('a multi call is one call to the other instance', () => {
     ['100 raw ranges', 'RAW_POINTS', { ...range, maxPoints: 500 }],
     ['100 grids', 'INTERPOLATED_POINTS', { ...range, count: 333 }],
     ['100 rows of windows', 'MULTIPLE_AGGREGATED_POINTS', { ...range, count: 24 }],
+    [
+      '100 further aggregates',
+      'AGGREGATED_POINTS',
+      { ...range, aggregates: ['TOTAL', 'INCREASE'], per: '1h' },
+    ],
+    ['100 lists of gaps', 'GAPS', { ...range, longerThan: '1s', maxIntervals: 5 }],
     ['100 totals', 'CURRENT_POINT', {}, (tag) => `calc/TOTALISE(${tag}, DAY, BEGIN_DAY, 1h)`],
   ]
   for (const [title, type, details, wrap] of cases) {
     test(title, async () => assert.deepEqual(await callsFor(TAGS, type, details, wrap), ['1 read']))
   }
+})
+
+test('charts are two calls: one for the points of columns, and one for the values at the ends of the range', async () => {
+  assert.deepEqual(await callsFor(TAGS, 'PLOT', { from: 0, to: 10_000, width: 50 }), ['2 read'])
+})
+
+test('lists of intervals are four: the load there, good points beside both ends, and the points that decide', async () => {
+  const wrap = (tag: string) => `calc/THRESHOLD(${tag}, 50, 1, 0)`
+  const found = await callsFor(TAGS, 'INTERVALS', { ...range, maxIntervals: 5 }, wrap)
+  assert.deepEqual(found, ['1 estimate', '3 read'])
+})
+
+test('charts with maxGap are four: they also take their points without gaps, and those beside the range', async () => {
+  const details = { from: 0, to: 10_000, width: 50, maxGap: '10s' }
+  assert.deepEqual(await callsFor(TAGS, 'PLOT', details), ['4 read'])
 })
 
 test('tags that nobody asked for lately are looked up with one call more', async () => {

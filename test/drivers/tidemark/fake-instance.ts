@@ -15,8 +15,8 @@ export interface FakeRequest {
 export type FakeAnswer = { readonly status: number; readonly body: unknown } | null
 
 /**
- * A server that answers what no real instance would: for what a driver does when an answer is wrong, which no real one can be
- * brought to give. Closed after the tests.
+ * A server that answers what no real instance would: for what a driver does when an answer is wrong, which no real one
+ * can be brought to give. Closed after the tests.
  */
 export async function fakeInstance(
   answer: (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>,

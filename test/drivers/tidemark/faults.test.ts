@@ -44,7 +44,7 @@ async function multi(historians: readonly Historian[], requests: object): Promis
       signal: context.signal,
     },
   )
-  return JSON.parse(Buffer.concat([...answer.pieces()]).toString())
+  return JSON.parse(Buffer.concat([...answer.chunks()]).toString())
 }
 
 test('limits of the other instance are errors of its labels, with the name of the historian and of the limit', async () => {
@@ -65,7 +65,7 @@ test('limits of the other instance are errors of its labels, with the name of th
   assert.equal(five.results.mine.dataPoint.value, 1_299)
 
   const range = { from: 0, to: 1_300 }
-  const { errors, results } = await multi([historian], {
+  const { errors, results, next } = await multi([historian], {
     grid: { type: 'INTERPOLATED_POINTS', tag: 'site/T0', details: { ...range, count: 600 } },
     windows: { type: 'MULTIPLE_AGGREGATED_POINTS', tag: 'site/T0', details: { ...range, count: 60 } },
     raw: { type: 'RAW_POINTS', tag: 'site/T0', details: { ...range, maxPoints: 2_000 } },
@@ -80,7 +80,24 @@ test('limits of the other instance are errors of its labels, with the name of th
   )
   // Raw points come by pages that the other instance allows.
   assert.equal(results.raw.dataPoints.length, 1_300)
-  assert.equal(results.raw.truncated, false)
+  assert.equal(next, undefined)
+})
+
+test('a chart beyond a limit of the other instance is interpolated where the details say so', async () => {
+  const { historian } = await open(configFor(upstream, 'plant'))
+  await historian.write(writeBatch([{ tag: 'CHART', points: ramp(1_300, 0, 1_000_000) }], true), context)
+  const details = { from: 0, to: 1_299, width: 150 }
+  const { results, errors } = await multi([historian], {
+    strict: { type: 'PLOT', tag: 'site/CHART', details },
+    fallen: { type: 'PLOT', tag: 'site/CHART', details: { ...details, fallback: 'interpolated' } },
+  })
+  assert.equal(
+    errors.strict,
+    'Historian site has a limit of its own: The requested points limit is 500, and this call requests 603 points',
+  )
+  assert.equal(results.fallen.sampled, 'interpolated')
+  assert.equal(results.fallen.dataPoints.length, 150)
+  assert.equal(results.fallen.dataPoints[75].value, Math.round((1_299_000_000 / 149) * 75) / 1e6)
 })
 
 test('every acknowledged point is there after the other instance was killed amid writes', async () => {
@@ -135,7 +152,7 @@ test('a wrong key, a revoked one and a historian that is not there are told apar
   await assert.rejects(health(configFor(upstream, 'plant', { secret: 'tdm_wrong' })), { message: refused })
   await assert.rejects(health(configFor(upstream, 'nowhere')), {
     message:
-      'Historian site could not be reached: there is no such historian in the instance that it leads to, or the key for it may not see it',
+      'Historian site could not be reached: there is no such historian in the instance that it refers to, or the key for it may not see it',
   })
   await assert.rejects(health({ ...configFor(upstream, 'plant'), key: { env: 'TIDEMARK_TEST_NOT_SET' } }), {
     message:
@@ -200,7 +217,7 @@ test('a call that is cancelled here is cancelled there', async () => {
     return Number(counted.exec(await answer.text())?.[1] ?? 0)
   }
   const before = await cut()
-  // Many labels take a while to be understood there; it breathes meanwhile, and sees that nobody waits.
+  // Many labels take a while to be parsed there; it breathes meanwhile, and sees that nobody waits.
   const ranges = Array.from({ length: 500 }, (_, index) => ({
     tag: 'LONG',
     from: instantFromUs(index),

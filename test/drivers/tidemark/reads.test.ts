@@ -60,8 +60,8 @@ describe('good points beside times, whether these are many or few for the points
   ]
   for (const [title, times] of cases) {
     test(title, async () => {
-      const found = await historian.readNeighbours(['WAVE', 'none'], times, context)
-      const expected = await model.readNeighbours(['WAVE', 'none'], times, context)
+      const found = await historian.readBoundingValues(['WAVE', 'none'], times, context)
+      const expected = await model.readBoundingValues(['WAVE', 'none'], times, context)
       assert.deepEqual(found, expected)
     })
   }
@@ -69,11 +69,11 @@ describe('good points beside times, whether these are many or few for the points
 
 test('values at times without any order are those of the line between good points', async () => {
   for (const times of [irregular(300, 9_000), irregular(70, 45_000)]) {
-    const [neighbours] = await model.readNeighbours(['WAVE'], times, context)
+    const [boundingValues] = await model.readBoundingValues(['WAVE'], times, context)
     const queries = SHAPES.map((shape) => ({ tag: 'WAVE', times, ...shape }))
     const found = await historian.readInterpolated(queries, context)
     SHAPES.forEach((shape, i) => {
-      const expected = interpolate(neighbours!, times, shape)
+      const expected = interpolate(boundingValues!, times, shape)
       found[i]!.forEach((value, j) => {
         const isSame = Number.isNaN(value)
           ? Number.isNaN(expected[j]!)

@@ -8,7 +8,9 @@ import { until } from '../../until.ts'
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely; that is what the tests are for
 type Json = any
 
-/** Services that know each other: their keys are made by a first start, and their historians configured for the second. */
+/**
+ * Services that know each other: their keys are made by a first start, and their historians configured for the second.
+ */
 export class Plant {
   readonly #services = new Map<string, PlantService>()
 

@@ -27,7 +27,23 @@ export const TYPE = {
   timestamp: 1114,
   timestamptz: 1184,
   numeric: 1700,
+  /** A `numeric` whose values need not lie in a double's range; PostgreSQL has one number for both. */
+  unboundedNumeric: -1700,
 } as const
+
+/** Digits before and after the point that every double's range has room for. */
+const MOST_WHOLE_DIGITS = 308
+const MOST_DECIMALS = 323
+
+function typeOf({ type, modifier }: { readonly type: number; readonly modifier: number }): number {
+  if (type !== TYPE.numeric) return type
+  if (modifier < 0) return TYPE.unboundedNumeric
+  const precision = ((modifier - 4) >> 16) & 0xffff
+  const scale = (((modifier - 4) & 0x7ff) ^ 1024) - 1024
+  return precision - scale <= MOST_WHOLE_DIGITS && scale <= MOST_DECIMALS
+    ? TYPE.numeric
+    : TYPE.unboundedNumeric
+}
 
 /** Types of the columns asked for, by name. */
 export type ColumnTypes = ReadonlyMap<string, number>
@@ -51,7 +67,7 @@ export class Describer {
       const types = await this.#server.read('schema', this.#context, (session) =>
         session.columnTypes(`SELECT ${select} FROM ${fromOf(source)} AS p LIMIT 0`),
       )
-      return new Map(columns.map((column, index) => [column, types[index]!]))
+      return new Map(columns.map((column, index) => [column, typeOf(types[index]!)]))
     } catch (error) {
       const what = source.query === undefined ? 'table' : 'query'
       const reasons: Readonly<Record<string, string>> = {

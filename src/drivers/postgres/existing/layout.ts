@@ -46,6 +46,7 @@ export function openExisting(server: Server, config: ExistingConfig, historian: 
       looked.forget()
       await ready(context)
     },
+    trouble: async () => null,
     findTags: (session, names) => findInAll(session, known(), names),
     searchTags: (session, query) => searchAll(session, known(), query),
     changes: null,
@@ -121,7 +122,15 @@ function wideMetadata(wide: WideConfig, stepped: boolean): ReadonlyMap<string, T
 
 async function tagTableOf(config: TagsConfig, stepped: boolean, describer: Describer): Promise<TagTable> {
   const path = 'existing.tags'
-  const columns = [config.name, config.key, config.description, config.units, config.stepped]
+  const columns = [
+    config.name,
+    config.key,
+    config.description,
+    config.units,
+    config.stepped,
+    config.maxGap,
+    config.states,
+  ]
   const types = await describer.types(path, config, [
     ...new Set(columns.filter((column) => column !== undefined)),
   ])
@@ -140,5 +149,7 @@ async function tagTableOf(config: TagsConfig, stepped: boolean, describer: Descr
       config.stepped === undefined
         ? String(stepped)
         : `coalesce(t.${identifier(config.stepped)}, ${stepped})`,
+    maxGap: textOf(config.maxGap),
+    states: textOf(config.states),
   }
 }

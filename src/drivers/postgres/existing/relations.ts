@@ -95,8 +95,9 @@ async function sharedParts(
 }
 
 /**
- * Of several rows with one time the one with the highest version is the point; without a version, or where it is the same, a
- * good one, and of those the one with the highest value: any rule will do that gives the same answer every time.
+ * Of several rows with one time the one with the highest version is the point; without a version, or where it is the
+ * same, a good one, and of those the one with the highest value: any rule will do that gives the same answer every
+ * time.
  */
 function valueParts(config: PointsConfig, value: string, isUnique: boolean) {
   const status =
@@ -126,6 +127,7 @@ function timeOf(path: string, config: PointsConfig, types: ColumnTypes, describe
     case TYPE.float8:
       return fractionalTime(needUnit(path, timeUnit, describer), 'float8')
     case TYPE.numeric:
+    case TYPE.unboundedNumeric:
       return fractionalTime(needUnit(path, timeUnit, describer), 'numeric')
     default:
       throw describer.wrong(`${path}.time has to be a timestamp, integer, double precision or numeric column`)
@@ -150,7 +152,21 @@ function valueColumn(path: string, column: string, types: ColumnTypes, describer
   const type = types.get(column)
   if (type === TYPE.bool) return `p.${identifier(column)}::integer::double precision`
   if (NUMBERS.includes(type)) return `p.${identifier(column)}::double precision`
+  if (type === TYPE.unboundedNumeric) return doubleOf(`p.${identifier(column)}`)
   throw describer.wrong(`${path} has to be a column of numbers or booleans`)
+}
+
+/** Beyond these a cast to a double fails its whole statement: the one side is rounded to infinity, the other to 0. */
+const TOO_LARGE = '1.797693134862315807e308'
+const TOO_SMALL = '2.47032822920623273e-324'
+
+/**
+ * A `numeric` as a double: infinite, and so BAD, where it is too large for one, 0 where it is smaller than the
+ * smallest.
+ */
+function doubleOf(column: string): string {
+  return `(CASE WHEN abs(${column}) >= ${TOO_LARGE} THEN 'Infinity' WHEN abs(${column}) < ${TOO_SMALL} THEN 0
+    ELSE ${column}::double precision END)`
 }
 
 /** The look-up of a tag's key in the table of tags. */

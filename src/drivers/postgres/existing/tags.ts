@@ -3,7 +3,7 @@ import { compareNames } from '../../../series/tag-names.ts'
 import { Parameters, texts } from '../parameters.ts'
 import type { Relation } from '../relation.ts'
 import type { Session } from '../session.ts'
-import { findInTable, searchTable, type TagTable } from '../tag-table.ts'
+import { findInTable, NO_OPTIONAL_COLUMNS, searchTable, type TagTable } from '../tag-table.ts'
 import { canHold } from '../text.ts'
 
 /** Where some of a historian's tags are listed. */
@@ -29,6 +29,7 @@ export function tagsOfPoints(relation: Relation, column: string, metadata: TagMe
     description: 'NULL::text',
     units: 'NULL::text',
     stepped: String(metadata.stepped),
+    ...NO_OPTIONAL_COLUMNS,
   }
   return {
     find: async (session, names) => {
@@ -134,7 +135,7 @@ function withMetadata(names: readonly string[], found: readonly (TagMetadata | n
   )
 }
 
-/** Of keys those that have a row. */
+/** The keys that have a row. */
 async function keysThatExist(
   session: Session,
   relation: Relation,

@@ -3,11 +3,12 @@ import type {
   CallContext,
   PutMode,
   PutOutcome,
-  TagEntry,
+  TagPut,
   TagRange,
   TagRename,
   WriteBatch,
 } from '../../../historian/contract.ts'
+import { encodeStates } from '../../../series/optional-metadata.ts'
 import { bigints, booleans, doubles, integers, Parameters, texts } from '../parameters.ts'
 import type { Server } from '../server.ts'
 import type { Session } from '../session.ts'
@@ -62,7 +63,7 @@ export class ManagedChanges {
   }
 
   async putTags(
-    entries: readonly TagEntry[],
+    entries: readonly TagPut[],
     mode: PutMode,
     context: CallContext,
   ): Promise<readonly PutOutcome[]> {
@@ -71,11 +72,15 @@ export class ManagedChanges {
       checkStorable(this.#historian, name, 'description', metadata.description)
       checkStorable(this.#historian, name, 'units', metadata.units)
     }
-    // Of several entries with one name the last is kept, but the first of those that make it.
-    const wanted = new Map<string, TagEntry>()
+    // Of several entries with one name the last is kept, with what it leaves as it is from those before it, but the
+    // first of the creating ones.
+    const wanted = new Map<string, TagPut>()
     for (const entry of entries) {
       if (!canHold(entry.name)) continue
-      if (mode !== 'create' || !wanted.has(entry.name)) wanted.set(entry.name, entry)
+      const before = wanted.get(entry.name)
+      if (before === undefined) wanted.set(entry.name, entry)
+      else if (mode !== 'create')
+        wanted.set(entry.name, { ...entry, metadata: { ...before.metadata, ...entry.metadata } })
     }
     const stored = await this.#change('metadata', 'shared', context, (session) =>
       this.#put(session, [...wanted.values()].sort(byName), mode),
@@ -93,7 +98,7 @@ export class ManagedChanges {
   ): Promise<readonly number[]> {
     const { tags, points } = this.#tables
     const asked = ranges.map((range, n) => ({ ...range, n })).filter(({ tag }) => canHold(tag))
-    return this.#change('delete', 'shared', context, async (session) => {
+    return this.#changeUnless(dryRun, 'delete', 'shared', context, async (session) => {
       const parameters = new Parameters()
       const q = [
         parameters.add(integers(asked.map(({ n }) => n)), 'integer[]'),
@@ -128,7 +133,7 @@ export class ManagedChanges {
     context: CallContext,
   ): Promise<readonly number[]> {
     const { tags, points } = this.#tables
-    return this.#change('delete', dryRun ? 'shared' : 'alone', context, async (session) => {
+    return this.#changeUnless(dryRun, 'delete', 'alone', context, async (session) => {
       const ids = await this.#existing(session, names)
       const parameter = [bigints([...ids.values()])]
       const counts = new Map<number, number>()
@@ -145,7 +150,7 @@ export class ManagedChanges {
   async renameTags(renames: readonly TagRename[], dryRun: boolean, context: CallContext): Promise<void> {
     for (const { to } of renames) checkStorable(this.#historian, to, 'name', to)
     const { tags } = this.#tables
-    await this.#change('rename', dryRun ? 'shared' : 'alone', context, async (session) => {
+    await this.#changeUnless(dryRun, 'rename', 'alone', context, async (session) => {
       const ids = await this.#existing(
         session,
         renames.map(({ from }) => from),
@@ -176,8 +181,9 @@ export class ManagedChanges {
   }
 
   /**
-   * One transaction. Those that add to tags go side by side; one that removes or renames tags is alone, so that no points are
-   * written for a tag that goes. The lock is let go of with the transaction, and bound to these tables by their number.
+   * One transaction. Transactions that add to tags run side by side; one that removes or renames tags is alone, so that
+   * no points are written for a tag that goes. The lock is let go of with the transaction, and bound to these tables by
+   * their number.
    */
   #change<Result>(
     kind: string,
@@ -189,6 +195,18 @@ export class ManagedChanges {
     const table = `${literal(this.#tables.points)}::regclass::oid::integer`
     const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${lock}(${LOCK_CLASS}, ${table})`
     return this.#server.change(kind, begin, context, work)
+  }
+
+  /** With `dryRun` only what is read for the change, as of one moment. */
+  #changeUnless<Result>(
+    dryRun: boolean,
+    kind: string,
+    access: 'shared' | 'alone',
+    context: CallContext,
+    work: (session: Session) => Promise<Result>,
+  ): Promise<Result> {
+    if (!dryRun) return this.#change(kind, access, context, work)
+    return this.#server.snapshot(kind, context, (reader) => reader.read(kind, context, work))
   }
 
   async #idsOf(session: Session, names: readonly string[]): Promise<Map<string, number>> {
@@ -218,24 +236,45 @@ export class ManagedChanges {
     )
   }
 
-  async #put(session: Session, entries: readonly TagEntry[], mode: PutMode): Promise<ReadonlySet<string>> {
+  /**
+   * Tags that are there are changed and others inserted: an INSERT that finds its tag there uses up a number for it.
+   */
+  async #put(session: Session, entries: readonly TagPut[], mode: PutMode): Promise<ReadonlySet<string>> {
     if (entries.length === 0) return new Set()
     const { tags } = this.#tables
-    const q =
-      'unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) AS q(name, description, units, stepped)'
+    const q = `q AS MATERIALIZED (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[], $6::text[])
+        AS q(name, description, units, stepped, max_gap, states)
+    )`
+    // NULL stays as it is, and an empty text clears the field.
+    const kept = (column: string, from: string) =>
+      `${column} = CASE WHEN ${from}.${column} IS NULL THEN t.${column} ELSE nullif(${from}.${column}, '') END`
     const set = (from: string) =>
-      `description = ${from}.description, units = ${from}.units, stepped = ${from}.stepped`
-    const insert = `INSERT INTO ${tags} AS t (name, description, units, stepped) SELECT * FROM ${q} ON CONFLICT (name)`
+      `description = ${from}.description, units = ${from}.units, stepped = ${from}.stepped,
+        ${kept('max_gap', from)}, ${kept('states', from)}`
+    const update = `changed AS (
+      UPDATE ${tags} AS t SET ${set('l')} FROM (SELECT * FROM q ORDER BY q.name COLLATE "C") AS l
+      WHERE t.name = l.name RETURNING t.name
+    )`
+    // Another one may make the tag at the same time.
+    const insert = (existing: string, otherwise: string) => `made AS (
+      INSERT INTO ${tags} AS t (name, description, units, stepped, max_gap, states)
+      SELECT q.* FROM q WHERE NOT EXISTS (SELECT FROM ${existing} AS t WHERE t.name = q.name) ORDER BY q.name COLLATE "C"
+      ON CONFLICT (name) DO ${otherwise} RETURNING t.name
+    )`
     const statement = {
-      create: `${insert} DO NOTHING RETURNING t.name`,
-      upsert: `${insert} DO UPDATE SET ${set('excluded')} RETURNING t.name`,
-      update: `UPDATE ${tags} AS t SET ${set('q')} FROM ${q} WHERE t.name = q.name RETURNING t.name`,
+      create: `WITH ${q}, ${insert(tags, 'NOTHING')} SELECT name FROM made`,
+      upsert: `WITH ${q}, ${update}, ${insert('changed', `UPDATE SET ${set('excluded')}`)}
+        SELECT name FROM changed UNION ALL SELECT name FROM made`,
+      update: `WITH ${q}, ${update} SELECT name FROM changed`,
     }[mode]
     const rows = await session.query(statement, [
       texts(entries.map(({ name }) => name)),
       texts(entries.map(({ metadata }) => metadata.description)),
       texts(entries.map(({ metadata }) => metadata.units)),
       booleans(entries.map(({ metadata }) => metadata.stepped)),
+      texts(entries.map(({ metadata: { maxGap } }) => (maxGap === undefined ? null : (maxGap ?? '')))),
+      texts(entries.map(({ metadata: { states } }) => (states === undefined ? null : encodeStates(states)))),
     ])
     return new Set(rows.map(([name]) => name!))
   }
@@ -245,6 +284,6 @@ export class ManagedChanges {
   }
 }
 
-function byName(a: TagEntry, b: TagEntry): number {
+function byName(a: TagPut, b: TagPut): number {
   return a.name < b.name ? -1 : 1
 }

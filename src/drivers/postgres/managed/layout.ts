@@ -1,6 +1,6 @@
 import { Places } from '../places.ts'
 import type { Relation } from '../relation.ts'
-import type { TagTable } from '../tag-table.ts'
+import { NO_OPTIONAL_COLUMNS, type TagTable } from '../tag-table.ts'
 import { identifier } from '../text.ts'
 import { MICROSECONDS } from '../time-column.ts'
 
@@ -25,6 +25,9 @@ export function managedTables(schemaName: string): ManagedTables {
   }
 }
 
+/** The first version of the tables with columns for `maxGap` and `states`. */
+const OPTIONAL_COLUMNS_VERSION = 3
+
 /** Tidemark's own tables as reads see them. */
 export function managedPlaces({ tags, points }: ManagedTables): Places {
   const relation: Relation = {
@@ -41,12 +44,16 @@ export function managedPlaces({ tags, points }: ManagedTables): Places {
   return new Places((tag) => ({ relation, tag }))
 }
 
-export function managedTagTable({ tags }: ManagedTables): TagTable {
+/** @param version  of the tables, which need not be the newest where nothing may be changed */
+export function managedTagTable({ tags }: ManagedTables, version: number): TagTable {
   return {
     from: tags,
     name: 't.name',
     description: 't.description',
     units: 't.units',
     stepped: 't.stepped',
+    ...(version < OPTIONAL_COLUMNS_VERSION
+      ? NO_OPTIONAL_COLUMNS
+      : { maxGap: 't.max_gap', states: 't.states' }),
   }
 }

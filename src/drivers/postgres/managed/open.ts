@@ -4,15 +4,16 @@ import type { Server } from '../server.ts'
 import { findInTable, searchTable } from '../tag-table.ts'
 import { ManagedChanges } from './changes.ts'
 import { managedPlaces, managedTables, managedTagTable } from './layout.ts'
-import { ensureSchema } from './schema.ts'
+import { ensureSchema, readTrouble, SCHEMA_VERSION } from './schema.ts'
 
 /** Tidemark's own tables, made or brought up to date by the first call. */
 export function openManaged(server: Server, { schema, writable }: PostgresConfig, historian: string): Layout {
   const tables = managedTables(schema)
   const places = managedPlaces(tables)
-  const tagTable = managedTagTable(tables)
+  let tagTable = managedTagTable(tables, SCHEMA_VERSION)
   const looked = new Once(async (context) => {
-    await ensureSchema(server, tables, { historian, mayChange: writable }, context)
+    const version = await ensureSchema(server, tables, { historian, mayChange: writable }, context)
+    tagTable = managedTagTable(tables, version)
     return places
   })
   return {
@@ -22,6 +23,10 @@ export function openManaged(server: Server, { schema, writable }: PostgresConfig
       await server.read('health', context, (session) =>
         session.query(`SELECT FROM ${tables.tags}, ${tables.points} LIMIT 0`),
       )
+    },
+    trouble: async (context) => {
+      await looked.get(context)
+      return server.read('health', context, (session) => readTrouble(session, tables))
     },
     findTags: (session, names) => findInTable(session, tagTable, names),
     searchTags: (session, query) => searchTable(session, tagTable, query),

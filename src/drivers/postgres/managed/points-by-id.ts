@@ -11,9 +11,9 @@ export interface PointRows {
 }
 
 /**
- * A batch as rows, by tag and then time: the order of the primary key, in which all writers take their rows, so that no two of
- * them wait for each other. Of points with the same tag and time the last one of the batch is kept, as one statement may
- * touch a row only once.
+ * A batch as rows, by tag and then time: the order of the primary key, in which all writers take their rows, so that no
+ * two of them wait for each other. Of points with the same tag and time the last one of the batch is kept, as one
+ * statement may touch a row only once.
  */
 export function pointsById(batch: WriteBatch, idOf: (name: string) => number): PointRows {
   const parts = new Map<number, PointColumns[]>()

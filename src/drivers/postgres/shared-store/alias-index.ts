@@ -15,7 +15,9 @@ export interface AliasChange {
   readonly alias: Alias | null
 }
 
-/** All aliases in memory, in the newest state that was seen: `expand` and its like look at many of them without waiting. */
+/**
+ * All aliases in memory, in the newest state that was seen: `expand` and its like look at many of them without waiting.
+ */
 export class AliasIndex implements AliasReader {
   #state: AliasState = { identity: '', change: -1 }
   #aliases = new Map<string, Alias>()

@@ -11,8 +11,9 @@ const DELETIONS_KEPT = 10_000
 const UNAVAILABLE = 'ALIASES_UNAVAILABLE'
 
 /**
- * Aliases in PostgreSQL. Every process keeps them in memory and asks before each read for what has changed, in one query, so
- * that a read sees what any process had put before it began. Changes are numbered, and made one after the other.
+ * Aliases in PostgreSQL. Every process keeps them in memory and asks before each read for what has changed, in one
+ * query, so that a read sees what any process had put before it began. Changes are numbered, and made one after the
+ * other.
  */
 export class PostgresAliasStore implements AliasStore {
   readonly #connection: StoreConnection
@@ -94,7 +95,10 @@ export class PostgresAliasStore implements AliasStore {
     }
   }
 
-  /** Resolves when the index is as new as the store was at some moment after this call; calls share a query where they can. */
+  /**
+   * Resolves when the index is as new as the store was at some moment after this call; calls share a query where they
+   * can.
+   */
   #newest(): Promise<void> {
     if (this.#loading === null) return this.#startLoading()
     // What is under way may have read before whatever the caller has heard of.

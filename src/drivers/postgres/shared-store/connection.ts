@@ -1,5 +1,5 @@
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
-import { unavailableReasonOf } from '../../../historian/remote/unavailable.ts'
+import { reasonIn } from '../../../historian/remote/unavailable.ts'
 import type { StoreLog } from '../../../storage/shared-store.ts'
 import { sqlStateOf } from '../errors.ts'
 import { Once } from '../layout.ts'
@@ -49,12 +49,13 @@ export class StoreConnection {
   }
 
   /**
-   * Makes a change in a serializable transaction, one after the other among all processes: what the work reads is the newest
-   * state, and stays so until its change is made. What the work throws undoes it, and is thrown as it is.
+   * Makes a change in a serializable transaction, one after the other among all processes: what the work reads is the
+   * newest state, and stays so until its change is made. What the work throws undoes it, and is thrown as it is.
    */
   async change<Result>(code: UnavailableCode, work: (session: Session) => Promise<Result>): Promise<Result> {
     const context = { signal: this.#closing.signal }
-    // LOCK TABLE takes no snapshot, so that the transaction's begins once the one before has ended: nobody has to try again.
+    // LOCK TABLE takes no snapshot, so that the transaction's begins once the one before has ended: nobody has to try
+    // again.
     const begin = `BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE ${this.tables.store} IN EXCLUSIVE MODE`
     try {
       await this.#looked.get(context)
@@ -90,5 +91,5 @@ function toldAs(code: UnavailableCode, error: unknown): unknown {
 
 function reasonOf(error: TidemarkError): string {
   if (sqlStateOf(error) === '42P01') return 'a table of the store does not exist'
-  return unavailableReasonOf(error, NAME)
+  return reasonIn(error, NAME)
 }

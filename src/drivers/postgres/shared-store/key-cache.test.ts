@@ -83,7 +83,7 @@ test('one query is under way at a time, and who comes meanwhile does not share i
   assert.equal(await later, null)
 })
 
-test('a failure is told to those who waited for it, and not remembered', async () => {
+test('a failure is reported to the waiting callers, and not cached', async () => {
   const { cache, queries } = heldStore()
   const refused = assert.rejects(cache.find(digest), /down/)
   await turn()

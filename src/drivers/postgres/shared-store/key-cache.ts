@@ -21,8 +21,9 @@ interface Waiting {
 }
 
 /**
- * Keys that were found a moment ago. One query is under way at a time, for all digests that came up meanwhile, so that a flood
- * of unknown keys costs the store one connection. Nothing is remembered of what was not found, or when asking failed.
+ * Keys that were found a moment ago. One query is under way at a time, for all digests that came up meanwhile, so that
+ * a flood of unknown keys costs the store one connection. Nothing is remembered of what was not found, or when asking
+ * failed.
  */
 export class KeyCache {
   readonly #findAll: (digests: readonly Uint8Array[]) => Promise<readonly (KeyRecord | null)[]>
@@ -62,7 +63,7 @@ export class KeyCache {
     await Promise.resolve()
     while (this.#waiting.size > 0) {
       const batch = [...this.#waiting.entries().take(MAX_BATCH)]
-      // Whoever comes from now on asks anew: the answer may be of a moment before.
+      // Later callers ask anew: the answer may be of a moment before.
       for (const [id] of batch) this.#waiting.delete(id)
       const asked = performance.now()
       const generation = this.#generation

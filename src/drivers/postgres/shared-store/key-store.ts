@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { KeyRecord, KeyStore, NewKey } from '../../../config/keys.ts'
+import { type KeyRecord, type KeyStore, type NewKey, type Rotation, rotated } from '../../../config/keys.ts'
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
 import type { Row, Session } from '../session.ts'
 import type { StoreConnection } from './connection.ts'
@@ -9,13 +9,14 @@ const DIGEST_BYTES = 32
 /** The beginning of the digest that finds a row; the rest is compared here, in constant time. */
 const PREFIX_BYTES = 8
 
-const COLUMNS = 'id, name, scope, historians, created_at, expires_at, revoked_at'
+const COLUMNS = 'id, name, scope, historians, created_at, expires_at, revoked_at, last_used_at'
 
 const UNAVAILABLE = 'KEYS_UNAVAILABLE'
 
 /**
- * Keys in PostgreSQL. A key that was found is believed for just under a second, counted from before the server was asked, so
- * that one that was revoked anywhere stops working within a second; one that was not found is asked for every time.
+ * Keys in PostgreSQL. A key that was found is believed for just under a second, counted from before the server was
+ * asked, so that one that was revoked anywhere stops working within a second; one that was not found is asked for every
+ * time.
  */
 export class PostgresKeyStore implements KeyStore {
   readonly #connection: StoreConnection
@@ -59,6 +60,42 @@ export class PostgresKeyStore implements KeyStore {
     return revoked
   }
 
+  async rotate(idOrName: string, replacement: NewKey, oldExpiresAt: number): Promise<Rotation | null> {
+    const { keys } = this.#connection.tables
+    if (idOrName.includes('\0')) return null
+    const rotation = await this.#connection.change(UNAVAILABLE, async (session) => {
+      const [row] = await session.query(
+        `SELECT ${COLUMNS} FROM ${keys} WHERE id = $1::text OR (name = $1::text AND revoked_at IS NULL)
+          ORDER BY id = $1::text DESC LIMIT 1`,
+        [idOrName],
+      )
+      const found = row === undefined ? null : recordOf(row)
+      const both = found === null ? null : rotated(found, replacement.record, oldExpiresAt)
+      if (both === null) return null
+      await session.query(`UPDATE ${keys} SET name = $2::text, expires_at = $3::bigint WHERE id = $1::text`, [
+        both.old.id,
+        both.old.name,
+        both.old.expiresAt,
+      ])
+      await this.#add(session, { record: both.replacement, digest: replacement.digest })
+      return both
+    })
+    this.#cache.forget()
+    return rotation
+  }
+
+  async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    const { keys } = this.#connection.tables
+    await this.#connection.change(UNAVAILABLE, (session) =>
+      session.query(
+        `UPDATE ${keys} SET last_used_at = used.at
+          FROM unnest($1::text[], $2::bigint[]) AS used (id, at)
+          WHERE ${keys}.id = used.id AND coalesce(last_used_at, 0) < used.at`,
+        [[...uses.keys()], [...uses.values()]],
+      ),
+    )
+  }
+
   async firstStartKeysMade(): Promise<boolean> {
     return this.#connection.read(UNAVAILABLE, (session) => this.#keysMade(session))
   }
@@ -88,7 +125,7 @@ export class PostgresKeyStore implements KeyStore {
     if (taken.length > 0) throw new TidemarkError('KEY_EXISTS', { name })
     await session.query(
       `INSERT INTO ${keys} (digest, ${COLUMNS})
-        VALUES ($1::bytea, $2::text, $3::text, $4::text, $5::text, $6::bigint, $7::bigint, $8::bigint)`,
+        VALUES ($1::bytea, $2::text, $3::text, $4::text, $5::text, $6::bigint, $7::bigint, $8::bigint, NULL)`,
       [
         Buffer.from(digest),
         id,
@@ -133,7 +170,16 @@ function isSame(stored: Uint8Array, digest: Uint8Array): boolean {
 }
 
 /** `null` for a row that somebody spoilt: it opens nothing. */
-function recordOf([id, name, scope, historians, createdAt, expiresAt, revokedAt]: Row): KeyRecord | null {
+function recordOf([
+  id,
+  name,
+  scope,
+  historians,
+  createdAt,
+  expiresAt,
+  revokedAt,
+  lastUsedAt,
+]: Row): KeyRecord | null {
   if (scope !== 'read' && scope !== 'write') return null
   const names = historians === null ? null : namesIn(historians!)
   if (historians !== null && names === null) return null
@@ -145,6 +191,7 @@ function recordOf([id, name, scope, historians, createdAt, expiresAt, revokedAt]
     createdAt: Number(createdAt),
     expiresAt: expiresAt === null ? null : Number(expiresAt),
     revokedAt: revokedAt === null ? null : Number(revokedAt),
+    ...(lastUsedAt !== null && { lastUsedAt: Number(lastUsedAt) }),
   }
 }
 

@@ -10,7 +10,7 @@ import { identifier } from '../text.ts'
 export interface StoreTables {
   readonly schemaName: string
   readonly schema: string
-  /** One row: version of the tables, and the state of keys and aliases. Whoever changes anything locks it. */
+  /** One row: version of the tables, and the state of keys and aliases. Every change locks it. */
   readonly store: string
   readonly keys: string
   readonly aliases: string
@@ -31,8 +31,8 @@ export function storeTables(schemaName: string): StoreTables {
 }
 
 /**
- * Makes or alters the tables, one list of statements for each version, in order. What was released stays as it is: a change
- * is a new entry at the end.
+ * Makes or alters the tables, one list of statements for each version, in order. What was released stays as it is: a
+ * change is a new entry at the end.
  */
 const MIGRATIONS: readonly ((tables: StoreTables) => readonly string[])[] = [
   ({ store, keys, aliases }) => [
@@ -67,13 +67,14 @@ const MIGRATIONS: readonly ((tables: StoreTables) => readonly string[])[] = [
     )`,
     `CREATE INDEX tidemark_aliases_deleted ON ${aliases} (change) WHERE tag IS NULL`,
   ],
+  ({ keys }) => [`ALTER TABLE ${keys} ADD COLUMN last_used_at bigint`],
 ]
 
 const VERSION = MIGRATIONS.length
 
 /**
- * Sees to it that the tables are there in the version wanted: any number of processes may do so at once, and one makes them.
- * HISTORIAN_UNAVAILABLE when a newer Tidemark made them, or when the user may not make them.
+ * Sees to it that the tables are there in the version wanted: any number of processes may do so at once, and one makes
+ * them. HISTORIAN_UNAVAILABLE when a newer Tidemark made them, or when the user may not make them.
  * @param name of the store in errors
  */
 export async function ensureStoreTables(

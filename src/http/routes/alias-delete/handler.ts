@@ -2,6 +2,7 @@ import { deleteAlias as remove } from '../../../aliases/requests.ts'
 import { aliasNameOf } from '../../alias-name.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import type { Route } from '../../route.ts'
+import { withinDeadline } from '../../within-deadline.ts'
 import { operation } from './schema.ts'
 
 export const deleteAlias: Route = {
@@ -11,9 +12,11 @@ export const deleteAlias: Route = {
   errors: 'array',
   operation,
   handler:
-    ({ aliasesFor }) =>
+    ({ aliasesFor, settings }) =>
     async (request, reply) => {
-      await remove(aliasNameOf(request), aliasesFor(callerOf(request).historians))
+      await withinDeadline(request, settings.limits.deadlineSeconds, 'WRITE_DEADLINE_EXCEEDED', () =>
+        remove(aliasNameOf(request), aliasesFor(callerOf(request).historians)),
+      )
       return reply.code(204).send()
     },
 }

@@ -6,7 +6,7 @@ export const operation: Operation = {
   group: 'Aliases',
   summary: 'Remove an alias',
   description:
-    'What it led to stays. Aliases that lead to it stay too, and lead nowhere. Durable before it is answered.',
+    'What it referred to stays. Aliases that refer to it stay too, and refer to nothing. Durable before it is answered.',
   parameters: [aliasName],
   answers: { 204: { description: 'It is gone.' } },
   errors: [404],

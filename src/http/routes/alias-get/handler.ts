@@ -2,6 +2,7 @@ import { getAlias as get } from '../../../aliases/requests.ts'
 import { aliasNameOf } from '../../alias-name.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import type { Route } from '../../route.ts'
+import { withinDeadline } from '../../within-deadline.ts'
 import { operation } from './schema.ts'
 
 export const getAlias: Route = {
@@ -11,7 +12,9 @@ export const getAlias: Route = {
   errors: 'array',
   operation,
   handler:
-    ({ aliasesFor }) =>
+    ({ aliasesFor, settings }) =>
     async (request) =>
-      get(aliasNameOf(request), aliasesFor(callerOf(request).historians)),
+      withinDeadline(request, settings.limits.deadlineSeconds, 'DEADLINE_EXCEEDED', () =>
+        get(aliasNameOf(request), aliasesFor(callerOf(request).historians)),
+      ),
 }

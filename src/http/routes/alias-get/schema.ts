@@ -4,8 +4,8 @@ import type { Operation } from '../../openapi/types.ts'
 export const operation: Operation = {
   id: 'getAlias',
   group: 'Aliases',
-  summary: 'What an alias leads to',
-  description: 'An alias that leads to a historian which the key may not see does not exist for it.',
+  summary: 'What an alias refers to',
+  description: 'An alias that refers to a historian which the key may not see does not exist for it.',
   parameters: [aliasName],
   answers: { 200: { description: 'The alias.', content: aliasContent } },
   errors: [404],

@@ -1,7 +1,7 @@
 import { listAliases as list } from '../../../aliases/requests.ts'
-import { withDeadline } from '../../../historian/deadline.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import type { Route } from '../../route.ts'
+import { withinDeadline } from '../../within-deadline.ts'
 import { operation } from './schema.ts'
 
 export const listAliases: Route = {
@@ -14,12 +14,9 @@ export const listAliases: Route = {
     const { deadlineSeconds } = settings.limits
     return async (request) => {
       const aliases = aliasesFor(callerOf(request).historians)
-      const deadline = withDeadline(request.gone, deadlineSeconds)
-      try {
-        return await list(request.query as Record<string, unknown>, aliases, { signal: deadline.signal })
-      } finally {
-        deadline.done()
-      }
+      return withinDeadline(request, deadlineSeconds, 'DEADLINE_EXCEEDED', (context) =>
+        list(request.query as Record<string, unknown>, aliases, context),
+      )
     }
   },
 }

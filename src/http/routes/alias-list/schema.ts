@@ -7,7 +7,7 @@ export const operation: Operation = {
   group: 'Aliases',
   summary: 'List the aliases',
   description:
-    'Those that lead only to historians which the key may see, by name. `/historian/search?historian=aliases` finds them by pattern.',
+    'Aliases that refer only to historians which the key may see, by name. `/historian/search?historian=aliases` finds them by pattern.',
   parameters: [
     {
       name: 'prefix',
@@ -24,7 +24,7 @@ export const operation: Operation = {
     {
       name: 'cursor',
       description: '`next` of the answer before, with the same prefix.',
-      schema: { type: 'string' },
+      schema: { type: 'string', minLength: 1 },
     },
   ],
   answers: {

@@ -7,9 +7,9 @@ const { name: _, ...sent } = aliasExample
 export const operation: Operation = {
   id: 'putAlias',
   group: 'Aliases',
-  summary: 'Make an alias, or let it lead elsewhere',
+  summary: 'Make an alias, or change what it refers to',
   description:
-    'The address must parse, and no alias may lead to itself by whatever way. What it leads to need not exist yet; what does not is named in `warnings`. Durable before it is answered, and changed everywhere at once.',
+    'The address must parse, and no alias may refer to itself, directly or through others. What it refers to need not exist yet; what does not is named in `warnings`. Durable before it is answered, and changed everywhere at once.',
   parameters: [aliasName],
   request: {
     schema: object(
@@ -18,7 +18,7 @@ export const operation: Operation = {
         description: { ...maybeText, description: 'Null when left out.' },
         units: { ...maybeText, description: 'Null when left out.' },
         name: {
-          type: 'string',
+          type: ['string', 'null'],
           description: 'May be sent back as it was read; the name in the path counts.',
         },
       },

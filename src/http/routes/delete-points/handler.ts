@@ -9,5 +9,6 @@ export const deletePoints: Route = {
   access: 'write',
   errors: 'array',
   operation,
+  counted: { field: 'ranges', limit: 'tags', code: 'LIMIT_TAGS' },
   handler: bodyCall(work),
 }

@@ -4,6 +4,7 @@ import { operation } from './schema.ts'
 export const live: Route = {
   method: 'GET',
   path: '/health/live',
+  isProbe: true,
   access: 'open',
   errors: 'array',
   operation,

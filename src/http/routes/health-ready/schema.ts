@@ -13,10 +13,14 @@ const content: Content = {
           {
             name: { type: 'string', description: 'Only with a valid key.' },
             type: { type: 'string', description: 'Kind of historian.' },
-            state: { type: 'string', enum: ['up', 'down'] },
+            state: {
+              type: 'string',
+              enum: ['up', 'degraded', 'down'],
+              description: '`degraded`: reads are answered, and changes fail.',
+            },
             reason: {
               type: 'string',
-              description: 'Why it is down, or what to look at although it is up; only with a valid key.',
+              description: 'Why it is not up, or what to look at although it is; only with a valid key.',
             },
             writable: { type: 'boolean' },
             durability: {
@@ -33,7 +37,7 @@ const content: Content = {
           },
           ['type', 'state', 'writable', 'durability', 'atomicWrites'],
         ),
-        'With a key, those that it may see.',
+        'With a key, the historians that it may see.',
       ),
     },
     ['status', 'historians'],
@@ -68,7 +72,10 @@ export const operation: Operation = {
   description:
     'For a readiness probe. `degraded` is still 200: the historians that are up are served, and a label or entry of one that is down says so. Historian names are shown only to a valid key, which is not needed otherwise. States are at most one second old.',
   answers: {
-    200: { description: '`ready`, or `degraded`: some historian is down.', content },
+    200: {
+      description: '`ready`, or `degraded`: some historian is down, or changes of one fail.',
+      content,
+    },
     503: {
       description: '`unavailable`: every historian is down, or the store of keys and aliases is.',
       content: { ...content, examples: {} },

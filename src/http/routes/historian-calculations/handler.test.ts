@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { get, LOCAL_KEY, READ_KEY, testService } from '../../../../test/http/service.ts'
-import type { Catalogue } from '../../../calc/catalogue.ts'
+import type { Catalogue } from '../../../calc/functions/catalogue.ts'
 import { SIGNATURES } from '../../../calc/functions/index.ts'
-import { VIRTUAL_HISTORIANS } from '../../../calc/virtual.ts'
+import { VIRTUAL_HISTORIANS } from '../../../calc/virtual/historians.ts'
 
 const { app } = testService()
 

@@ -1,4 +1,4 @@
-import { catalogue } from '../../../calc/catalogue.ts'
+import { catalogue } from '../../../calc/functions/catalogue.ts'
 import type { Route } from '../../route.ts'
 import { operation } from './schema.ts'
 

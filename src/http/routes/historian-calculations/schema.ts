@@ -1,5 +1,5 @@
-import { catalogue } from '../../../calc/catalogue.ts'
-import { SECTIONS } from '../../../calc/define-function.ts'
+import { catalogue } from '../../../calc/functions/catalogue.ts'
+import { SECTIONS } from '../../../calc/functions/define.ts'
 import { COMMON } from '../../openapi/schemas.ts'
 import { listOf, type Operation, object, type Schema } from '../../openapi/types.ts'
 
@@ -9,7 +9,7 @@ function sentence(description: string): Schema {
   return { type: 'string', description }
 }
 
-const KINDS = ['series', 'number', 'duration', 'anchor', 'window', 'offset', 'time', 'word']
+const KINDS = ['series', 'number', 'duration', 'anchor', 'window', 'window-anchor', 'offset', 'time', 'word']
 
 const parameter = object(
   {
@@ -19,6 +19,9 @@ const parameter = object(
     optional: { type: 'boolean' },
     repeat: { type: 'boolean', description: 'Takes one or more arguments; only the last parameter.' },
     words: listOf(text, 'What is allowed where the kind is `word`.'),
+    onlyWith: sentence(
+      'Needed with this word of a parameter before it, and not there without it; where this is left out it does not depend on one.',
+    ),
   },
   ['name', 'kind', 'takes', 'optional', 'repeat', 'words'],
 )

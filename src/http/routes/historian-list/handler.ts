@@ -1,6 +1,7 @@
 import { listHistorians as list } from '../../../historian/lists.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import type { Route } from '../../route.ts'
+import { withinDeadline } from '../../within-deadline.ts'
 import { operation } from './schema.ts'
 
 export const listHistorians: Route = {
@@ -9,5 +10,10 @@ export const listHistorians: Route = {
   access: 'read',
   errors: 'array',
   operation,
-  handler: () => async (request) => list(callerOf(request).historians, { signal: request.gone.signal }),
+  handler:
+    ({ settings }) =>
+    async (request) =>
+      withinDeadline(request, settings.limits.deadlineSeconds, 'DEADLINE_EXCEEDED', (context) =>
+        list(callerOf(request).historians, context),
+      ),
 }

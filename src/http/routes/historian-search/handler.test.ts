@@ -51,7 +51,7 @@ test('an unknown historian is 404, and so is one that the key may not see', asyn
 
 for (const query of [
   '?limit=0',
-  '?limit=10001',
+  '?limit=100001',
   '?limit=x',
   '?limit=',
   '?cursor=madeup',

@@ -1,6 +1,5 @@
 import { searchTags as search } from '../../../historian/search.ts'
-import { sendResult } from '../../body-call.ts'
-import { callerOf } from '../../plugins/authentication.ts'
+import { queryHandler } from '../../query-handler.ts'
 import type { Route } from '../../route.ts'
 import { operation } from './schema.ts'
 
@@ -10,12 +9,5 @@ export const searchTags: Route = {
   access: 'read',
   errors: 'array',
   operation,
-  handler: ({ settings }) => {
-    const { deadlineSeconds } = settings.limits
-    return async (request, reply) => {
-      const { historians } = callerOf(request)
-      const call = { historians, deadlineSeconds, signal: request.gone }
-      return sendResult(request, reply, await search(request.query as Record<string, unknown>, call))
-    }
-  },
+  handler: queryHandler(search),
 }

@@ -1,14 +1,29 @@
-import { COMMON } from '../../openapi/schemas.ts'
+import { COMMON, OPTIONAL_METADATA } from '../../openapi/schemas.ts'
 import { listOf, type Operation, object } from '../../openapi/types.ts'
 
 const maybeText = { type: ['string', 'null'] }
+
+/** A tag as a search lists it. */
+export const FOUND_TAG = object(
+  {
+    tagName: { type: 'string' },
+    qualifiedTagName: { type: 'string', description: 'Its address.' },
+    historianName: { type: 'string' },
+    description: maybeText,
+    units: maybeText,
+    stepped: { type: 'boolean' },
+    ...OPTIONAL_METADATA,
+    metadata: { type: 'object' },
+  },
+  ['tagName', 'qualifiedTagName', 'historianName', 'description', 'units', 'stepped', 'metadata'],
+)
 
 export const operation: Operation = {
   id: 'searchTags',
   group: 'Tags',
   summary: 'Search tags by name and description',
   description:
-    'Without regard to case. `*` stands for any text and `?` for one character, over the whole text; a pattern without them matches anywhere. In order of the addresses.',
+    'Without regard to case. Several words must all be found, each anywhere in name or description; a text in double quotes is one word as it stands. With `*` (any text) or `?` (one character) the text is one pattern over the whole name or description, spaces included. In order of the addresses.',
   parameters: [
     {
       name: 'historian',
@@ -18,20 +33,20 @@ export const operation: Operation = {
     },
     {
       name: 'search',
-      description: 'The pattern; all tags when left out.',
+      description: 'Words or a pattern; all tags when left out.',
       schema: { type: 'string' },
       example: 'FL*',
     },
     {
       name: 'limit',
       description: 'So many tags at most.',
-      schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 100 },
+      schema: { type: 'integer', minimum: 1, maximum: 100_000, default: 100 },
       example: 100,
     },
     {
       name: 'cursor',
       description: '`next` of the answer before, with the same historian and search.',
-      schema: { type: 'string' },
+      schema: { type: 'string', minLength: 1 },
     },
   ],
   answers: {
@@ -40,28 +55,7 @@ export const operation: Operation = {
       content: {
         schema: object(
           {
-            tags: listOf(
-              object(
-                {
-                  tagName: { type: 'string' },
-                  qualifiedTagName: { type: 'string', description: 'Its address.' },
-                  historianName: { type: 'string' },
-                  description: maybeText,
-                  units: maybeText,
-                  stepped: { type: 'boolean' },
-                  metadata: { type: 'object' },
-                },
-                [
-                  'tagName',
-                  'qualifiedTagName',
-                  'historianName',
-                  'description',
-                  'units',
-                  'stepped',
-                  'metadata',
-                ],
-              ),
-            ),
+            tags: listOf(FOUND_TAG),
             next: { type: 'string', description: 'Where to go on; left out when there are no more.' },
             ...COMMON,
           },

@@ -49,14 +49,14 @@ test('an address named __proto__ comes back as itself', async () => {
 test('a request that is refused as a whole has errors as an object', async () => {
   const { status, body } = await post(app, URL, { entries: [] })
   assert.equal(status, 400)
-  assert.deepEqual(body.errors, {})
+  assert.deepEqual(body.errors, { '*': body.message })
   assert.match(body.message, /entries/)
 })
 
 test('a read key may not create', async () => {
   const { status, body } = await post(app, URL, { entries: {} }, READ_KEY)
   assert.equal(status, 403)
-  assert.deepEqual(body.errors, {})
+  assert.deepEqual(body.errors, { '*': body.message })
   assert.equal(body.issues[0].code, 'KEY_READ_ONLY')
 })
 

@@ -7,7 +7,8 @@ export const createMetadata: Route = {
   method: 'POST',
   path: '/historian/metadata/create',
   access: 'write',
-  errors: 'object',
+  errors: 'entries',
   operation,
+  counted: { field: 'entries', limit: 'tags', code: 'LIMIT_TAGS' },
   handler: bodyCall(work),
 }

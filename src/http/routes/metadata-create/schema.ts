@@ -8,7 +8,7 @@ export const operation: Operation = {
   description:
     'An entry whose tag exists is overwritten only with `updateIfExists`, and otherwise has a sentence in `errors`; the other entries are handled.',
   request: {
-    schema: object({ entries: entriesSchema, updateIfExists: { type: 'boolean' } }, ['entries']),
+    schema: object({ entries: entriesSchema, updateIfExists: { type: ['boolean', 'null'] } }, ['entries']),
     examples: {
       create: {
         entries: {

@@ -9,5 +9,6 @@ export const deleteTags: Route = {
   access: 'write',
   errors: 'array',
   operation,
+  counted: { field: 'tags', limit: 'tags', code: 'LIMIT_TAGS' },
   handler: bodyCall(work),
 }

@@ -7,7 +7,8 @@ export const getMetadata: Route = {
   method: 'POST',
   path: '/historian/metadata/get',
   access: 'read',
-  errors: 'object',
+  errors: 'entries',
   operation,
+  counted: { field: 'tags', limit: 'tags', code: 'LIMIT_TAGS' },
   handler: bodyCall(work),
 }

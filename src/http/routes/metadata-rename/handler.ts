@@ -1,4 +1,4 @@
-import { renameTags as work } from '../../../write/corrections.ts'
+import { renameTags as work } from '../../../write/rename.ts'
 import { bodyCall } from '../../body-call.ts'
 import type { Route } from '../../route.ts'
 import { operation } from './schema.ts'
@@ -9,5 +9,6 @@ export const renameTags: Route = {
   access: 'write',
   errors: 'array',
   operation,
+  counted: { field: 'renames', limit: 'tags', code: 'LIMIT_TAGS' },
   handler: bodyCall(work),
 }

@@ -8,7 +8,7 @@ export const operation: Operation = {
   description:
     'Replaces the metadata of each tag; fields left out are reset. An entry whose tag does not exist is created only with `createIfMissing`, and otherwise has a sentence in `errors`; the other entries are handled.',
   request: {
-    schema: object({ entries: entriesSchema, createIfMissing: { type: 'boolean' } }, ['entries']),
+    schema: object({ entries: entriesSchema, createIfMissing: { type: ['boolean', 'null'] } }, ['entries']),
     examples: {
       update: {
         entries: { 'local/FLOW': { description: 'Flow of pump 1', units: 'l/s', stepped: false } },

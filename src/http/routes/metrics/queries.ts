@@ -28,8 +28,9 @@ function isQueries(metric: object): metric is SentQueries {
 }
 
 /**
- * What the servers of connected historians were sent, as text for Prometheus. Names are configuration, and metrics need no
- * key by default: a historian that the asker may not name is counted with the others of its type, its name left empty.
+ * What the servers of connected historians were sent, as text for Prometheus. Names are configuration, and metrics need
+ * no key by default: a historian that the asker may not name is counted with the others of its type, its name left
+ * empty.
  */
 export async function printQueries(
   historians: readonly Historian[],

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { LOCAL_KEY, post, READ_KEY, seed, testService } from '../../../../test/http/service.ts'
 import { SlowHistorian } from '../../../../test/http/slow-historian.ts'
 import { DEFAULT_LIMITS } from '../../../config/settings.ts'
-import { REQUEST_TYPES } from '../../../multi/request-types.ts'
+import { REQUEST_TYPES } from '../../../multi/requests/table.ts'
 import { DOCUMENTED_TYPES } from './schema.ts'
 
 const { app } = testService({ settings: { limits: { ...DEFAULT_LIMITS, requestedPoints: 5_000 } } })
@@ -11,7 +11,7 @@ test.before(() => seed(app))
 const URL = '/historian/multi/'
 const current = { type: 'CURRENT_POINT', tag: 'local/FLOW' }
 
-test('labels are answered with a read key, those that are wrong under errors', async () => {
+test('labels are answered with a read key, invalid ones under errors', async () => {
   const requests = {
     level: { type: 'CURRENT_POINT', tag: 'local/TANK_LEVEL' },
     none: { ...current, tag: 'local/NONE' },

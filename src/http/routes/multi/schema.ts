@@ -1,7 +1,11 @@
+import { AGGREGATE_WORDS } from '../../../multi/requests/aggregate-words.ts'
+import { MOST_COLUMNS } from '../../../multi/requests/plot.ts'
+import { MOST_THRESHOLDS } from '../../../multi/requests/raw-details.ts'
 import { COMMON } from '../../openapi/schemas.ts'
 import { listOf, mapOf, type Operation, object, type Schema, shared } from '../../openapi/types.ts'
 
 const time = shared('Timestamp')
+const optionalTime = shared('OptionalTimestamp')
 const count = (description: string): Schema => ({ type: ['integer', 'null'], minimum: 1, description })
 const word = (words: readonly string[], description: string): Schema => ({
   type: ['string', 'null'],
@@ -13,18 +17,52 @@ const interval: Schema = {
   description: 'A duration such as `10s`, `1h`, `1d` or `1mo`; a number is milliseconds.',
 }
 const aggregates: Schema = {
-  ...listOf({ type: 'string' }),
+  ...listOf({ type: 'string', enum: [...AGGREGATE_WORDS] }),
   type: ['array', 'null'],
   minItems: 1,
+  description: 'Taken in any case; the first fourteen when left out.',
+}
+const anchor: Schema = {
+  type: ['string', 'null'],
   description:
-    'MIN, MAX, AVG, MEDIAN, VAR, STDDEV, FIRST, LAST, SUM, RANGE, COUNT, NUMGOOD, NUMBAD, TIMEAVG, in any case; all when left out.',
+    'With interval: the local time at which windows begin, such as `06:00`; for weeks also `sunday 06:00`, for months `15 06:00`, for years `10-01 06:00`.',
+}
+const whole: Schema = {
+  type: ['boolean', 'null'],
+  description:
+    'With interval: widens the range to whole windows instead of cutting the first and the last one.',
+}
+const per: Schema = {
+  type: ['string', 'number', 'null'],
+  description:
+    'Time unit of the rate that TOTAL adds up, such as `1s`, `1min`, `1h` or `1d`; needed with TOTAL.',
 }
 const boundary = (side: string, otherwise: string): Schema =>
   word(
     ['INCLUDE', 'EXCLUDE', 'NEAREST', 'INTERPOLATED'],
     `What stands at the ${side} boundary; ${otherwise} when left out. NEAREST adds the nearest raw point outside, INTERPOLATED a point exactly on it.`,
   )
-const range = { from: time, to: time }
+const to = {
+  ...optionalTime,
+  description: 'The `now` of the call when left out.',
+}
+const range = { from: time, to }
+const maxGap: Schema = {
+  type: ['string', 'number', 'null'],
+  description:
+    'How long good points of the stored tags are good for, in place of `maxGap` of their metadata: a duration of a fixed length above 0, or milliseconds.',
+  examples: ['5min'],
+}
+
+const cursor: Schema = {
+  type: ['string', 'null'],
+  description:
+    '`next` of the page before; the range, and all else that says where it goes on, then comes from it.',
+}
+const length = (description: string): Schema => ({
+  ...interval,
+  description: `${description} A duration of a fixed length such as \`10s\`, \`1h\` or \`1d\`, which is 24 hours; a number is milliseconds.`,
+})
 
 /** The details of each request type, as the reference shows them. */
 const DETAILS: { readonly [type: string]: { readonly schema: Schema; readonly isOptional?: boolean } } = {
@@ -32,18 +70,18 @@ const DETAILS: { readonly [type: string]: { readonly schema: Schema; readonly is
     isOptional: true,
     schema: object({
       now: {
-        ...time,
+        ...optionalTime,
         description:
           'The last point strictly before it; without it the last at or before the `now` of the call.',
       },
     }),
   },
-  HISTORICAL_POINT: { schema: object({ at: time }, ['at']) },
+  HISTORICAL_POINT: { schema: object({ at: time, maxGap }, ['at']) },
   INTERPOLATED_POINTS: {
-    schema: object({ ...range, count: count('1000 when left out; not together with interval.'), interval }, [
-      'from',
-      'to',
-    ]),
+    schema: object(
+      { ...range, count: count('1000 when left out; not together with interval.'), interval, maxGap },
+      ['from'],
+    ),
   },
   RAW_POINTS: {
     schema: object({
@@ -52,9 +90,24 @@ const DETAILS: { readonly [type: string]: { readonly schema: Schema; readonly is
       leftBoundary: boundary('left', 'INCLUDE'),
       rightBoundary: boundary('right', 'EXCLUDE'),
       order: word(['asc', 'desc'], '`asc` when left out; `desc` is newest first.'),
-      cursor: {
-        type: ['string', 'null'],
-        description: '`next` of the page before; everything but maxPoints then comes from it.',
+      last: count(
+        'The newest points before `to`, in place of from, maxPoints and cursor; boundaries are ignored.',
+      ),
+      cursor,
+      compared: {
+        ...object(
+          {
+            thresholds: { ...listOf({ type: 'number' }), minItems: 1, maxItems: MOST_THRESHOLDS },
+            maxGap: {
+              ...maxGap,
+              description: 'How long good points are good for; without limit when left out.',
+            },
+          },
+          ['thresholds'],
+        ),
+        type: ['object', 'null'],
+        description:
+          'Leaves out points of a stored tag that make no difference to whether its signal is above, on or below each threshold.',
       },
     }),
   },
@@ -62,12 +115,74 @@ const DETAILS: { readonly [type: string]: { readonly schema: Schema; readonly is
   POINT_BEFORE_OR_AT: { schema: object({ at: time }, ['at']) },
   POINT_AFTER: { schema: object({ at: time }, ['at']) },
   POINT_AFTER_OR_AT: { schema: object({ at: time }, ['at']) },
-  ADJACENT_POINTS: { schema: object({ at: time }, ['at']) },
-  AGGREGATED_POINTS: { schema: object({ ...range, aggregates }, ['from', 'to']) },
+  ADJACENT_POINTS: { schema: object({ at: time, maxGap }, ['at']) },
+  AGGREGATED_POINTS: { schema: object({ ...range, aggregates, per, maxGap }, ['from']) },
   MULTIPLE_AGGREGATED_POINTS: {
     schema: object(
-      { ...range, aggregates, count: count('So many equal windows; this or interval.'), interval },
-      ['from', 'to'],
+      {
+        ...range,
+        aggregates,
+        per,
+        count: count('So many equal windows; this or interval.'),
+        interval,
+        anchor,
+        whole,
+        maxGap,
+      },
+      ['from'],
+    ),
+  },
+  INTERVALS: {
+    schema: object(
+      {
+        ...range,
+        minDuration: length('Shorter intervals are left out, unless they are open.'),
+        mergeWithin: length('Pauses of 0 up to this long do not end an interval.'),
+        maxIntervals: count('1000 when left out.'),
+        cursor,
+        aggregatesOf: {
+          type: ['string', 'null'],
+          description: 'A tag or calculation whose aggregates over each interval are given with it.',
+        },
+        aggregates,
+        per,
+        maxGap,
+      },
+      ['from'],
+    ),
+  },
+  GAPS: {
+    schema: object(
+      {
+        ...range,
+        longerThan: {
+          ...length('Shorter gaps, and those just as long, are left out.'),
+          type: ['string', 'number'],
+        },
+        maxIntervals: count('1000 when left out.'),
+        cursor,
+        maxGap,
+      },
+      ['from', 'longerThan'],
+    ),
+  },
+  PLOT: {
+    schema: object(
+      {
+        ...range,
+        width: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MOST_COLUMNS,
+          description: 'Columns of the chart: pixels, usually.',
+        },
+        fallback: word(
+          ['interpolated'],
+          'Where the raw points are more than the call may read: refused, or as many interpolated points as columns.',
+        ),
+        maxGap,
+      },
+      ['from', 'width'],
     ),
   },
 }
@@ -75,8 +190,15 @@ const DETAILS: { readonly [type: string]: { readonly schema: Schema; readonly is
 /** The request types that the reference describes, in its order. */
 export const DOCUMENTED_TYPES: readonly string[] = Object.keys(DETAILS)
 
-const request: Schema = {
-  oneOf: Object.entries(DETAILS).map(([type, { schema, isOptional }]) =>
+/** `RawPointsRequest` of RAW_POINTS. */
+function requestName(type: string): string {
+  const words = type.split('_').map((word) => word[0]! + word.slice(1).toLowerCase())
+  return `${words.join('')}Request`
+}
+
+const REQUESTS: { readonly [name: string]: Schema } = Object.fromEntries(
+  Object.entries(DETAILS).map(([type, { schema, isOptional }]) => [
+    requestName(type),
     object(
       {
         type: { type: 'string', const: type },
@@ -89,30 +211,65 @@ const request: Schema = {
       },
       isOptional ? ['type', 'tag'] : ['type', 'tag', 'details'],
     ),
-  ),
+  ]),
+)
+const request: Schema = {
+  oneOf: Object.keys(REQUESTS).map(shared),
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(
+      DOCUMENTED_TYPES.map((type) => [type, `#/components/schemas/${requestName(type)}`]),
+    ),
+  },
 }
 
 const points: Schema = { oneOf: [listOf(shared('Point')), shared('PointColumns')] }
 const maybePoint: Schema = { oneOf: [shared('Point'), { type: 'null' }] }
-const result: Schema = {
-  oneOf: [
-    object({ dataPoint: shared('Point') }, ['dataPoint']),
-    object(
-      {
-        dataPoints: points,
-        truncated: { type: 'boolean', description: 'RAW_POINTS: whether there are more.' },
-        next: { type: 'string', description: 'RAW_POINTS, when truncated: the cursor of the next page.' },
+const RESULTS: { readonly [name: string]: Schema } = {
+  PointResult: object({ dataPoint: shared('Point') }, ['dataPoint']),
+  PointsResult: object(
+    {
+      dataPoints: points,
+      sampled: {
+        type: ['boolean', 'string'],
+        enum: [true, false, 'interpolated'],
+        description: 'Of PLOT: whether raw points of the range were left out, or all are interpolated.',
       },
-      ['dataPoints'],
-    ),
-    object({ before: maybePoint, at: maybePoint, after: maybePoint }, ['before', 'at', 'after']),
-    object({ aggregates: listOf(shared('Aggregates')) }, ['aggregates']),
-  ],
+      enumDictionary: {
+        ...mapOf({ type: 'string' }, 'Of RAW_POINTS of a tag with `states`: their names by number.'),
+        examples: [{ '0': 'Closed', '1': 'Open' }],
+      },
+    },
+    ['dataPoints'],
+  ),
+  AdjacentPointsResult: object({ before: maybePoint, at: maybePoint, after: maybePoint }, [
+    'before',
+    'at',
+    'after',
+  ]),
+  AggregatesResult: object(
+    { aggregates: { oneOf: [listOf(shared('Aggregates')), shared('AggregateColumns')] } },
+    ['aggregates'],
+  ),
+  IntervalsResult: object(
+    {
+      intervals: {
+        oneOf: [
+          listOf(shared('Interval')),
+          listOf(shared('Gap')),
+          shared('IntervalColumns'),
+          shared('GapColumns'),
+        ],
+      },
+    },
+    ['intervals'],
+  ),
 }
+const result: Schema = { oneOf: Object.keys(RESULTS).map(shared) }
 
 const countOf = { type: 'integer', minimum: 0 }
 const totals = { requestedPoints: countOf, effectiveTags: countOf, load: countOf, aggregateWindows: countOf }
-const explain: Schema = {
+const Explain: Schema = {
   ...object(
     {
       allowed: { type: 'boolean' },
@@ -139,6 +296,7 @@ const explain: Schema = {
 
 export const operation: Operation = {
   id: 'multi',
+  schemas: { ...REQUESTS, ...RESULTS, Explain },
   group: 'Points',
   summary: 'Read any set of data in one call',
   description:
@@ -147,14 +305,10 @@ export const operation: Operation = {
     schema: object(
       {
         now: {
-          ...time,
-          type: ['string', 'number', 'null'],
+          ...optionalTime,
           description: 'Reference time of the call; the wall clock when left out.',
         },
-        timeZone: {
-          type: ['string', 'null'],
-          description: 'IANA zone id; the zone of the service when left out.',
-        },
+        timeZone: shared('TimeZone'),
         requests: mapOf(request, 'Requests by label.'),
         format: word(['points', 'columns'], 'How `dataPoints` are written; `points` when left out.'),
         explain: { type: ['boolean', 'null'], description: 'Only says what the call would need.' },
@@ -217,9 +371,17 @@ export const operation: Operation = {
         schema: object(
           {
             results: mapOf(result, 'By label.'),
+            next: mapOf(
+              { type: 'string' },
+              'RAW_POINTS, INTERVALS, GAPS: the cursor of each label that has more; left out without any.',
+            ),
+            missing: mapOf(
+              listOf(object({ from: { type: 'string' }, to: { type: 'string' } }, ['from', 'to'])),
+              'RAW_POINTS of a damaged tag: [from, to) of which points may be missing; left out without any.',
+            ),
             errors: mapOf({ type: 'string' }, 'By label; empty when all were answered.'),
             now: { type: 'string', description: 'The reference time used.' },
-            explain,
+            explain: shared('Explain'),
             ...COMMON,
           },
           ['results', 'errors', 'now'],

@@ -1,3 +1,4 @@
+import { sendExplorer } from '../../plugins/explorer.ts'
 import type { Route } from '../../route.ts'
 import { operation } from './schema.ts'
 
@@ -9,6 +10,6 @@ export const root: Route = {
   operation,
   handler:
     ({ settings }) =>
-    async (_request, reply) =>
-      reply.redirect(`${settings.server.basePath}/docs`, 302),
+    (_request, reply) =>
+      sendExplorer(settings.server.basePath, reply),
 }

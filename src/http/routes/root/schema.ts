@@ -3,7 +3,8 @@ import type { Operation } from '../../openapi/types.ts'
 export const operation: Operation = {
   id: 'root',
   group: 'Service',
-  summary: 'The way to the rendered reference',
-  description: 'A browser that opens the service without a path is sent on.',
-  answers: { 302: { description: 'To `/docs`.', headers: { Location: 'The page.' } } },
+  summary: 'The explorer, a page for browsers',
+  description:
+    'Trends of tags and calculations, for people. The page holds nothing of any historian: it asks for a key and reads with it over this interface.',
+  answers: { 200: { description: 'The page.', mediaType: 'text/html' } },
 }

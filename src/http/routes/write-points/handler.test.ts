@@ -31,6 +31,7 @@ test('any issue means 400, a sentence for each, and nothing written', async () =
     tag: 'local/B',
     index: 0,
     input: 'soonish',
+    suggestions: ['2026-04-22T10:00:00Z', '2 hours ago'],
   })
   const { body: found } = await post(app, '/historian/metadata/get', { tags: ['local/NEW'] })
   assert.deepEqual(found.errors, { 'local/NEW': 'Tag local/NEW does not exist' })

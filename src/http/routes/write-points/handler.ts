@@ -1,9 +1,8 @@
 import { PointsReader } from '../../../write/body/points-reader.ts'
-import type { WriteCall } from '../../../write/call.ts'
-import { writePoints as writeParsedPoints, writePlainPoints } from '../../../write/write-points.ts'
+import { writeBody } from '../../../write/write-points.ts'
 import type { Body } from '../../body-bytes.ts'
-import { bodyCall } from '../../body-call.ts'
-import { parseJson } from '../../plugins/json-bodies.ts'
+import { type BodyWork, bodyCall } from '../../body-call.ts'
+import { holdValues } from '../../plugins/json-bodies.ts'
 import type { Route } from '../../route.ts'
 import { operation } from './schema.ts'
 
@@ -13,15 +12,17 @@ export const writePoints: Route = {
   access: 'write',
   errors: 'array',
   operation,
+  counted: { field: 'points', limit: 'tags', code: 'LIMIT_TAGS' },
   takesBytes: true,
   handler: (parts) => {
     const reader = new PointsReader()
-    const work = async (body: unknown, call: WriteCall) => {
+    const { maxBytesInWork } = parts.settings.server
+    const work: BodyWork = async (body, call, request) => {
       const { bytes } = body as Body
       const release = () => (body as Body).release()
+      const hold = (values: number) => holdValues(values, bytes.length, request.work, maxBytesInWork)
       try {
-        const written = await writePlainPoints(bytes, call, reader, release)
-        return written ?? writeParsedPoints(parseJson(bytes), call)
+        return await writeBody(bytes, call, reader, release, hold)
       } finally {
         release()
       }

@@ -6,7 +6,7 @@ export const operation: Operation = {
   group: 'Points',
   summary: 'Write points to many tags',
   description:
-    'All points of the request are written, or none: every check over the whole request comes first, and any issue means that nothing was written and no tag made. A point at a time that the tag has already replaces it. The answer comes when the points are durable. 503 says for each historian whether it took its points; writing the same request again is always safe.',
+    'All points of the request are written, or none: every check over the whole request comes first, and any issue means that nothing was written and no tag made. Points that are older than their tag keeps (POINT_TOO_OLD, with `tooOld` as their number) alone are left out, and all others written. A point at a time that the tag has already replaces it. The answer comes when the points are durable. 503 says for each historian whether it took its points; writing the same request again is always safe.',
   request: {
     schema: object(
       {
@@ -16,10 +16,10 @@ export const operation: Operation = {
         ),
         createTags: { type: 'boolean', description: 'Whether missing tags are made; false when left out.' },
         now: {
-          ...shared('Timestamp'),
+          ...shared('OptionalTimestamp'),
           description: 'What relative times count from; the wall clock when left out.',
         },
-        timeZone: { type: ['string', 'null'], description: 'Zone of times that name none.' },
+        timeZone: shared('TimeZone'),
       },
       ['points'],
     ),
@@ -53,7 +53,7 @@ export const operation: Operation = {
       },
     },
     400: {
-      description: 'There were issues; nothing was written.',
+      description: 'There were issues; nothing was written, or with `tooOld` all but so many points.',
       content: {
         schema: shared('Error'),
         examples: {
@@ -67,6 +67,22 @@ export const operation: Operation = {
                 tag: 'lab/FLOW',
               },
             ],
+          },
+          tooOld: {
+            message: 'All points written, but for those that are too old',
+            errors: [
+              'Point of tag local/FLOW at 2026-01-15T10:00:00.000Z is too old: the oldest time that is taken is 2026-01-16T00:00:00.000Z',
+            ],
+            issues: [
+              {
+                code: 'POINT_TOO_OLD',
+                message:
+                  'Point of tag local/FLOW at 2026-01-15T10:00:00.000Z is too old: the oldest time that is taken is 2026-01-16T00:00:00.000Z',
+                tag: 'local/FLOW',
+                index: 0,
+              },
+            ],
+            tooOld: 1,
           },
         },
       },

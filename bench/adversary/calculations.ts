@@ -1,0 +1,130 @@
+import type { Attack, Call } from './attack.ts'
+import { START_MS } from './plant.ts'
+
+/** As deep as the grammar takes calls, and as long as it takes a text. */
+const MOST_LEVELS = 50
+const MOST_CHARACTERS = 10_000
+
+/** One level around a calculation. */
+const WRAPPERS: Readonly<Record<string, (inner: string) => string>> = {
+  ADD: (x) => `ADD(${x},1)`,
+  ADD_TWICE: (x) => `ADD(${x},${x})`,
+  THRESHOLD: (x) => `THRESHOLD(${x},0,1,0)`,
+  THRESHOLD_BRANCHES: (x) => `THRESHOLD(1,0,${x},${x})`,
+  IFEQUALS: (x) => `IFEQUALS(${x},1,2,3)`,
+  LOWPASS: (x) => `LOWPASS(${x},60)`,
+  HIGHPASS: (x) => `HIGHPASS(${x},60)`,
+  EPOCH_MS: (x) => `EPOCH_MS(${x})`,
+  TIMESHIFT: (x) => `TIMESHIFT(${x},-1h)`,
+  POINTINTIME: (x) => `POINTINTIME(${x},yesterday)`,
+  NOBAD: (x) => `NOBAD(${x})`,
+  STEPPEDRAW: (x) => `STEPPEDRAW(${x})`,
+  TOTALISE: (x) => `TOTALISE(${x},1h,BEGIN_DAY,1h)`,
+  TOTALISE_DAY: (x) => `TOTALISE(${x},DAY,BEGIN_DAY,1h)`,
+  TOTALISERAW: (x) => `TOTALISERAW(${x},DAY,BEGIN_DAY,1h)`,
+  SLIDINGAGG: (x) => `SLIDINGAGG(${x},DIFF,1h)`,
+  SLIDINGAGG_MAX: (x) => `SLIDINGAGG(${x},MAX,7m)`,
+  WINDOWAGG: (x) => `WINDOWAGG(${x},AVG,1h)`,
+}
+
+const LEAVES: Readonly<Record<string, string>> = {
+  siggen: 'siggen/sin1@60',
+  dates: 'dates/DAY_UTC',
+  stored: 'local/T1',
+}
+
+const FROM = new Date(START_MS + 3_600_000).toISOString()
+const TO = new Date(START_MS + 5 * 3_600_000).toISOString()
+
+/** Each request type over a moderate range. */
+const TYPES: Readonly<Record<string, object>> = {
+  CURRENT_POINT: {},
+  HISTORICAL_POINT: { at: TO },
+  INTERPOLATED_POINTS: { from: FROM, to: TO, count: 1_000 },
+  RAW_POINTS: { from: FROM, to: TO, maxPoints: 1_000 },
+  POINT_BEFORE: { at: TO },
+  POINT_AFTER_OR_AT: { at: FROM },
+  ADJACENT_POINTS: { at: TO },
+  AGGREGATED_POINTS: { from: FROM, to: TO },
+  MULTIPLE_AGGREGATED_POINTS: { from: FROM, to: TO, count: 100 },
+}
+
+function ask(type: string, tag: string, details: object): Call {
+  const body = JSON.stringify({ now: TO, requests: { a: { type, tag, details } } })
+  return { method: 'POST', path: '/historian/multi', body: Buffer.from(body) }
+}
+
+/** A leaf with so many levels around it, as far as the grammar takes them. */
+function nested(wrap: (inner: string) => string, leaf: string, levels: number): string {
+  let text = leaf
+  for (let level = 0; level < levels; level++) {
+    const next = wrap(text)
+    if (next.length > MOST_CHARACTERS - 5) break
+    text = next
+  }
+  return `calc/${text}`
+}
+
+function widest(name: string): string {
+  const parts: string[] = []
+  for (let length = 0, i = 0; length < MOST_CHARACTERS - 40; i++) {
+    const part = i % 2 === 0 ? `siggen/sin${i % 90}@${60 + i}` : `local/T${i % 64}`
+    parts.push(part)
+    length += part.length + 1
+  }
+  return `calc/${name}(${parts.join()})`
+}
+
+/**
+ * Every function to the limit of the grammar over every kind of leaf; all request types at once, each in a call of its
+ * own.
+ */
+export function calculationAttacks(): readonly Attack[] {
+  const attacks: Attack[] = []
+  for (const [name, wrap] of Object.entries(WRAPPERS)) {
+    for (const [kind, leaf] of Object.entries(LEAVES)) {
+      const tag = nested(wrap, leaf, MOST_LEVELS)
+      const calls = Object.entries(TYPES).map(([type, details]) => ask(type, tag, details))
+      attacks.push({ name: `nested/${name}/${kind}`, calls })
+    }
+  }
+  for (const name of ['ADD', 'MEDIAN']) {
+    const calls = Object.entries(TYPES).map(([type, details]) => ask(type, widest(name), details))
+    attacks.push({ name: `wide/${name}`, calls })
+  }
+  const year = { from: '2025-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' }
+  const longest = { from: '1700-01-01T00:00:00Z', to: '2199-12-31T00:00:00Z' }
+  const signal = 'siggen/sin1@60'
+  attacks.push(
+    {
+      name: 'grids/100000-points-of-a-signal',
+      calls: [ask('INTERPOLATED_POINTS', signal, { ...longest, count: 100_000 })],
+    },
+    {
+      name: 'grids/100000-windows-of-a-signal',
+      calls: [ask('MULTIPLE_AGGREGATED_POINTS', signal, { ...year, count: 100_000 })],
+    },
+    {
+      name: 'grids/100000-windows-of-a-stored-tag',
+      calls: [ask('MULTIPLE_AGGREGATED_POINTS', 'local/T1', { ...year, count: 100_000 })],
+    },
+    { name: 'ranges/500-years-of-a-second', calls: [ask('AGGREGATED_POINTS', 'siggen/sin1@1', longest)] },
+    {
+      name: 'ranges/500-years-of-days',
+      calls: [ask('RAW_POINTS', 'dates/DAY_UTC', { ...longest, maxPoints: 100_000 })],
+    },
+    {
+      name: '64-at-once/SLIDINGAGG',
+      calls: Array.from({ length: 64 }, () =>
+        ask('HISTORICAL_POINT', nested(WRAPPERS.SLIDINGAGG!, 'siggen/sin1@60', 3), { at: TO }),
+      ),
+    },
+    {
+      name: '64-at-once/100000-interpolated-points',
+      calls: Array.from({ length: 64 }, () =>
+        ask('INTERPOLATED_POINTS', 'local/T1', { from: FROM, to: TO, count: 100_000 }),
+      ),
+    },
+  )
+  return attacks
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { parseTag } from '../../grammar/parser.ts'
+import type { FindPoint } from '../../series/reads.ts'
+import { instantFromUs, US_PER_HOUR, US_PER_MINUTE } from '../../time/instant.ts'
+import { UTC } from '../../time/zone.ts'
+import { SIGNATURES } from '../functions/index.ts'
+import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../graph/array-source.fixture.ts'
+import { seriesOf, type TestSeries } from '../graph/series.fixture.ts'
+import { isGoodPoint } from './find-point.ts'
+
+/** Good for an hour, BAD for eleven, good for an hour, by the second; the line through the BAD ones crosses 5. */
+const NOW = instantFromUs(1_768_478_400_000_000)
+const BAD_FROM = NOW - 12 * US_PER_HOUR
+const BAD_TO = NOW - US_PER_HOUR
+const SECOND = 1_000_000
+const rows: Row[] = []
+for (let time = NOW - 13 * US_PER_HOUR; time <= NOW; time += SECOND) {
+  const isBad: boolean = time >= BAD_FROM && time < BAD_TO
+  const value = isBad ? 777 : time < BAD_FROM ? 1 : 9
+  rows.push([time, value, isBad])
+}
+
+/** Two good points among the BAD ones, so that inputs have good points where others have BAD ones. */
+const other = rows.map(([time, value, bad], i): Row => {
+  return [time, value + 1, bad === true && i !== 9_000 && i !== 30_000]
+})
+
+type Tags = Readonly<Record<string, readonly Row[]>>
+
+const TAGS: Tags = { LINE: rows, STEPS: rows, OTHER: other, EMPTY: [] }
+
+function make(
+  text: string,
+  pushDowns: 'all' | 'none',
+  tags = TAGS,
+): { series: TestSeries; source: ArraySource } {
+  const source = new ArraySource(new Map(Object.entries(tags).map(([name, rows]) => [name, columnsOf(rows)])))
+  const options = { signatures: SIGNATURES, defaultHistorian: null, now: NOW, zone: UTC }
+  const range = { from: NOW, to: NOW }
+  const context = { source, now: NOW, zone: UTC, range }
+  const tree = parseTag(`calc/${text}`, options)
+  const series = seriesOf(tree, context, ({ name }) => storedTag(name, name === 'STEPS', pushDowns))
+  return { series, source }
+}
+
+/** The same found by reading all raw points: the reference. */
+async function goodByReading(text: string, find: FindPoint, at: number, tags = TAGS): Promise<unknown> {
+  const { series } = make(text, 'all', tags)
+  const from = instantFromUs(NOW - 240 * US_PER_HOUR)
+  const to = instantFromUs(NOW + 240 * US_PER_HOUR)
+  const { points } = await series.rawPoints({ from, to, order: 'asc', limit: 1_000_000 })
+  const good = Array.from(points.times, (time, i) => ({
+    time: instantFromUs(time),
+    value: points.values[i]!,
+    bad: points.statuses[i] !== 0,
+  })).filter(isGoodPoint)
+  if (find === 'before') return good.findLast(({ time }) => time < at) ?? null
+  return good.find(({ time }) => time > at) ?? null
+}
+
+const CALCULATIONS = [
+  'THRESHOLD(STEPS, 5, 1, 0)',
+  'THRESHOLD(LINE, 5, 1, 0)',
+  'THRESHOLD(LINE, 100, 1, 0)',
+  'IFEQUALS(LINE, 5, 1, 0, 0.5)',
+  'IFEQUALS(STEPS, 9, STEPS, 0)',
+  'THRESHOLD(NEG(LINE), -5, LINE, 3)',
+  'THRESHOLD(LINE, OTHER, 1, 0)',
+  'ADD(LINE, 1)',
+  'ADD(LINE, OTHER)',
+  'MEAN(STEPS, OTHER)',
+  'ROUND(MUL(LINE, OTHER), 1)',
+  'SUB(LINE, EMPTY)',
+  'THRESHOLD(EMPTY, LINE, 1, 0)',
+  'STEPPED(ADD(LINE, 1))',
+  'EPOCH_MS(ADD(STEPS, 1))',
+  'TIMESHIFT(ADD(STEPS, 1), -1s)',
+].map((text) => text.replaceAll(/LINE|STEPS|OTHER|EMPTY/g, 'h/$&'))
+
+describe('the search for a good raw point', () => {
+  for (const text of CALCULATIONS) {
+    for (const [find, at] of [
+      ['before', BAD_TO],
+      ['before', BAD_FROM + 5 * US_PER_HOUR + 17],
+      ['after', BAD_FROM],
+      ['after', BAD_TO - 20 * US_PER_MINUTE],
+    ] as const) {
+      for (const pushDowns of ['all', 'none'] as const) {
+        test(`${find} ${(at - BAD_FROM) / US_PER_MINUTE} minutes of BAD points in ${text}, push-downs: ${pushDowns}`, async () => {
+          const { series, source } = make(`NOBAD(${text})`, pushDowns)
+          const place = { find, at: instantFromUs(at) }
+          const estimated = costOf(series.estimate([{ kind: 'point', ...place }]), source)
+          assert.deepEqual(await series.rawPoint(find, place.at), await goodByReading(text, find, at))
+          assert.ok(
+            source.crossed <= estimated,
+            `${source.crossed} points crossed, ${estimated} were estimated`,
+          )
+          assert.ok(source.crossed <= 60, `${source.crossed} points crossed`)
+        })
+      }
+    }
+  }
+})
+
+const WRAPS: readonly ((x: string, y: string) => string)[] = [
+  (x, y) => `ADD(${x}, ${y})`,
+  (x) => `NEG(${x})`,
+  (x) => `POW(${x}, 2)`,
+  (x) => `SQRT(${x})`,
+  (x, y) => `THRESHOLD(${x}, 1, ${x}, ${y})`,
+  (x) => `THRESHOLD(${x}, 2, 1, 0)`,
+  (x, y) => `THRESHOLD(${x}, ${y}, 1, 0)`,
+  (x, y) => `IFEQUALS(${x}, ${y}, 1, ${x}, 0.5)`,
+  (x) => `STEPPED(${x})`,
+  (x) => `EPOCH_MS(${x})`,
+  (x) => `MAXGAP(${x}, 5min)`,
+  (x) => `TIMESHIFT(${x}, -30m)`,
+  (x) => `TIMESHIFT(${x}, 1d)`,
+]
+const leaf = fc.constantFrom('h/LINE', 'h/STEPS', 'h/EMPTY', '1.5')
+const drawnRows = fc
+  .uniqueArray(fc.tuple(fc.nat(300), fc.integer({ min: -6, max: 6 }), fc.boolean()), {
+    minLength: 1,
+    maxLength: 40,
+    selector: ([minute]) => minute,
+  })
+  .map((all) =>
+    all
+      .sort(([a], [b]) => a - b)
+      .map(([minute, value, bad]): Row => [NOW - (300 - minute) * US_PER_MINUTE, value / 2, bad]),
+  )
+
+test('the good raw point next to an instant is that which reading all raw points finds', async () => {
+  const expression = fc
+    .tuple(leaf, fc.array(fc.tuple(fc.constantFrom(...WRAPS), leaf), { minLength: 1, maxLength: 4 }))
+    .map(([first, layers]) => layers.reduce<string>((x, [wrap, y]) => wrap(x, y), first))
+  const find = fc.constantFrom('before' as const, 'after' as const)
+  const pushDowns = fc.constantFrom('all' as const, 'none' as const)
+  await fc.assert(
+    fc.asyncProperty(
+      expression,
+      drawnRows,
+      drawnRows,
+      fc.nat(310),
+      find,
+      pushDowns,
+      async (text, line, steps, minute, find, pushDowns) => {
+        const tags = { LINE: line, STEPS: steps, EMPTY: [] }
+        const at = instantFromUs(NOW - (300 - minute) * US_PER_MINUTE)
+        const { series } = make(`NOBAD(${text})`, pushDowns, tags)
+        assert.deepEqual(await series.rawPoint(find, at), await goodByReading(text, find, at, tags))
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})

@@ -1,0 +1,135 @@
+import type { PointColumns } from '../../series/columns.ts'
+import type { FindPoint } from '../../series/reads.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
+import type { Evaluation } from '../graph/evaluation.ts'
+import { type FindPlace, type NeedSink, nearNeed } from '../graph/need.ts'
+import type { Operator } from '../graph/operator.ts'
+import type { SinglePoint } from '../graph/point-source.ts'
+import { rawPoints } from './raw-points.ts'
+
+/** BAD points that are read at first where a good one is looked for, and estimated; there are rarely more in a row. */
+const BAD_RUN = 4
+const LONGEST_PAGE = 20_000
+/** Bounds that a search goes to before it reads pages: an input may have a good point where another has a BAD one. */
+const FEW_BOUNDS = 3
+
+/** Points that are read for a page of good ones: a second page where BAD points were left out of the first. */
+export function goodPageCount(count: number): number {
+  return 2 * count
+}
+
+/** Whether a raw point is not BAD and has a value. */
+export function isGoodPoint({ bad, value }: SinglePoint): boolean {
+  return !bad && !Number.isNaN(value)
+}
+
+/** Whether a search goes back in time. */
+export function goesBack(find: FindPoint): boolean {
+  return find === 'before' || find === 'before-or-at'
+}
+
+/** The raw point next to an instant that is accepted; all others are passed by. `null` when there is none. */
+export async function findRawPoint(
+  operator: Operator,
+  find: FindPoint,
+  at: Instant,
+  evaluation: Evaluation,
+  accept: (point: SinglePoint) => boolean = isGoodPoint,
+): Promise<SinglePoint | null> {
+  const nearest = await operator.rawPoint(find, at)
+  if (nearest === null || accept(nearest)) return nearest
+  const isForGood = accept === isGoodPoint
+  if (isForGood && operator.goodPoint !== undefined) return operator.goodPoint(find, at)
+  const isBack = goesBack(find)
+  const hasBounds = isForGood && operator.goodBound !== undefined
+  let last: SinglePoint = nearest
+  for (let step = 0, limit = BAD_RUN; ; step++) {
+    if (hasBounds) {
+      const bound = await operator.goodBound!(isBack ? 'before' : 'after', last.time)
+      if (bound === null) return null
+      const point = await operator.rawPoint(isBack ? 'before-or-at' : 'after-or-at', bound)
+      if (point === null || accept(point)) return point
+      last = point
+      if (step < FEW_BOUNDS) continue
+    }
+    const [from, to] = isBack ? [MIN_INSTANT, last.time] : [instantFromUs(last.time + 1), END_INSTANT]
+    if (from >= to) return null
+    const page = await rawPoints(operator, { from, to, limit, order: isBack ? 'desc' : 'asc' }, evaluation)
+    for (const point of singlePoints(page.points)) {
+      if (accept(point)) return point
+      last = point
+    }
+    if (!page.more) return null
+    limit = Math.min(limit * 8, LONGEST_PAGE)
+  }
+}
+
+function* singlePoints({ times, values, statuses }: PointColumns): Iterable<SinglePoint> {
+  for (let i = 0; i < times.length; i++)
+    yield { time: instantFromUs(times[i]!), value: values[i]!, bad: statuses[i] !== 0 }
+}
+
+/** The bound for the search of a good point of any operator: the raw point next to the instant where it has none. */
+export async function goodBound(operator: Operator, find: FindPoint, at: Instant): Promise<Instant | null> {
+  if (operator.goodPoint !== undefined) return (await operator.goodPoint(find, at))?.time ?? null
+  if (operator.goodBound !== undefined) return operator.goodBound(find, at)
+  return (await operator.rawTime(find, at)) ?? weakest(find)
+}
+
+/** The same for an operator with the raw points of another, and BAD where that is, but with a signal of its own. */
+export async function boundOfRaw(input: Operator, find: FindPoint, at: Instant): Promise<Instant | null> {
+  return (await goodBound(input, find, at)) ?? weakest(find)
+}
+
+/** The first instant from one on at which no input lacks its first good point; `null` when one has none. */
+export async function beginningOf(inputs: readonly Operator[], at: Instant): Promise<Instant | null> {
+  const starts = await Promise.all(
+    inputs.map(async (input) => {
+      const before = input.goodPoint === undefined || (await input.goodPoint('before-or-at', at))
+      return before === null ? ((await input.goodPoint?.('after', at))?.time ?? null) : at
+    }),
+  )
+  return starts.includes(null) ? null : starts.reduce((a, b) => (a! > b! ? a : b), at)
+}
+
+/** Whether each BAD point of an operator is a BAD one of another too. */
+export function isBadWith(other: Operator, operator: Operator): boolean {
+  return other === operator || other.isBadWith?.(operator) === true
+}
+
+/** Where no good point is found though there may be values: a search back in time goes to the first instant. */
+function weakest(find: FindPoint): Instant | null {
+  return goesBack(find) ? MIN_INSTANT : null
+}
+
+/** What `findRawPoint` needs of a good point: those beside each bound, and a few that are passed by. */
+export function findNeeds(operator: Operator, place: FindPlace, sink: NeedSink): void {
+  if (operator.isNeverBad !== true && operator.goodPoint === undefined) {
+    if (operator.goodBound !== undefined) boundNeeds(operator, place, sink)
+    passingNeeds(operator, place, sink)
+    return
+  }
+  const { find, at, count = 1 } = place
+  sink.need(operator, { kind: 'point', find, at, count })
+  if (operator.isNeverBad !== true) boundNeeds(operator, place, sink)
+}
+
+/** What `findRawPoint` needs where no more than a few points are passed by, one after the other. */
+export function passingNeeds(operator: Operator, { find, at, count = 1 }: FindPlace, sink: NeedSink): void {
+  // The point at a bound is another one than that next to the instant.
+  const points = operator.goodBound === undefined ? count : 2 * count
+  sink.need(operator, { kind: 'point', find, at, count: points })
+  const [from, to] = goesBack(find) ? [MIN_INSTANT, at] : [at, END_INSTANT]
+  const order = goesBack(find) ? 'desc' : 'asc'
+  if (operator.isNeverBad !== true && operator.varies === 'data' && from < to)
+    sink.need(operator, { kind: 'raw', from, to, order, count: BAD_RUN * count })
+}
+
+/** What `goodBound` needs. */
+export function boundNeeds(operator: Operator, place: FindPlace, sink: NeedSink): void {
+  const { find, at, count = 1 } = place
+  // The bounding points on both sides of each place.
+  if (operator.goodPoint !== undefined) sink.need(operator, nearNeed({ find, at, count: 2 * count }))
+  else if (operator.goodBound !== undefined) operator.goodBoundNeeds!(place, sink)
+  else sink.need(operator, { kind: 'point', find, at, count, timeOnly: true })
+}

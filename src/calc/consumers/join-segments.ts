@@ -1,0 +1,52 @@
+import { lowerBound, upperBound } from '../../series/columns.ts'
+import type { Segments } from './segments.ts'
+
+/** One after the other, ascending: each up to the first vertex of the next. */
+export function joinSegments(parts: readonly Segments[]): Segments {
+  if (parts.length === 1) return parts[0]!
+  const kept = parts.map(({ times }, i) => {
+    const next = parts[i + 1]
+    return next === undefined ? times.length : lowerBound(times, next.times[0]!)
+  })
+  const length = kept.reduce((sum, count) => sum + count, 0)
+  const whole = {
+    times: new Float64Array(length),
+    at: new Float64Array(length),
+    before: new Float64Array(length),
+    kinds: new Uint8Array(length),
+  }
+  let offset = 0
+  parts.forEach(({ times, at, before, kinds }, i) => {
+    const end = kept[i]!
+    whole.times.set(times.subarray(0, end), offset)
+    whole.at.set(at.subarray(0, end), offset)
+    whole.before.set(before.subarray(0, end), offset)
+    whole.kinds.set(kinds.subarray(0, end), offset)
+    // The limit from the left where two parts meet is that of the earlier one.
+    const last = parts[i - 1]
+    const joint = kept[i - 1]!
+    if (last !== undefined && last.times[joint] === times[0]) whole.before[offset] = last.before[joint]!
+    offset += end
+  })
+  return whole
+}
+
+/** Without the segments that end before an instant. */
+export function dropSegments(segments: Segments, instant: number): Segments {
+  const { times } = segments
+  return sliced(segments, Math.max(0, upperBound(times, instant) - 1), times.length)
+}
+
+/** Without the segments that start after an instant. */
+export function cutSegments(segments: Segments, instant: number): Segments {
+  return sliced(segments, 0, lowerBound(segments.times, instant) + 1)
+}
+
+function sliced({ times, at, before, kinds }: Segments, from: number, to: number): Segments {
+  return {
+    times: times.subarray(from, to),
+    at: at.subarray(from, to),
+    before: before.subarray(from, to),
+    kinds: kinds.subarray(from, to),
+  }
+}

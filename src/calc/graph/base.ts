@@ -1,0 +1,189 @@
+import type { FindPoint } from '../../series/reads.ts'
+import type { Instant } from '../../time/instant.ts'
+import { aggregateNeeds } from '../consumers/aggregates.ts'
+import type { Chunk, ChunkRange, ChunkStream } from './chunk.ts'
+import { contentKey, instantNeed, type Need, type NeedSink } from './need.ts'
+import type { CurrentPoint, Operator, OperatorContext, Traits } from './operator.ts'
+import type { SinglePoint } from './point-source.ts'
+import { SharedStream } from './shared-stream.ts'
+
+/** The needs that an operator answers by its inputs. */
+export type InputNeed = Exclude<Need, { kind: 'integrals' | 'aggregates' | 'plot' | 'gaps' | 'current' }>
+
+let lastId = 0
+
+/** Columns up to this length are cached for reads of the same times later in the call. */
+const SMALL_COLUMN = 4_096
+
+/**
+ * What all operators have in common: equal evaluations are made once and counted in the call's budget, and needs that
+ * every operator answers in the same way. A subclass says how it is evaluated in `evaluate` and `open`.
+ */
+export abstract class BaseOperator implements Operator {
+  readonly id = ++lastId
+  readonly stepped: boolean
+  readonly varies: 'nothing' | 'time' | 'data'
+  readonly linear: boolean
+  readonly extrapolationLimits: readonly Instant[]
+  readonly width: number
+  readonly inputs: readonly Operator[]
+  protected readonly context: OperatorContext
+  readonly #values = new Map<number, Promise<Float64Array>>()
+  readonly #streams = new Map<string, SharedStream>()
+  readonly #times = new LookUps<Instant | null>()
+  readonly #points = new LookUps<SinglePoint | null>()
+
+  constructor(inputs: readonly Operator[], context: OperatorContext, traits: Omit<Traits, 'width'>) {
+    this.inputs = inputs
+    this.context = context
+    this.stepped = traits.stepped
+    this.varies = traits.varies
+    this.linear = traits.linear
+    this.extrapolationLimits = traits.extrapolationLimits
+    this.width = Math.max(
+      1,
+      inputs.reduce((sum, input) => sum + input.width, 0),
+    )
+  }
+
+  /** Works the values out; called once for equal times. Not finite is no value. */
+  protected abstract evaluate(times: Float64Array): Promise<Float64Array>
+  /** Opens a stream; called once for equal ranges. Fetches when it is pulled. */
+  protected abstract open(range: ChunkRange): ChunkStream
+  /** What a need takes of the inputs; all other needs are made of these. */
+  protected abstract inputNeeds(need: InputNeed, sink: NeedSink): void
+  /** Looks for the time of a raw point; called once for equal look-ups, as is `findPoint`. */
+  protected abstract findTime(find: FindPoint, at: Instant): Promise<Instant | null>
+  protected abstract findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+
+  needs(need: Need, sink: NeedSink): void {
+    switch (need.kind) {
+      case 'integrals':
+      case 'plot': {
+        const { from, to } = need
+        if (from >= to) return
+        // What is not linear is read as segments from the raw point before the range to the one after it.
+        this.inputNeeds({ kind: 'chunks', from, to, beyond: this.linear ? 0 : 1 }, sink)
+        return
+      }
+      case 'aggregates':
+        if (need.from < need.to) aggregateNeeds(this, need, sinkOf(this, sink))
+        return
+      case 'gaps':
+        if (need.from < need.to)
+          this.inputNeeds({ kind: 'chunks', from: need.from, to: need.to, beyond: 0 }, sink)
+        return
+      case 'current':
+        this.inputNeeds(instantNeed(need.at), sink)
+        return
+      case 'raw': {
+        const { kind, from, to, order, count } = need
+        // One point more shows that there are more, and one can be held back at the cut.
+        this.inputNeeds({ kind, from, to, order, count: need.isPage ? count + 2 : count }, sink)
+        return
+      }
+      default:
+        this.inputNeeds(need, sink)
+    }
+  }
+
+  valuesAt(times: Float64Array): Promise<Float64Array> {
+    if (times.length === 0) return NO_VALUES
+    const key = contentKey(times)
+    let values = this.#values.get(key)
+    if (values === undefined) {
+      values = this.#charged(times)
+      this.#values.set(key, values)
+      if (times.length > SMALL_COLUMN && !this.context.evaluation.retains(times.length)) {
+        // Callers that read it while it is computed still share it.
+        const forget = () => this.#values.delete(key)
+        values.then(forget, forget)
+      }
+    }
+    return values
+  }
+
+  /**
+   * A budget that is used up rejects: what throws would leave earlier promises of others unhandled. Yields to the event
+   * loop after the values, not before: the first reads of all labels of a call are then made in one tick, and travel
+   * together.
+   */
+  async #charged(times: Float64Array): Promise<Float64Array> {
+    const { evaluation } = this.context
+    evaluation.charge(times.length)
+    const values = await this.evaluate(times)
+    await evaluation.pause()
+    return values
+  }
+
+  /**
+   * Counts what is evaluated, and yields to the event loop: nested operators may call each other for long without
+   * reading.
+   */
+  async #begin(values: number): Promise<void> {
+    this.context.evaluation.charge(values)
+    await this.context.evaluation.pause()
+  }
+
+  chunks(range: ChunkRange): ChunkStream {
+    const { from, to, order, page, extent, wantedFrom = from, wantedTo = to } = range
+    const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo}`
+    const known = this.#streams.get(key)?.reader() ?? null
+    if (known !== null) return known
+    const { evaluation } = this.context
+    const stream = new SharedStream(this.open(range), (chunk) => evaluation.retains(valuesOf(chunk)))
+    this.#streams.set(key, stream)
+    return stream.reader()!
+  }
+
+  rawTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return this.#times.get(find, at, async () => {
+      await this.#begin(1)
+      return this.findTime(find, at)
+    })
+  }
+
+  rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return this.#points.get(find, at, async () => {
+      await this.#begin(1)
+      return this.findPoint(find, at)
+    })
+  }
+
+  /**
+   * The value at the instant, which it then is the timestamp of: what is not elementwise over stored tags has no other.
+   */
+  async currentPoint(_find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
+    const value = await this.valueAt(at)
+    return { time: at, value, bad: Number.isNaN(value) }
+  }
+
+  protected async valueAt(at: Instant): Promise<number> {
+    return (await this.valuesAt(Float64Array.of(at)))[0]!
+  }
+}
+
+/** A sink that gives an operator its own needs at once: it is not visited again. */
+function sinkOf(operator: Operator, sink: NeedSink): NeedSink {
+  return {
+    need: (other, need) => (other === operator ? operator.needs(need, sink) : sink.need(other, need)),
+    read: (read) => sink.read(read),
+    generate: (address, points) => sink.generate(address, points),
+  }
+}
+
+const NO_VALUES = Promise.resolve(new Float64Array(0))
+
+function valuesOf({ raw }: Chunk): number {
+  return 2 * raw.times.length
+}
+
+/** What was found next to instants. */
+class LookUps<Found> {
+  #made: Map<string, Promise<Found>> | null = null
+
+  get(find: FindPoint, at: Instant, make: () => Promise<Found>): Promise<Found> {
+    this.#made ??= new Map()
+    return this.#made.getOrInsertComputed(`${find} ${at}`, make)
+  }
+}

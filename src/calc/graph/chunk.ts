@@ -1,0 +1,59 @@
+import type { PointColumns } from '../../series/columns.ts'
+import type { Instant } from '../../time/instant.ts'
+
+/** A range to be read in chunks. */
+export interface ChunkRange {
+  readonly from: Instant
+  /** Excluded for raw points; values can still be read at it. Above `from`. */
+  readonly to: Instant
+  /** From which end it is read. */
+  readonly order: 'asc' | 'desc'
+  /** About how many raw points of each stored tag are read at a time; at least 2. */
+  readonly page: number
+  /**
+   * Whether only the first chunks are wanted, as many as have `page - 1` raw points; or all of them, and then no stored
+   * point is fetched twice.
+   */
+  readonly extent: 'first' | 'all'
+  /**
+   * Where the range begins that is really wanted, when this one reaches out to the raw point before it. What must look
+   * further back still from there then knows how far that can be.
+   */
+  readonly wantedFrom?: Instant
+  /** The same for its end. */
+  readonly wantedTo?: Instant
+}
+
+export interface ChunkStream {
+  /**
+   * The chunk that joins the one before; `null` after the last, with which the range is covered. One pull at a time.
+   */
+  next(): Promise<Chunk | null>
+}
+
+/** Which value is meant where a signal switches: at the instant, or the limit from the left or from the right. */
+export type Limit = 'at' | 'before' | 'after'
+
+/** A bounded part of an operator in memory: its raw points, and its value at any time inside, without further reads. */
+export interface Chunk {
+  readonly from: Instant
+  /** Excluded for raw points; values can still be asked at it. */
+  readonly to: Instant
+  /** Ascending, whatever the order of the stream. */
+  readonly raw: PointColumns
+  /**
+   * Instants of [from, to) at which the signal may end or switch though no raw point stands there, ascending: the limit
+   * from the left is that of what was before. Left out for none.
+   */
+  readonly breaks?: Float64Array
+  /**
+   * Set where each raw value, also a BAD one, is the signal's value there and its limit from the right: they need not
+   * be asked for.
+   */
+  readonly isRightContinuous?: true
+  /**
+   * Values at ascending times within [from, to]. Limits from the right differ from the values only at raw points one
+   * microsecond before another: a comparison that ends at an instant still holds there, and no longer after it.
+   */
+  valuesAt(times: Float64Array, limit: Limit): Float64Array
+}

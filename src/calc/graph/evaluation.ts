@@ -1,0 +1,78 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { TurnBudget } from '../../scheduling/turn-budget.ts'
+import type { PointSource } from './point-source.ts'
+
+/**
+ * Points of a page where a range is streamed: large enough that round trips do not count, small enough to hold many.
+ */
+const PAGE_POINTS = 20_000
+/** Values combined for one chunk of a wide expression, about: a few milliseconds' worth. */
+const CHUNK_VALUES = 500_000
+/** What a call may keep of evaluated columns for later reads of the same; 64 MB. */
+const RETAINED_VALUES = 8_000_000
+/** INTERFACE.md section 8. */
+const EVALUATED_VALUES = 100_000_000
+/** What one evaluation counts beside its values: its promises and entries. */
+const CALL_VALUES = 32
+
+export interface EvaluationOptions {
+  readonly source: PointSource
+  /** Aborted when the call is over: long evaluations that fetch nothing end with it too. */
+  readonly signal?: AbortSignal
+  /** Points of a page when a tag is streamed; tests make it small. */
+  readonly pagePoints?: number
+  /** Values that a call may evaluate. */
+  readonly maxEvaluated?: number
+  /** Called once when the budget is used up; the error ends the call as a whole. */
+  readonly onExhausted?: (error: TidemarkError) => void
+}
+
+/** What all evaluation of one call shares: where points come from, its budget, and when it lets others go on. */
+export class Evaluation {
+  readonly source: PointSource
+  readonly #signal: AbortSignal | undefined
+  readonly #pagePoints: number
+  readonly #maxEvaluated: number
+  readonly #onExhausted: (error: TidemarkError) => void
+  #evaluated = 0
+  #retained = 0
+
+  constructor(options: EvaluationOptions) {
+    this.source = options.source
+    this.#signal = options.signal
+    this.#pagePoints = options.pagePoints ?? PAGE_POINTS
+    this.#maxEvaluated = options.maxEvaluated ?? EVALUATED_VALUES
+    this.#onExhausted = options.onExhausted ?? (() => {})
+  }
+
+  /** Points of a page for an expression over so many leaves. */
+  pagePoints(width: number): number {
+    return Math.max(2, Math.min(this.#pagePoints, Math.floor(CHUNK_VALUES / width)))
+  }
+
+  /** Counts values before they are worked out. Throws LIMIT_EVALUATED_VALUES when the call's budget is used up. */
+  charge(values: number): void {
+    this.#evaluated += values + CALL_VALUES
+    if (this.#evaluated <= this.#maxEvaluated) return
+    const error = new TidemarkError('LIMIT_EVALUATED_VALUES', { limit: this.#maxEvaluated })
+    this.#onExhausted(error)
+    throw error
+  }
+
+  /** Whether so many values may still be cached for later reads of the same; counts them. */
+  retains(values: number): boolean {
+    this.#retained += values + CALL_VALUES
+    return this.#retained <= RETAINED_VALUES
+  }
+
+  /**
+   * Cooperative scheduling: yields to the event loop when the slice that all long calls share in this tick is spent,
+   * and ends the evaluation when its call is over. Without it an evaluation over constants, which never waits for a
+   * historian, would keep its own deadline from passing.
+   */
+  async pause(): Promise<void> {
+    const turn = TurnBudget.shared
+    if (turn.isSpent()) await turn.next()
+    this.#signal?.throwIfAborted()
+  }
+}

@@ -1,0 +1,87 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { printTag } from '../../grammar/print.ts'
+import type { CallNode, TagNode, TagTree } from '../../grammar/tree.ts'
+import { BoundArguments } from '../functions/bound-arguments.ts'
+import { findFunction } from '../functions/index.ts'
+import { StoredLeaf } from '../leaves/stored.ts'
+import { isVirtual, virtualLeaf } from '../virtual/historians.ts'
+import type { Operator, OperatorContext } from './operator.ts'
+import type { StoredTag } from './point-source.ts'
+
+/** Contexts that one label may have: parts of an expression that are read at different ranges. */
+export const MAX_CONTEXTS = 256
+
+/**
+ * The operators of one call. Equal expressions in equal contexts are one operator, across all labels, so that what
+ * occurs twice is read and evaluated once. The context holds the range only where the expression depends on it.
+ */
+export class Graph {
+  readonly #resolve: (tag: TagNode) => StoredTag
+  readonly #made = new Map<string, Operator>()
+  readonly #names = new WeakMap<TagTree, ExpressionName>()
+
+  /** @param resolve looks up a stored tag; throws TAG_NOT_FOUND or HISTORIAN_NOT_FOUND */
+  constructor(resolve: (tag: TagNode) => StoredTag) {
+    this.#resolve = resolve
+  }
+
+  /** The operator of a label's tag. Fetches nothing. Throws the error of an invalid tag, and LIMIT_CONTEXTS. */
+  build(tree: TagTree, context: OperatorContext): Operator {
+    return this.#build(tree, context, new Set())
+  }
+
+  #build(tree: TagTree, context: OperatorContext, contexts: Set<string>): Operator {
+    const { text, dependsOnRange } = this.#nameOf(tree)
+    const inContext = contextName(context, dependsOnRange)
+    contexts.add(inContext)
+    if (contexts.size > MAX_CONTEXTS) throw new TidemarkError('LIMIT_CONTEXTS', { limit: MAX_CONTEXTS })
+    const name = `${text} in ${inContext}`
+    let operator = this.#made.get(name)
+    if (operator === undefined) {
+      operator = tree.kind === 'call' ? this.#call(tree, context, contexts) : this.#leaf(tree, context)
+      if (operator.extrapolationLimits.length > MAX_CONTEXTS)
+        throw new TidemarkError('LIMIT_CONTEXTS', { limit: MAX_CONTEXTS })
+      this.#made.set(name, operator)
+    }
+    return operator
+  }
+
+  #call(call: CallNode, context: OperatorContext, contexts: Set<string>): Operator {
+    const definition = findFunction(call.name)
+    if (definition === null) throw new TidemarkError('BUG', { what: `${call.name} is a function` })
+    const build = (tree: TagTree, inner = context): Operator => this.#build(tree, inner, contexts)
+    return definition.build(new BoundArguments(call, definition, build), context)
+  }
+
+  #leaf(tag: TagNode, context: OperatorContext): Operator {
+    return isVirtual(tag.historian)
+      ? virtualLeaf(tag.historian, tag.name, context)
+      : new StoredLeaf(this.#resolve(tag), context)
+  }
+
+  #nameOf(tree: TagTree): ExpressionName {
+    let name = this.#names.get(tree)
+    if (name === undefined) {
+      name = { text: printTag(tree), dependsOnRange: dependsOnRange(tree) }
+      this.#names.set(tree, name)
+    }
+    return name
+  }
+}
+
+interface ExpressionName {
+  readonly text: string
+  readonly dependsOnRange: boolean
+}
+
+function dependsOnRange(tree: TagTree): boolean {
+  if (tree.kind === 'tag') return false
+  if (findFunction(tree.name)?.dependsOnRange === true) return true
+  return tree.args.some((arg) => arg.kind === 'series' && dependsOnRange(arg.tree))
+}
+
+/** What the values of equal expressions can differ by within a call. */
+function contextName({ now, zone, range, spacingUs, maxGapUs }: OperatorContext, isWhole: boolean): string {
+  const everywhere = `${now} ${zone.id} ${maxGapUs ?? ''}`
+  return isWhole ? `${everywhere} ${range.from} ${range.to} ${spacingUs ?? ''}` : everywhere
+}

@@ -1,0 +1,32 @@
+import { type Near, nearName, together } from './near.ts'
+import type { Need, NeedSink, PlannedRead, StoredCount } from './need.ts'
+
+/** A sink for the needs of a place that is known only when it was found: all that follows from them is needed there. */
+export function nearSink(sink: NeedSink, near: Near): NeedSink {
+  return {
+    need: (operator, need) => sink.need(operator, moved(need, near)),
+    read: (read) => {
+      const stored = movedCount(read, near)
+      sink.read(
+        stored === null
+          ? { ...read, key: read.key, stored }
+          : { ...read, key: `${read.key} ${nearName(near)}`, stored },
+      )
+    },
+    generate: (address, points) => sink.generate(address, points),
+  }
+}
+
+function movedCount({ stored, atMost }: PlannedRead, near: Near): StoredCount | null {
+  // A page of points costs its own count wherever it lies.
+  if (stored === null || Number.isFinite(atMost)) return null
+  // Moved forward, a range gets no more points than those that are passed by.
+  if (!near.back) return { ...stored, extra: stored.extra + near.count }
+  return { ...stored, near }
+}
+
+function moved(need: Need, near: Near): Need {
+  if (need.near === near) return need
+  const both = need.near === undefined ? near : together(near, need.near)
+  return { ...need, near: both }
+}

@@ -1,0 +1,174 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import type { Instant } from '../../time/instant.ts'
+import { furthest, type Near } from './near.ts'
+import type { ChunksNeed, Need } from './need.ts'
+
+/** Different needs of one kind that an operator keeps apart; more are put together, at the cost of their sum. */
+const MAX_NEEDS = 64
+/** Ranges whose ends lie no further apart end at the same place: instants next to it are microseconds away. */
+const CLOSE_US = 1_000
+/** Overlapping ranges whose bounding values are counted: most of more ranges end where others do. */
+const MAX_RANGES = 16
+
+/**
+ * Distinct needs of one operator. Ranges that are read as a whole are a set of disjoint intervals, since those that
+ * overlap are fetched once.
+ */
+export class NeedSet {
+  readonly #byKey = new Map<string, Need>()
+  readonly #counts = new Map<Need['kind'], number>()
+  readonly #joined = new Map<string, Need>()
+  readonly #whole = new Map<string, ChunksNeed>()
+  /** Those whose places are found further back. */
+  readonly #moved = new Map<string, ChunksNeed>()
+
+  add(need: Need): void {
+    const key = keyOfNeed(need)
+    if (need.kind === 'chunks' && (need.copies ?? 1) === 1 && need.compared === undefined) {
+      const ranges = need.near?.back === true ? this.#moved : this.#whole
+      const known = ranges.get(key)
+      if (need.from < need.to)
+        ranges.set(key, known === undefined ? need : { ...together(known, need), ranges: 1 })
+      return
+    }
+    const known = this.#byKey.get(key)
+    if (known !== undefined) {
+      if (need.near !== undefined) this.#byKey.set(key, { ...known, near: furthestOf(known, need)! })
+      return
+    }
+    const count = (this.#counts.get(need.kind) ?? 0) + 1
+    if (count <= MAX_NEEDS) {
+      this.#counts.set(need.kind, count)
+      this.#byKey.set(key, need)
+      return
+    }
+    const group = groupOf(need)
+    const joined = this.#joined.get(group)
+    this.#joined.set(group, joined === undefined ? need : join(joined, need))
+  }
+
+  /** @param sharesPages whether pages within ranges that are read as a whole cost nothing more */
+  *all(sharesPages: boolean): Iterable<Need> {
+    const whole = withMoved(unionOf([...this.#whole.values()]), unionOf([...this.#moved.values()]))
+    yield* whole
+    for (const needs of [this.#byKey, this.#joined]) {
+      for (const need of needs.values()) if (!sharesPages || !isCovered(need, whole)) yield need
+    }
+  }
+}
+
+/** Ranges with those that are moved back from where they end: both overlap, and are fetched once. */
+function withMoved(whole: readonly ChunksNeed[], moved: readonly ChunksNeed[]): readonly ChunksNeed[] {
+  const apart = [...whole]
+  for (const need of moved) {
+    const index = apart.findIndex(({ from, to }) => from <= need.to && Math.abs(to - need.to) <= CLOSE_US)
+    if (index < 0) apart.push(need)
+    else apart[index] = together(apart[index]!, need)
+  }
+  return apart
+}
+
+/** Intervals that touch or overlap as one, ascending. */
+function unionOf(needs: readonly ChunksNeed[]): readonly ChunksNeed[] {
+  if (needs.length < 2) return needs
+  const union: ChunksNeed[] = []
+  for (const need of needs.toSorted((a, b) => a.from - b.from)) {
+    const last = union.at(-1)
+    if (last === undefined || need.from > last.to) union.push(need)
+    else union[union.length - 1] = together(last, need)
+  }
+  // Where there are too many, those with the shortest gaps between them.
+  while (union.length > MAX_NEEDS) {
+    let shortest = 1
+    for (let i = 2; i < union.length; i++) {
+      if (union[i]!.from - union[i - 1]!.to < union[shortest]!.from - union[shortest - 1]!.to) shortest = i
+    }
+    union.splice(shortest - 1, 2, together(union[shortest - 1]!, union[shortest]!))
+  }
+  return union
+}
+
+function together(a: ChunksNeed, b: ChunksNeed): ChunksNeed {
+  const beyond = Math.max(a.beyond, b.beyond)
+  const ranges = Math.min(MAX_RANGES, (a.ranges ?? 1) + (b.ranges ?? 1))
+  const near = furthestOf(a, b)
+  return { kind: 'chunks', ...hull(a, b), beyond, ranges, ...(near !== undefined && { near }) }
+}
+
+/** Whether a page of points lies within a range that is read as a whole. */
+function isCovered(need: Need, whole: readonly ChunksNeed[]): boolean {
+  if (need.kind !== 'raw') return false
+  const isMoved = need.near?.back === true
+  return whole.some(
+    ({ from, to, near }) => from <= need.from && need.to <= to && (!isMoved || near?.back === true),
+  )
+}
+
+function keyOfNeed(need: Need): string {
+  switch (need.kind) {
+    case 'values':
+    case 'integrals':
+    case 'plot':
+      return `${need.kind} ${need.from} ${need.to} ${need.count} ${need.key}`
+    case 'gaps':
+      return `gaps ${need.from} ${need.to} ${need.count} ${need.longerThanUs}`
+    case 'aggregates':
+      return `aggregates ${need.from} ${need.to} ${need.count} ${need.key} ${need.names}`
+    case 'current':
+      return `current ${need.find} ${need.at}`
+    case 'point':
+      return `point ${need.find} ${need.at} ${need.count ?? 1} ${need.key ?? ''} ${need.timeOnly ?? ''}`
+    case 'raw':
+      return `raw ${need.from} ${need.to} ${need.order} ${need.count} ${need.isPage ?? ''}`
+    case 'chunks':
+      return `chunks ${need.from} ${need.to} ${need.beyond} ${need.copies ?? 1} ${need.compared ?? ''}`
+  }
+}
+
+/** Needs of equal groups can be put together. */
+function groupOf(need: Need): string {
+  return need.kind === 'aggregates' ? `aggregates ${need.names}` : need.kind
+}
+
+/** One need that costs at least as much as two. */
+function join(a: Need, b: Need): Need {
+  const near = furthestOf(a, b)
+  return near === undefined ? joined(a, b) : { ...joined(a, b), near }
+}
+
+function furthestOf(a: Need, b: Need): Near | undefined {
+  return a.near === undefined || b.near === undefined ? (a.near ?? b.near) : furthest(a.near, b.near)
+}
+
+function joined(a: Need, b: Need): Need {
+  if (a.kind === 'values' && b.kind === 'values') return { ...a, ...hull(a, b), count: a.count + b.count }
+  if (a.kind === 'integrals' && b.kind === 'integrals')
+    return { ...a, ...hull(a, b), count: a.count + b.count }
+  if (a.kind === 'aggregates' && b.kind === 'aggregates')
+    return { ...a, ...hull(a, b), count: a.count + b.count }
+  if (a.kind === 'gaps' && b.kind === 'gaps') return { ...a, ...hull(a, b), count: a.count + b.count }
+  if (a.kind === 'plot' && b.kind === 'plot') return { ...a, ...hull(a, b), count: a.count + b.count }
+  if (a.kind === 'raw' && b.kind === 'raw') return { ...a, ...hull(a, b), count: a.count + b.count }
+  if (a.kind === 'chunks' && b.kind === 'chunks') {
+    const longer = a.to - a.from < b.to - b.from ? b : a
+    const copies = (a.copies ?? 1) + (b.copies ?? 1)
+    const { kind, from, to } = longer
+    return { kind, from, to, beyond: Math.max(a.beyond, b.beyond), copies }
+  }
+  if ((a.kind === 'current' || a.kind === 'point') && 'at' in b) {
+    // Two points are as much as two values at most.
+    const [from, to] = a.at < b.at ? [a.at, b.at] : [b.at, a.at]
+    return { kind: 'values', from, to, count: 2, key: 0 }
+  }
+  if (a.kind === 'values' && 'at' in b) return { ...a, count: a.count + 1 }
+  throw new TidemarkError('BUG', { what: `needs of kind ${a.kind} and ${b.kind} are kept apart` })
+}
+
+interface Interval {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+function hull(a: Interval, b: Interval): Interval {
+  return { from: a.from < b.from ? a.from : b.from, to: a.to > b.to ? a.to : b.to }
+}

@@ -1,0 +1,140 @@
+import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
+import type { GapPage, GapSearch } from '../../series/gaps.ts'
+import type { TagStates } from '../../series/optional-metadata.ts'
+import type { FindPoint, Integrals, PlotPoints, RangeResult } from '../../series/reads.ts'
+import type { Instant } from '../../time/instant.ts'
+import type { TimeZone } from '../../time/zone.ts'
+import type { Chunk, ChunkRange, ChunkStream } from './chunk.ts'
+import type { Evaluation } from './evaluation.ts'
+import type { FindPlace, Need, NeedSink } from './need.ts'
+import type { RawRange, SinglePoint } from './point-source.ts'
+
+/**
+ * A node of a call's graph: a stored tag, a signal that follows from the time, a constant, or a calculation over other
+ * nodes. Made by graph.ts; equal expressions in equal contexts are one node for all labels of a call.
+ *
+ * There are two evaluations: `valuesAt`, pointwise at times that are handed down to the leaves, and `chunks`, a stream
+ * of raw points with the signal between them. What request types need beyond that is made of these two, once for all
+ * operators, in src/calc/consumers. `needs` is their estimate: pure arithmetic that fetches nothing.
+ *
+ * Values are columns of doubles with NaN for "no value".
+ */
+export interface Operator extends Traits {
+  /** Operators that `needs` calls. They were made before this one. */
+  readonly inputs: readonly Operator[]
+  /** Position in the order of making, which is topological: inputs come before their operators. */
+  readonly id: number
+
+  /**
+   * Reports to the sink what a need of this operator needs of its inputs, at most; a leaf estimates it. Fetches
+   * nothing.
+   */
+  needs(need: Need, sink: NeedSink): void
+
+  /** Value at each time. @param times ascending, distinct; not to be changed, like the result */
+  valuesAt(times: Float64Array): Promise<Float64Array>
+  /**
+   * Raw points of a range and the signal between them, chunk by chunk; equal ranges are evaluated once for all callers.
+   */
+  chunks(range: ChunkRange): ChunkStream
+  /** Time of the raw point next to an instant; `null` when there is none. */
+  rawTime(find: FindPoint, at: Instant): Promise<Instant | null>
+  /** The raw point next to an instant; `null` when there is none. */
+  rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+  /** The current point: the last one of find 'before' or 'before-or-at' an instant; `null` when there is none. */
+  currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null>
+
+  /** Names of the values of a stored tag that has some; a calculation over it has none. */
+  readonly states?: TagStates
+  /**
+   * The same for comparisons with thresholds alone, from fewer points; `null` where the historian cannot leave any out.
+   */
+  compared?(thresholds: readonly number[]): Operator | null
+  /** Set where no raw point is BAD or without a value: a search for a good one ends at the first. */
+  readonly isNeverBad?: boolean
+  /**
+   * The good raw point next to an instant, `null` when there is none, at a cost of two points however many BAD ones it
+   * passes by. Only operators whose historian finds it have this.
+   */
+  goodPoint?(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+  /**
+   * A bound for the search of a good raw point: no raw point between `at` and it is good. It costs a few points of each
+   * input, however many are passed by. `null` when there is no good one at all; a search back in time then finds no
+   * value of the signal there either. Absent: the search goes from raw point to raw point.
+   */
+  goodBound?(find: FindPoint, at: Instant): Promise<Instant | null>
+  /** Reports what `goodBound` needs of the inputs. */
+  goodBoundNeeds?(place: FindPlace, sink: NeedSink): void
+  /** Whether each BAD point of an operator below is a BAD one here too. */
+  isBadWith?(operator: Operator): boolean
+  /**
+   * The signal over [from, to) where no good raw point stands in it, from the good points beside it alone: the BAD ones
+   * in it are not read.
+   */
+  readonly signal?: ((from: Instant, to: Instant) => Promise<Chunk>) | undefined
+  /** Set where a historian works out pages of raw points anew, also within a range that is read as a whole. */
+  readonly readsPagesAnew?: boolean
+  /** Raw points of a range without streaming it. Absent: the consumer reads chunks. */
+  rawPoints?(range: RawRange): Promise<RangeResult>
+  /**
+   * The same without what is damaged, which `missing` then names. Only stored tags have it: what a calculation makes
+   * of a part of its points would be a wrong number.
+   */
+  intactPoints?(range: RawRange): Promise<RangeResult>
+  /** Integrals over spans that do not overlap, without reading the range. Absent: the consumer reads chunks. */
+  integrals?(starts: Float64Array, ends: Float64Array): Promise<Integrals>
+  /** Aggregates over n windows between n + 1 edges. Absent: the consumer reads chunks. */
+  aggregates?(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns>
+  /**
+   * What src/series/plot.ts chooses of the raw points between n + 1 edges, with all breaks. Absent: the consumer reads
+   * chunks.
+   */
+  plot?(edges: Float64Array): Promise<PlotPoints>
+  /** Gaps between its good raw points, where a historian finds them. Absent: the consumer reads chunks. */
+  readonly gaps?: ((search: GapSearch) => Promise<GapPage>) | undefined
+  /**
+   * The same raw points with step interpolation. Only operators whose signal is that of their good raw points have it.
+   * @param pushDowns false: everything is worked out from raw points and nothing by a historian
+   */
+  stepInterpolated?(pushDowns: boolean): Operator
+}
+
+/** What is known of an operator's signal without evaluating it. */
+export interface Traits {
+  /** Step interpolation between raw points, or linear. */
+  readonly stepped: boolean
+  /** What the values depend on: nothing (a constant), the time alone, or stored data. */
+  readonly varies: 'nothing' | 'time' | 'data'
+  /**
+   * Whether the signal is piecewise linear with vertices at raw points only, which is what integrals take it for. A
+   * product of two linear tags is not.
+   */
+  readonly linear: boolean
+  /** Instants at which the hold of a last value ends, or goes on with another value: all that there can be. */
+  readonly extrapolationLimits: readonly Instant[]
+  /** Leaves below it, each occurrence counted: pages are made shorter for wide expressions. */
+  readonly width: number
+}
+
+export interface CurrentPoint {
+  /** `null` when it has no timestamp of its own (constants): it then takes that of its companions, or `now`. */
+  readonly time: Instant | null
+  readonly value: number
+  readonly bad: boolean
+}
+
+/** What an operator is made in: fixed for one label of a call, or for a part of it that is read elsewhere in time. */
+export interface OperatorContext {
+  readonly evaluation: Evaluation
+  /** The label's `now`: reference of relative times, end of the last good point's hold. */
+  readonly now: Instant
+  readonly zone: TimeZone
+  /** The request's range; [t, t] for one instant. Range-dependent functions take their windows from it. */
+  readonly range: { readonly from: Instant; readonly to: Instant }
+  /**
+   * Microseconds between the points of an INTERPOLATED_POINTS request; absent for all others and for a single point.
+   */
+  readonly spacingUs?: number
+  /** How long good points of the stored tags below are good for, whatever their metadata say; absent: as these say. */
+  readonly maxGapUs?: number
+}

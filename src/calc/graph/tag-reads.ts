@@ -1,0 +1,115 @@
+import {
+  concatColumns,
+  type PointColumns,
+  reverseColumns,
+  STATUS_BAD,
+  sliceColumns,
+} from '../../series/columns.ts'
+import { KnownPoints } from '../../series/known-points.ts'
+import type { BoundingValues, FindPoint, RangeResult } from '../../series/reads.ts'
+import { type Instant, instantFromUs } from '../../time/instant.ts'
+import type { RawRange, SinglePoint } from './point-source.ts'
+
+/** Pages of so many points are those of ranges that are read as a whole. */
+const WHOLE_PAGE = 4_096
+
+/** A range that is being fetched. */
+interface PendingRange {
+  readonly from: number
+  readonly to: number
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  readonly done: Promise<unknown>
+}
+
+/**
+ * The reads of one tag in a call: a range fetches only what no earlier one has fetched, and waits for one that is on
+ * its way and holds it. So nested calculations, which read the same range from many instants on, fetch it once.
+ */
+export class TagReads {
+  readonly #known = new KnownPoints()
+  readonly #pending = new Set<PendingRange>()
+  readonly #mayKeep: () => boolean
+
+  /** @param mayKeep whether more points may be kept in memory */
+  constructor(mayKeep: () => boolean) {
+    this.#mayKeep = mayKeep
+  }
+
+  /** The raw point next to an instant; fetched where the known points do not show it. */
+  point(find: FindPoint, at: Instant, fetch: () => Promise<SinglePoint | null>): Promise<SinglePoint | null> {
+    const found = this.#known.point(find, at)
+    if (found === null) return fetch()
+    const { time, value, status } = found
+    return Promise.resolve({ time: instantFromUs(time), value, bad: status === STATUS_BAD })
+  }
+
+  /**
+   * Bounding values at ascending times; those of a single time are fetched only where the known points do not show
+   * them.
+   */
+  boundingValues(times: Float64Array, fetch: () => Promise<BoundingValues>): Promise<BoundingValues> {
+    const found = times.length === 1 ? this.#known.boundingValues(times[0]!) : null
+    return found === null ? fetch() : Promise.resolve(found)
+  }
+
+  /** @param fetch reads from the historian; called with what is missing, once for each part of it */
+  async range(range: RawRange, fetch: (missing: RawRange) => Promise<RangeResult>): Promise<RangeResult> {
+    if (range.from >= range.to) return fetch(range)
+    for (;;) {
+      const answer = this.#known.answer(range)
+      if (answer !== null) return answer
+      if (!this.#mayKeep()) return fetch(range)
+      const { from, to, known } = this.#known.gap(range)
+      const pending = this.#pendingFor(from, to, range)
+      if (pending !== null) {
+        await pending.done
+        continue
+      }
+      // Where all that is asked for is known, one point more shows whether there are more.
+      const limit = Math.max(1, range.limit - known)
+      const missing = { from: instantFromUs(from), to: instantFromUs(to), order: range.order, limit }
+      const page = await this.#fetched(range, missing, fetch(missing))
+      if (page !== null) return page
+    }
+  }
+
+  /** The page of a range when the part of it that was missing ends it; `null` where it goes on. */
+  async #fetched(
+    range: RawRange,
+    missing: RawRange,
+    done: Promise<RangeResult>,
+  ): Promise<RangeResult | null> {
+    const { from, to, order } = missing
+    const pending: PendingRange = { from, to, order, limit: range.limit, done }
+    this.#pending.add(pending)
+    try {
+      const { points, more } = await done
+      const begin = this.#known.beginning(range)
+      this.#keep(missing, points, more)
+      if (!more) return this.#known.answer(range)
+      return { points: sliceColumns(concatColumns([begin, points]), 0, range.limit), more }
+    } finally {
+      this.#pending.delete(pending)
+    }
+  }
+
+  #keep({ from, to, order }: RawRange, points: PointColumns, more: boolean): void {
+    const last = points.times.at(-1)
+    if (order === 'asc') this.#known.add(from, more ? (last ?? from - 1) + 1 : to, points)
+    else this.#known.add(more ? (last ?? to) : from, to, reverseColumns(points))
+  }
+
+  #pendingFor(from: number, to: number, { order, limit }: RawRange): PendingRange | null {
+    for (const pending of this.#pending) {
+      const isWhole = pending.limit >= WHOLE_PAGE
+      const isWithin = pending.from <= from && to <= pending.to
+      if (isWithin && (isWhole || pending.order === order)) return pending
+      if (limit < WHOLE_PAGE) continue
+      // Long pages that overlap are parts of ranges that are read as a whole; a short one may lie within such a range.
+      if (isWhole && pending.from < to && from < pending.to) return pending
+      if (from <= pending.from && pending.to <= to) return pending
+    }
+    return null
+  }
+}

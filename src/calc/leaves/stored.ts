@@ -1,0 +1,305 @@
+import { never } from '../../errors/tidemark-error.ts'
+import { takesSignal, WindowAggregator } from '../../series/aggregate.ts'
+import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
+import { NO_POINTS, type PointColumns } from '../../series/columns.ts'
+import type { GapPage, GapSearch } from '../../series/gaps.ts'
+import { SignalIntegrator, timeAverages } from '../../series/integrate.ts'
+import { interpolate } from '../../series/interpolate.ts'
+import type { TagStates } from '../../series/optional-metadata.ts'
+import { PlotSampler } from '../../series/plot.ts'
+import type {
+  BoundingValues,
+  FindPoint,
+  Integrals,
+  PlotPoints,
+  RangeResult,
+  SignalShape,
+} from '../../series/reads.ts'
+import { END_INSTANT, type Instant, instantFromUs, isAccepted, MIN_INSTANT } from '../../time/instant.ts'
+import { aggregatesFromChunks } from '../consumers/aggregates.ts'
+import { BaseOperator } from '../graph/base.ts'
+import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import type { Need, NeedSink } from '../graph/need.ts'
+import type { CurrentPoint, Operator, OperatorContext } from '../graph/operator.ts'
+import { type RawRange, type SinglePoint, type StoredTag, shapeOf } from '../graph/point-source.ts'
+import {
+  type AggregateSources,
+  aggregatesFromSources,
+  boundsFrom,
+  boundTimes,
+  endsUpTo,
+  sourcesOf,
+  type WindowBounds,
+} from './aggregate-sources.ts'
+import { StoredStream, type StreamSource } from './stored-chunks.ts'
+import { availableOf, estimateNeed, isPlain, plotsAtSource } from './stored-cost.ts'
+import { withEndOfHold, withGapsAtEnds } from './stored-plot.ts'
+
+const NO_PUSH_DOWNS: StoredTag['pushDowns'] = {
+  aggregates: [],
+  interpolation: false,
+  integrals: false,
+  plots: false,
+  gaps: false,
+  signalGaps: false,
+  comparisons: false,
+}
+
+/**
+ * Leaf: a tag of a historian. The only operator that knows push-downs; it works out the same from bounding values and
+ * streamed points where the historian offers none.
+ */
+export class StoredLeaf extends BaseOperator {
+  readonly states?: TagStates
+  readonly #tag: StoredTag
+  readonly #shape: SignalShape
+
+  constructor(stored: StoredTag, context: OperatorContext) {
+    const tag = withGap(stored, context.maxGapUs ?? stored.maxGapUs)
+    super([], context, {
+      stepped: tag.stepped,
+      varies: 'data',
+      linear: true,
+      extrapolationLimits: [context.now],
+    })
+    this.#tag = tag
+    if (tag.states !== undefined) this.states = tag.states
+    this.#shape = shapeOf(tag, context.now)
+  }
+
+  /**
+   * A getter, since V8 keeps what a function in a field refers to until it goes through the whole heap: all points of
+   * the call, and reads of many points have it do so for every seventh answer.
+   */
+  get gaps(): ((search: GapSearch) => Promise<GapPage>) | undefined {
+    const tag = this.#tag
+    return tag.pushDowns.gaps ? (search) => this.context.evaluation.source.gaps(tag, search) : undefined
+  }
+
+  stepInterpolated(pushDowns: boolean): Operator {
+    const tag = { ...this.#tag, stepped: true }
+    return new StoredLeaf(pushDowns ? tag : { ...tag, pushDowns: NO_PUSH_DOWNS }, this.context)
+  }
+
+  compared(thresholds: readonly number[]): Operator | null {
+    const { pushDowns, maxGapUs } = this.#tag
+    if (!pushDowns.comparisons) return null
+    const compared = maxGapUs === undefined ? { thresholds } : { thresholds, maxGapUs }
+    return new StoredLeaf({ ...this.#tag, compared, pushDowns: NO_PUSH_DOWNS }, this.context)
+  }
+
+  override needs(need: Need, sink: NeedSink): void {
+    if (need.kind === 'chunks' && need.compared !== undefined) {
+      const { compared, ...all } = need
+      ;(this.compared(compared) ?? this).needs(all, sink)
+      return
+    }
+    estimateNeed(this, this.#tag, this.#shape, need, sink)
+  }
+
+  protected inputNeeds(): void {}
+
+  protected async evaluate(times: Float64Array): Promise<Float64Array> {
+    const { source } = this.context.evaluation
+    if (this.#tag.pushDowns.interpolation) return source.interpolated(this.#tag, times, this.#shape.holdUntil)
+    return interpolate(await source.boundingValues(this.#tag, times), times, this.#shape)
+  }
+
+  protected open(range: ChunkRange): ChunkStream {
+    return new StoredStream(this.context.evaluation.source, this.#tag, this.#shape, range)
+  }
+
+  override currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
+    return this.rawPoint(find, at)
+  }
+
+  /** Equal look-ups are made once by the source. */
+  override rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return this.context.evaluation.source.point(this.#tag, find, at)
+  }
+
+  protected findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return this.rawPoint(find, at)
+  }
+
+  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return (await this.rawPoint(find, at))?.time ?? null
+  }
+
+  async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    // Instants are whole, so "before" is "at or before the last microsecond before".
+    const place = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+    if (!isAccepted(place)) return null
+    const found = await this.#boundingValues(Float64Array.of(place))
+    switch (find) {
+      case 'before':
+      case 'before-or-at':
+        return goodPoint(found.beforeTimes[0]!, found.beforeValues[0]!)
+      case 'after':
+      case 'after-or-at':
+        return goodPoint(found.afterTimes[0]!, found.afterValues[0]!)
+      default:
+        return never(find)
+    }
+  }
+
+  async signal(from: Instant, to: Instant): Promise<Chunk> {
+    const { source } = this.context.evaluation
+    const withoutPoints: StreamSource = {
+      range: async () => ({ points: NO_POINTS, more: false }),
+      boundingValues: (tag, times) => source.boundingValues(tag, times),
+    }
+    const range = { from, to, order: 'asc', page: 2, extent: 'all' } as const
+    return (await new StoredStream(withoutPoints, this.#tag, this.#shape, range).next())!
+  }
+
+  rawPoints(range: RawRange): Promise<RangeResult> {
+    return this.context.evaluation.source.range(this.#tag, range)
+  }
+
+  intactPoints(range: RawRange): Promise<RangeResult> {
+    const { source } = this.context.evaluation
+    return source.intact?.(this.#tag, range) ?? source.range(this.#tag, range)
+  }
+
+  async integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
+    const { source } = this.context.evaluation
+    if (this.#tag.pushDowns.integrals) return source.integrals(this.#tag, starts, ends, this.#shape.holdUntil)
+    const integrator = new SignalIntegrator(starts, ends, this.#shape)
+    if (starts.length > 0) await this.#integrate(integrator, starts[0]!, ends.at(-1)!, () => {})
+    return integrator.finish()
+  }
+
+  async aggregates(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns> {
+    const sources = sourcesOf(names, availableOf(this.#tag))
+    if (sources.streamed.length === 0) return this.#pushedDown(edges, names, sources)
+    // Once the points must be fetched anyway, everything is worked out from them: it costs nothing more.
+    if (!isPlain(names)) return aggregatesFromChunks(this, edges, names, this.context)
+    const aggregator = new WindowAggregator(edges, names)
+    const first = edges[0]!
+    const last = edges.at(-1)!
+    const stream = async (): Promise<AggregateColumns> => {
+      for await (const page of this.#pages(first, last)) aggregator.add(page)
+      return aggregator.finish()
+    }
+    if (!names.includes('timeAvg')) return stream()
+    if (this.#tag.pushDowns.aggregates.includes('timeAvg')) {
+      const timeAvg = ['timeAvg'] as const
+      const parts = await Promise.all([
+        stream(),
+        this.#pushedDown(edges, timeAvg, sourcesOf(timeAvg, availableOf(this.#tag))),
+      ])
+      return { ...parts[0], ...parts[1] }
+    }
+    const integrator = new SignalIntegrator(edges.subarray(0, -1), edges.subarray(1), this.#shape)
+    await this.#integrate(integrator, first, last, (page) => aggregator.add(page))
+    return { ...aggregator.finish(), timeAvg: timeAverages(integrator.finish()) }
+  }
+
+  async plot(edges: Float64Array): Promise<PlotPoints> {
+    const shape = this.#shape
+    const { maxGapUs } = shape
+    const ends = Float64Array.of(edges[0]!, edges.at(-1)!)
+    if (maxGapUs === undefined) {
+      const [plot, values] = await Promise.all([this.#chosen(edges), this.valuesAt(ends)])
+      return withEndOfHold(plot, ends, values, shape)
+    }
+    const [plot, beside] = await Promise.all([this.#chosen(edges), this.#boundingValues(besideTimes(ends))])
+    return withGapsAtEnds(plot, ends, beside, { ...shape, maxGapUs })
+  }
+
+  /** Points of a chart with the breaks between them. */
+  async #chosen(edges: Float64Array): Promise<PlotPoints> {
+    const { source } = this.context.evaluation
+    if (plotsAtSource(this.#tag)) return source.plot(this.#tag, edges)
+    const plot = new PlotSampler(edges, { gaps: this.#shape })
+    for await (const page of this.#pages(edges[0]!, edges.at(-1)!)) plot.add(page)
+    return plot.finish()
+  }
+
+  /** Aggregates that the historian computes, or that follow from what it computes. */
+  async #pushedDown(
+    edges: Float64Array,
+    names: readonly AggregateName[],
+    sources: AggregateSources,
+  ): Promise<AggregateColumns> {
+    const { source } = this.context.evaluation
+    const { holdUntil } = this.#shape
+    const starts = edges.subarray(0, -1)
+    const [aggregates, integrals, integralsToNow, bounds] = await Promise.all([
+      sources.aggregates.length > 0 ? source.aggregates(this.#tag, edges, sources.aggregates, holdUntil) : {},
+      sources.integrals ? source.integrals(this.#tag, starts, edges.subarray(1), holdUntil) : null,
+      sources.integralsToNow
+        ? source.integrals(this.#tag, starts, endsUpTo(edges, holdUntil), holdUntil)
+        : null,
+      sources.bounds ? this.#bounds(edges) : null,
+    ])
+    return aggregatesFromSources(names, { aggregates, integrals, integralsToNow, bounds }, edges, holdUntil)
+  }
+
+  async #bounds(edges: Float64Array): Promise<WindowBounds> {
+    const times = boundTimes(edges)
+    return boundsFrom(edges, times, await this.valuesAt(times), this.stepped)
+  }
+
+  /** Feeds an integrator with all points of [from, to) and the good points beside them. */
+  async #integrate(
+    integrator: SignalIntegrator,
+    from: number,
+    to: number,
+    onPage: (page: PointColumns) => void,
+  ): Promise<void> {
+    // Beyond the accepted range there are no points, and a driver need not be able to look there.
+    const edges = await this.#boundingValues(Float64Array.of(from, Math.min(to, END_INSTANT - 1)))
+    const last = edges.afterTimes.length - 1
+    if (!Number.isNaN(edges.beforeTimes[0]!)) {
+      integrator.addPoint(edges.beforeTimes[0]!, edges.beforeValues[0]!)
+    }
+    for await (const page of this.#pages(from, to)) {
+      integrator.add(page)
+      onPage(page)
+    }
+    if (!Number.isNaN(edges.afterTimes[last]!)) {
+      integrator.addPoint(edges.afterTimes[last]!, edges.afterValues[last]!)
+    }
+  }
+
+  async *#pages(from: number, to: number): AsyncGenerator<PointColumns> {
+    const { evaluation } = this.context
+    const { source } = evaluation
+    const limit = evaluation.pagePoints(1)
+    let start = from
+    while (start < to) {
+      const range = { from: instantFromUs(start), to: instantFromUs(to), order: 'asc', limit } as const
+      const { points, more } = await (source.page?.(this.#tag, range) ?? source.range(this.#tag, range))
+      yield points
+      if (!more) return
+      start = points.times.at(-1)! + 1
+      await evaluation.pause()
+    }
+  }
+
+  #boundingValues(times: Float64Array): Promise<BoundingValues> {
+    return this.context.evaluation.source.boundingValues(this.#tag, times)
+  }
+}
+
+/** The tag with a limit of how long points are good for, and only push-downs that heed it. */
+function withGap(tag: StoredTag, maxGapUs: number | undefined): StoredTag {
+  if (maxGapUs === undefined) return tag
+  const { pushDowns } = tag
+  if (pushDowns.signalGaps) return { ...tag, maxGapUs }
+  const aggregates = pushDowns.aggregates.filter((name) => !takesSignal([name]))
+  // Gaps are between raw points, which are good for as long as any.
+  return { ...tag, maxGapUs, pushDowns: { ...NO_PUSH_DOWNS, aggregates, gaps: pushDowns.gaps } }
+}
+
+/** Where to look for the good points before a range and at or after its end. */
+function besideTimes([from, to]: Float64Array): Float64Array {
+  // Beyond the accepted range there are no points, and a driver need not be able to look there.
+  return Float64Array.of(Math.max(MIN_INSTANT, from! - 1), Math.min(to!, END_INSTANT - 1))
+}
+
+function goodPoint(time: number, value: number): SinglePoint | null {
+  return Number.isNaN(time) ? null : { time: instantFromUs(time), value, bad: false }
+}

@@ -1,0 +1,231 @@
+import { NO_POINTS } from '../../../series/columns.ts'
+import type { FindPoint } from '../../../series/reads.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { beginningOf, boundNeeds, goesBack, goodBound, isBadWith } from '../../consumers/find-point.ts'
+import { wholeRange } from '../../consumers/stream.ts'
+import { BaseOperator, type InputNeed } from '../../graph/base.ts'
+import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { type FindPlace, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
+import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
+import type { SinglePoint } from '../../graph/point-source.ts'
+import { MapOperator } from '../map/map.ts'
+import { type AlignedChunks, breaksOf, UnionStream } from '../union.ts'
+import { comparedChunk, pairAt } from './compared-chunk.ts'
+import { type Comparison, comparisonRule } from './comparison.ts'
+import type { Pair } from './find-changes.ts'
+
+/** A range up to so long is read for a point next to an instant, and its own bounding points are those of others. */
+const NEXT_TO_US = 1_000
+
+/** Raw points of the inputs that are compared before others go on. */
+const CHUNK_POINTS = 2_048
+
+/**
+ * The answer to a comparison of two inputs that do not both have step interpolation: 1 or 0, with step interpolation
+ * between its raw points. These stand at the raw points of both, and at the first microsecond at which a crossing in
+ * between has changed the answer. A change that lies nearer to the microsecond before has another raw point there, the
+ * last with the answer that was, and counts from there; so times of a comparison that holds are exact to half a
+ * microsecond, and wholly so for crossings at whole ones.
+ * @source CALCULATIONS.md, section 2
+ */
+export class CrossingOperator extends BaseOperator {
+  readonly #comparison: Comparison
+  readonly #a: Operator
+  readonly #b: Operator
+  /** The same without crossings. */
+  readonly #pointwise: MapOperator
+
+  constructor(comparison: Comparison, a: Operator, b: Operator, context: OperatorContext) {
+    const pointwise = new MapOperator(comparisonRule(comparison), [a, b], context)
+    const { inputs, varies, extrapolationLimits } = pointwise
+    // What bends between its raw points may cross twice there, which is not looked for.
+    super(inputs, context, { stepped: true, varies, linear: a.linear && b.linear, extrapolationLimits })
+    this.#comparison = comparison
+    this.#a = a
+    this.#b = b
+    this.#pointwise = pointwise
+  }
+
+  override needs(need: Need, sink: NeedSink): void {
+    if (need.kind === 'current') this.#pointwise.needs(need, sink)
+    else super.needs(need, sink)
+  }
+
+  protected inputNeeds(need: InputNeed, sink: NeedSink): void {
+    this.#pointwise.needs(need, sink)
+    if (need.kind === 'values') return
+    const count = need.kind === 'point' ? (need.count ?? 1) : need.kind === 'chunks' ? (need.copies ?? 1) : 1
+    // Where a page that is read backwards begins is known only once it was read.
+    const isBackwards = need.kind === 'raw' && need.order === 'desc'
+    const at = need.kind === 'point' ? need.at : isBackwards ? need.to : need.from
+    if (need.kind === 'chunks' && need.beyond > 0 && need.to - need.from > NEXT_TO_US) {
+      // The raw times beside it, which may be crossings.
+      this.inputNeeds({ kind: 'point', find: 'before-or-at', at: need.from, timeOnly: true }, sink)
+      this.inputNeeds({ kind: 'point', find: 'after-or-at', at: need.to, timeOnly: true }, sink)
+    }
+    for (const input of this.inputs) {
+      if (need.kind === 'point' && at < END_INSTANT) {
+        const to = instantFromUs(at + 1)
+        sink.need(input, { kind: 'chunks', from: at, to, beyond: 1, copies: count })
+      }
+      // One microsecond before a chunk.
+      const before = instantFromUs(Math.max(at - 1, MIN_INSTANT))
+      sink.need(input, nearNeed({ find: 'before', at: before, count: isBackwards ? 2 : count }))
+    }
+  }
+
+  protected evaluate(times: Float64Array): Promise<Float64Array> {
+    return this.#pointwise.valuesAt(times)
+  }
+
+  override currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
+    return this.#pointwise.currentPoint(find, at)
+  }
+
+  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return (await this.#find(find, at))?.time ?? null
+  }
+
+  protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const found = await this.#find(find, at)
+    return found === null ? null : (found.crossing ?? this.#pointwise.rawPoint(find, at))
+  }
+
+  /** That of the input which is next to the instant, or a crossing that is nearer. */
+  async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
+    const isBack = goesBack(find)
+    const inputs = [this.#a, this.#b]
+    if (inputs.some(({ signal }) => signal === undefined))
+      return (await this.rawTime(find, at)) ?? (isBack ? MIN_INSTANT : null)
+    const varying = inputs.filter(({ varies }) => varies !== 'nothing')
+    const bounds = await Promise.all(varying.map((input) => goodBound(input, find, at)))
+    const found = bounds.filter((bound) => bound !== null)
+    // Where one has no value yet, neither has the comparison.
+    if (found.length === 0 || (isBack && found.length < bounds.length)) return null
+    const bound = found.reduce((a, b) => (isBack === a > b ? a : b))
+    const first = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+    const [from, to] = isBack ? [bound + 1, first + 1] : [first, bound]
+    const crossing = await this.#crossingWithin(from, to, isBack)
+    return crossing !== null || isBack ? (crossing ?? bound) : beginningOf(varying, bound)
+  }
+
+  isBadWith(operator: Operator): boolean {
+    return isBadWith(this.#a, operator) || isBadWith(this.#b, operator)
+  }
+
+  goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
+    const inputs = [this.#a, this.#b]
+    if (inputs.some(({ signal }) => signal === undefined)) {
+      this.inputNeeds({ kind: 'point', ...place }, sink)
+      return
+    }
+    const { find, at, count = 1 } = place
+    for (const input of inputs) {
+      if (input.varies === 'nothing') continue
+      boundNeeds(input, place, sink)
+      // The good points beside what is passed by, and the value before it.
+      sink.need(input, nearNeed({ find, at, count: 8 * count }))
+    }
+  }
+
+  /** The first or last crossing of [from, to), in which no input has a good point. */
+  async #crossingWithin(start: number, end: number, isLast: boolean): Promise<Instant | null> {
+    if (start >= end) return null
+    const { evaluation } = this.context
+    const [from, to] = [instantFromUs(start), instantFromUs(end)]
+    const [before, ...chunks] = await Promise.all([
+      this.#lookUp(from),
+      this.#a.signal!(from, to),
+      this.#b.signal!(from, to),
+    ])
+    const aligned = { from, to, chunks, raws: chunks.map(({ raw }) => raw), times: NO_POINTS.times }
+    const all = { ...aligned, ...breaksOf(chunks, from, to) }
+    const { raw } = await comparedChunk(this.#comparison, all, before, this, evaluation)
+    const time = raw.times.at(isLast ? -1 : 0)
+    return time === undefined ? null : instantFromUs(time)
+  }
+
+  protected open(range: ChunkRange): ChunkStream {
+    const { evaluation } = this.context
+    const streams = [this.#a.chunks(range), this.#b.chunks(range)]
+    const union = new UnionStream(streams, range, Math.min(range.page, CHUNK_POINTS))
+    return new CrossingStream(union, range, {
+      lookUp: (at) => this.#lookUp(at),
+      chunk: (aligned, before) => comparedChunk(this.#comparison, aligned, before, this, evaluation),
+    })
+  }
+
+  /** Both values one microsecond before an instant; `null` before the first accepted one. */
+  async #lookUp(at: Instant): Promise<Pair | null> {
+    if (at <= MIN_INSTANT) return null
+    const times = Float64Array.of(at - 1)
+    const [a, b] = await Promise.all([this.#a.valuesAt(times), this.#b.valuesAt(times)])
+    return { a, b }
+  }
+
+  async #find(find: FindPoint, at: Instant): Promise<Found | null> {
+    const isBack = goesBack(find)
+    const time = await this.#pointwise.rawTime(find, at)
+    if (time === null) return null
+    const first = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+    const [from, to] = isBack ? [time, first + 1] : [first, time]
+    if (time === first || from >= to) return { time, crossing: null }
+    const stream = this.chunks(wholeRange(from, to, this, this.context.evaluation))
+    let crossing: SinglePoint | null = null
+    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+      const { times, values, statuses } = chunk.raw
+      const index = isBack ? times.length - 1 : 0
+      if (times.length === 0 || times[index] === time) continue
+      crossing = { time: instantFromUs(times[index]!), value: values[index]!, bad: statuses[index] !== 0 }
+      if (!isBack) break
+    }
+    return { time: crossing?.time ?? time, crossing }
+  }
+}
+
+/** A raw time next to an instant, and the point there when it is a crossing and no raw point of the inputs. */
+interface Found {
+  readonly time: Instant
+  readonly crossing: SinglePoint | null
+}
+
+interface CrossingSteps {
+  /** Both values one microsecond before an instant. */
+  lookUp(at: Instant): Promise<Pair | null>
+  chunk(aligned: AlignedChunks, before: Pair | null): Promise<Chunk>
+}
+
+/**
+ * Makes each chunk from aligned ones and from what was right before, which the chunk before knows where it is read
+ * anyway.
+ */
+class CrossingStream implements ChunkStream {
+  readonly #union: UnionStream
+  readonly #range: ChunkRange
+  readonly #steps: CrossingSteps
+  /** The chunk before ('asc'), or the one that is read ahead ('desc'). */
+  #beside: AlignedChunks | null = null
+
+  constructor(union: UnionStream, range: ChunkRange, steps: CrossingSteps) {
+    this.#union = union
+    this.#range = range
+    this.#steps = steps
+  }
+
+  async next(): Promise<Chunk | null> {
+    const { order, extent } = this.#range
+    const readsAhead = order === 'desc' && extent === 'all'
+    const aligned = (readsAhead ? this.#beside : null) ?? (await this.#union.next())
+    if (aligned === null) return null
+    if (readsAhead) this.#beside = await this.#union.next()
+    const before = await this.#before(aligned, order === 'asc' || readsAhead ? this.#beside : null)
+    if (order === 'asc') this.#beside = aligned
+    return this.#steps.chunk(aligned, before)
+  }
+
+  async #before({ from, times }: AlignedChunks, earlier: AlignedChunks | null): Promise<Pair | null> {
+    if (earlier !== null) return pairAt(earlier, earlier.to - 1)
+    // Where the range begins with a raw point, nothing depends on what was before it.
+    return from === this.#range.from && times[0] === from ? null : this.#steps.lookUp(from)
+  }
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseTag } from '../../../grammar/parser.ts'
+import { instantFromUs, US_PER_MINUTE } from '../../../time/instant.ts'
+import { UTC } from '../../../time/zone.ts'
+import { SIGNATURES } from '../../functions/index.ts'
+import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
+import type { Need } from '../../graph/need.ts'
+import { seriesOf, type TestSeries } from '../../graph/series.fixture.ts'
+
+const DEPTH = 40
+/** Up and down between 0 and DEPTH in steps of one a minute. */
+const rows = Array.from({ length: 40 * DEPTH }, (_, i): Row => [i * US_PER_MINUTE, levelAt(i)])
+const [from, to] = [instantFromUs(0), instantFromUs(rows.at(-1)![0])]
+
+function levelAt(minute: number): number {
+  const phase = minute % (2 * DEPTH)
+  return phase < DEPTH ? phase : 2 * DEPTH - phase
+}
+
+/** A calculation inside itself, so many times. */
+function nested(depth: number, wrap: (inner: string, level: number) => string): string {
+  let text = '0'
+  for (let level = 1; level <= depth; level++) text = wrap(text, level)
+  return text
+}
+
+function make(text: string): { readonly series: TestSeries; readonly source: ArraySource } {
+  const source = new ArraySource(new Map([['LEVEL', columnsOf(rows)]]))
+  const tree = parseTag(`calc/${text}`, {
+    ...{ signatures: SIGNATURES, defaultHistorian: null, now: to, zone: UTC },
+  })
+  const context = { source, now: to, zone: UTC, range: { from, to }, pagePoints: 1_000 }
+  return { series: seriesOf(tree, context, ({ name }) => storedTag(name, false, 'none')), source }
+}
+
+const steps = nested(DEPTH, (inner, level) => `THRESHOLD(h/LEVEL, ${level}, ${level}, ${inner})`)
+
+async function assertEstimated(text: string, need: Need, read: (series: TestSeries) => Promise<unknown>) {
+  const { series, source } = make(text)
+  await read(series)
+  const cost = costOf(series.estimate([need]), source)
+  assert.ok(
+    source.crossed <= cost && cost <= 3 * source.crossed,
+    `${source.crossed} crossed, ${cost} estimated`,
+  )
+}
+
+test('forty thresholds one in the other are the level rounded down', async () => {
+  const { series } = make(steps)
+  const times = Float64Array.from({ length: 200 }, (_, i) => i * 431_000_000)
+  const values = await series.valuesAt(times)
+  times.forEach((time, i) => {
+    const [minute, share] = [Math.floor(time / US_PER_MINUTE), (time % US_PER_MINUTE) / US_PER_MINUTE]
+    const level = levelAt(minute) + share * (levelAt(minute + 1) - levelAt(minute))
+    assert.equal(values[i], Math.floor(level + 1e-9), `at ${time}`)
+  })
+})
+
+test('their integral is exact, since each crossing has a raw point', async () => {
+  const { series } = make(steps)
+  const { integrals } = await series.integrals(Float64Array.of(from), Float64Array.of(to))
+  // Between two minutes the lower level holds.
+  const expected = rows.slice(1).reduce((sum, [, level], i) => sum + Math.min(level, rows[i]![1]), 0)
+  assert.equal(integrals[0], expected * US_PER_MINUTE)
+})
+
+test('forty of them in each place fetch each point once, as estimated', async () => {
+  const whole = { kind: 'integrals', from, to, count: 1, key: 1 } as const
+  const page = { from, to, order: 'asc', limit: 20 } as const
+  const forms = [
+    steps,
+    nested(DEPTH, (inner, level) => `THRESHOLD(h/LEVEL, ${level}, ${inner}, ${level})`),
+    nested(DEPTH, (inner, level) => `THRESHOLD(${inner}, h/LEVEL, ${level}, 0)`),
+    nested(DEPTH, (inner, level) => `IFEQUALS(h/LEVEL, ${inner}, ${level}, 0, 1)`),
+  ]
+  for (const text of forms) {
+    await assertEstimated(text, whole, (series) =>
+      series.integrals(Float64Array.of(from), Float64Array.of(to)),
+    )
+    await assertEstimated(text, { kind: 'raw', ...page, count: 20, isPage: true }, (series) =>
+      series.rawPoints(page),
+    )
+    await assertEstimated(text, { kind: 'point', find: 'before', at: to }, (series) =>
+      series.rawPoint('before', to),
+    )
+  }
+})

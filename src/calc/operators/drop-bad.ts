@@ -1,0 +1,124 @@
+import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
+import { goodPoints } from '../../series/interpolate.ts'
+import type { FindPoint, Integrals } from '../../series/reads.ts'
+import type { Instant } from '../../time/instant.ts'
+import { aggregatesFromChunks, aggregatesOf } from '../consumers/aggregates.ts'
+import { findNeeds, findRawPoint, goodPageCount } from '../consumers/find-point.ts'
+import { integralsOf } from '../consumers/integrals.ts'
+import { BaseOperator, type InputNeed } from '../graph/base.ts'
+import type { ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import type { Need, NeedSink } from '../graph/need.ts'
+import type { CurrentPoint, Operator, OperatorContext } from '../graph/operator.ts'
+import type { SinglePoint } from '../graph/point-source.ts'
+
+/** BAD points that a page of good ones may hold without another page being read. */
+const BAD_ALLOWANCE = 64
+
+/** Its input without BAD raw points; the signal, which passes them by, stays what it is. */
+export class DropBadOperator extends BaseOperator {
+  readonly isNeverBad = true
+  readonly stepInterpolated?: (pushDowns: boolean) => Operator
+  readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
+  readonly integrals?: (starts: Float64Array, ends: Float64Array) => Promise<Integrals>
+  readonly aggregates?: (edges: Float64Array, names: readonly AggregateName[]) => Promise<AggregateColumns>
+  readonly #input: Operator
+
+  constructor(input: Operator, context: OperatorContext) {
+    const { stepped, varies, extrapolationLimits } = input
+    // Where a calculation has a BAD raw point one of its inputs may bend, and that vertex has no raw point any more.
+    const linear = input.linear && input.stepInterpolated !== undefined
+    super([input], context, { stepped, varies, linear, extrapolationLimits })
+    this.#input = input
+    if (input.stepInterpolated !== undefined) {
+      this.stepInterpolated = (pushDowns) => new DropBadOperator(input.stepInterpolated!(pushDowns), context)
+    }
+    if (input.goodPoint !== undefined) this.goodPoint = (find, at) => input.goodPoint!(find, at)
+    if (linear) {
+      this.integrals = (starts, ends) => integralsOf(input, starts, ends, context.evaluation)
+      this.aggregates = (edges, names) => this.#aggregates(edges, names)
+    }
+  }
+
+  override needs(need: Need, sink: NeedSink): void {
+    if (need.kind === 'current') {
+      sink.need(this.#input, need)
+      findNeeds(this.#input, need, sink)
+    } else if (need.kind === 'integrals' && this.linear) sink.need(this.#input, need)
+    else if (need.kind === 'aggregates' && this.linear && !need.names.some(dependsOnBad))
+      sink.need(this.#input, { ...need, names: namesOfAll(need.names) })
+    else super.needs(need, sink)
+  }
+
+  protected inputNeeds(need: InputNeed, sink: NeedSink): void {
+    if (need.kind === 'point') findNeeds(this.#input, need, sink)
+    else if (need.kind === 'raw')
+      sink.need(this.#input, { ...need, count: goodPageCount(need.count + BAD_ALLOWANCE) })
+    else {
+      sink.need(this.#input, need)
+      if (need.kind !== 'chunks' || need.beyond === 0) return
+      findNeeds(this.#input, { find: 'before-or-at', at: need.from }, sink)
+      findNeeds(this.#input, { find: 'after-or-at', at: need.to }, sink)
+    }
+  }
+
+  compared(thresholds: readonly number[]): Operator | null {
+    const compared = this.#input.compared?.(thresholds) ?? null
+    return compared === null ? null : new DropBadOperator(compared, this.context)
+  }
+
+  protected evaluate(times: Float64Array): Promise<Float64Array> {
+    return this.#input.valuesAt(times)
+  }
+
+  protected open(range: ChunkRange): ChunkStream {
+    const page = range.extent === 'first' ? range.page + BAD_ALLOWANCE : range.page
+    const stream = this.#input.chunks({ ...range, page })
+    return {
+      next: async () => {
+        const chunk = await stream.next()
+        return chunk === null ? null : { ...chunk, raw: goodPoints(chunk.raw) }
+      },
+    }
+  }
+
+  override async currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
+    const current = await this.#input.currentPoint(find, at)
+    return current?.bad === true ? this.rawPoint(find, at) : current
+  }
+
+  protected findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return findRawPoint(this.#input, find, at, this.context.evaluation)
+  }
+
+  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return (await this.rawPoint(find, at))?.time ?? null
+  }
+
+  async #aggregates(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns> {
+    if (names.some(dependsOnBad)) return aggregatesFromChunks(this, edges, names, this.context)
+    const all = await aggregatesOf(this.#input, edges, namesOfAll(names), this.context)
+    const none = new Float64Array(edges.length - 1)
+    return Object.fromEntries(
+      names.map((name) => [name, name === 'numBad' ? none : all[name === 'count' ? 'numGood' : name]!]),
+    )
+  }
+}
+
+const OF_STATUSES: readonly AggregateName[] = [
+  'percentGood',
+  'percentBad',
+  'durationGood',
+  'durationBad',
+  'worstStatus',
+]
+
+/** Whether an aggregate is another one where BAD points stand between the good ones, other than by their number. */
+function dependsOnBad(name: AggregateName): boolean {
+  return OF_STATUSES.includes(name)
+}
+
+/** The aggregates over all points that give those over the good ones; all but the counts leave BAD ones out anyway. */
+function namesOfAll(names: readonly AggregateName[]): readonly AggregateName[] {
+  const needed = names.map((name) => (name === 'count' || name === 'numBad' ? 'numGood' : name))
+  return [...new Set(needed)]
+}

@@ -1,0 +1,267 @@
+import { type PointColumns, STATUS_BAD } from '../../../series/columns.ts'
+import type { Instant } from '../../../time/instant.ts'
+import type { Evaluation } from '../../graph/evaluation.ts'
+import type { CurrentPoint, Operator } from '../../graph/operator.ts'
+import type { MapRule } from './rule.ts'
+
+/** Values of one tile, all columns together: they stay in the processor's caches. */
+const TILE_VALUES = 65_536
+
+/** A node that a program is made of: its rule, and the operators that it is applied to. */
+export interface MapNode extends Operator {
+  readonly rule: MapRule
+  readonly args: readonly Operator[]
+}
+
+interface Step {
+  readonly rule: MapRule
+  /** Slots: sources first, then the results of steps, in their order. */
+  readonly args: readonly number[]
+}
+
+/** Raw values of one source, aligned to times that other sources have too. */
+export interface RawColumn {
+  readonly values: Float64Array
+  /** 1 where the source has a raw point. */
+  readonly isRaw: Uint8Array
+  /** 1 where that point is BAD. */
+  readonly isBad: Uint8Array
+}
+
+/**
+ * Maps of maps as one list of steps over aligned columns: each step is evaluated once, however often its result is
+ * used, and in tiles, whatever the number of sources and times.
+ */
+export class MapProgram {
+  /** Operators that are no maps, each once. */
+  readonly sources: readonly Operator[]
+  readonly #steps: readonly Step[]
+  /** Whether a BAD or missing argument always makes the result BAD. */
+  readonly #propagates: boolean
+  readonly #tile: number
+  /** For each source whether its BAD points make those of the result BAD, whatever the others are. */
+  readonly decides: readonly boolean[]
+  /** For each source whether the result has no value where it has none. */
+  readonly isNeeded: readonly boolean[]
+
+  constructor(root: MapNode, isMap: (operator: Operator) => operator is MapNode) {
+    const sources: Operator[] = []
+    const nodes: MapNode[] = []
+    const seen = new Set<Operator>()
+    const visit: Operator[] = [root]
+    // Depth first in the order of the arguments, without recursion: an expression may be deep.
+    for (let operator = visit.pop(); operator !== undefined; operator = visit.pop()) {
+      if (seen.has(operator)) continue
+      seen.add(operator)
+      if (isMap(operator)) {
+        nodes.push(operator)
+        visit.push(...operator.args.toReversed())
+      } else sources.push(operator)
+    }
+    // Inputs are made before their operators.
+    nodes.sort((a, b) => a.id - b.id)
+    const slots = new Map<Operator, number>()
+    for (const operator of [...sources, ...nodes]) slots.set(operator, slots.size)
+    this.sources = sources
+    this.#steps = nodes.map(({ rule, args }) => ({ rule, args: args.map((arg) => slots.get(arg)!) }))
+    this.#propagates = nodes.every(({ rule }) => rule.leavesNullsOut !== true && rule.matters === undefined)
+    this.#tile = Math.max(16, Math.floor(TILE_VALUES / (slots.size + 1)))
+    this.decides = this.#sourcesThrough(() => true)
+    this.isNeeded = this.#sourcesThrough((rule) => rule.leavesNullsOut !== true)
+  }
+
+  /** Sources that lead to the result by arguments that always matter, through accepted rules alone. */
+  #sourcesThrough(accept: (rule: MapRule) => boolean): readonly boolean[] {
+    const first = this.sources.length
+    const isReached: boolean[] = Array(first + this.#steps.length).fill(false)
+    isReached[isReached.length - 1] = true
+    for (let n = this.#steps.length - 1; n >= 0; n--) {
+      const { rule, args } = this.#steps[n]!
+      if (!isReached[first + n] || !accept(rule)) continue
+      args.forEach((slot, argument) => {
+        if (rule.matters === undefined || argument === 0) isReached[slot] = true
+      })
+    }
+    return isReached.slice(0, first)
+  }
+
+  /** Columns that one time takes. */
+  get width(): number {
+    return this.sources.length + this.#steps.length
+  }
+
+  /** Results for columns of the sources, which may be a single value where a source varies with nothing. */
+  run(columns: readonly Float64Array[], length: number): Float64Array {
+    const result = new Float64Array(length)
+    const tile = new Tile(this.#steps, columns, Math.min(this.#tile, length))
+    for (let from = 0; from < length; from += this.#tile) {
+      tile.run(from, Math.min(length, from + this.#tile), result)
+    }
+    return result
+  }
+
+  /** The same between which other calls go on. */
+  async runCooperatively(
+    columns: readonly Float64Array[],
+    length: number,
+    evaluation: Evaluation,
+  ): Promise<Float64Array> {
+    const result = new Float64Array(length)
+    const tile = new Tile(this.#steps, columns, Math.min(this.#tile, length))
+    for (let from = 0; from < length; from += this.#tile) {
+      tile.run(from, Math.min(length, from + this.#tile), result)
+      await evaluation.pause()
+    }
+    return result
+  }
+
+  /** Raw points at times of which each is a raw time of a source. */
+  async runRaw(
+    times: Float64Array,
+    sources: readonly RawColumn[],
+    evaluation: Evaluation,
+  ): Promise<PointColumns> {
+    const columns = sources.map(({ values }) => values)
+    const values = await this.runCooperatively(columns, times.length, evaluation)
+    const statuses = this.#propagates
+      ? anyBad(sources, times.length)
+      : await this.#statuses(columns, sources, times.length, evaluation)
+    for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) statuses[i] = STATUS_BAD
+    return { times, values, statuses }
+  }
+
+  /** Which results are BAD where arguments may be left out: step by step, as a raw point of each step would be. */
+  async #statuses(
+    columns: readonly Float64Array[],
+    sources: readonly RawColumn[],
+    length: number,
+    evaluation: Evaluation,
+  ): Promise<Uint8Array> {
+    const statuses = new Uint8Array(length)
+    const tile = new Tile(this.#steps, columns, Math.min(this.#tile, length))
+    for (let from = 0; from < length; from += this.#tile) {
+      const to = Math.min(length, from + this.#tile)
+      const inputs = sources.map(({ isRaw, isBad }) => ({
+        isRaw: isRaw.subarray(from, to),
+        isBad: isBad.subarray(from, to),
+      }))
+      statuses.set(tile.statuses(from, to, inputs), from)
+      await evaluation.pause()
+    }
+    return statuses
+  }
+
+  /** The current point from those of the sources. */
+  current(points: readonly (CurrentPoint | null)[]): CurrentPoint | null {
+    const slots = [...points]
+    for (const { rule, args } of this.#steps)
+      slots.push(
+        currentOf(
+          rule,
+          args.map((slot) => slots[slot]!),
+        ),
+      )
+    return slots.at(-1)!
+  }
+}
+
+interface TileStatus {
+  readonly isRaw: Uint8Array
+  readonly isBad: Uint8Array
+}
+
+/** The columns of a tile; step results are written over from tile to tile. */
+class Tile {
+  readonly #steps: readonly Step[]
+  readonly #columns: readonly Float64Array[]
+  readonly #repeated: readonly (Float64Array | null)[]
+  readonly #results: readonly Float64Array[]
+
+  constructor(steps: readonly Step[], columns: readonly Float64Array[], size: number) {
+    this.#steps = steps
+    this.#columns = columns
+    this.#repeated = columns.map((column) =>
+      column.length === 1 && size > 1 ? new Float64Array(size).fill(column[0]!) : null,
+    )
+    this.#results = steps.map(() => new Float64Array(size))
+  }
+
+  run(from: number, to: number, result: Float64Array): void {
+    result.set(this.#evaluate(from, to).at(-1)!, from)
+  }
+
+  statuses(from: number, to: number, inputs: readonly TileStatus[]): Uint8Array {
+    const slots = this.#evaluate(from, to)
+    const statuses = [...inputs]
+    const first = inputs.length
+    this.#steps.forEach(({ rule, args }, n) => {
+      const columns = args.map((slot) => slots[slot]!)
+      const states = args.map((slot) => statuses[slot]!)
+      statuses.push(statusOf(rule, columns, states, slots[first + n]!))
+    })
+    return statuses.at(-1)!.isBad
+  }
+
+  /** The columns of all slots. */
+  #evaluate(from: number, to: number): readonly Float64Array[] {
+    const slots = this.#columns.map(
+      (column, i) => this.#repeated[i]?.subarray(0, to - from) ?? column.subarray(from, to),
+    )
+    this.#steps.forEach(({ rule, args }, n) => {
+      const result = this.#results[n]!.subarray(0, to - from)
+      rule.combine(
+        args.map((slot) => slots[slot]!),
+        result,
+      )
+      for (let i = 0; i < result.length; i++) if (!Number.isFinite(result[i]!)) result[i] = Number.NaN
+      slots.push(result)
+    })
+    return slots
+  }
+}
+
+function statusOf(
+  { matters }: MapRule,
+  columns: readonly Float64Array[],
+  states: readonly TileStatus[],
+  result: Float64Array,
+): TileStatus {
+  const isRaw = new Uint8Array(result.length)
+  const isBad = new Uint8Array(result.length)
+  states.forEach((state, argument) => {
+    for (let i = 0; i < result.length; i++) {
+      if (state.isRaw[i] === 1) isRaw[i] = 1
+      if (state.isBad[i] === 1 && (matters === undefined || matters(columns, i, argument))) isBad[i] = 1
+    }
+  })
+  for (let i = 0; i < result.length; i++) if (isRaw[i] === 1 && Number.isNaN(result[i]!)) isBad[i] = 1
+  return { isRaw, isBad }
+}
+
+function anyBad(sources: readonly RawColumn[], length: number): Uint8Array {
+  const statuses = new Uint8Array(length)
+  for (const { isBad } of sources) {
+    for (let i = 0; i < isBad.length; i++) if (isBad[i] === 1) statuses[i] = STATUS_BAD
+  }
+  return statuses
+}
+
+function currentOf(rule: MapRule, points: readonly (CurrentPoint | null)[]): CurrentPoint | null {
+  const columns = points.map((point) => Float64Array.of(point?.value ?? Number.NaN))
+  const matters = (argument: number): boolean => rule.matters?.(columns, 0, argument) ?? true
+  const leavesOut = rule.leavesNullsOut === true
+  if (points.every((point) => point === null)) return null
+  if (!leavesOut && points.some((point, i) => point === null && matters(i))) return null
+  let time: Instant | null = null
+  let bad = false
+  points.forEach((point, i) => {
+    if (point === null) return
+    if (point.time !== null && (time === null || point.time > time)) time = point.time
+    // A constant without a value is no point that could be BAD.
+    bad ||= point.bad && !(leavesOut && point.time === null) && matters(i)
+  })
+  const result = new Float64Array(1)
+  rule.combine(columns, result)
+  const value = Number.isFinite(result[0]!) ? result[0]! : Number.NaN
+  return { time, value, bad: bad || Number.isNaN(value) }
+}

@@ -1,0 +1,111 @@
+import { never } from '../../errors/tidemark-error.ts'
+import { type PointColumns, STATUS_BAD } from '../../series/columns.ts'
+import type { FindPoint } from '../../series/reads.ts'
+import { type Instant, instantFromUs } from '../../time/instant.ts'
+import { boundNeeds, boundOfRaw, goesBack, isBadWith } from '../consumers/find-point.ts'
+import { BaseOperator } from '../graph/base.ts'
+import type { FindPlace, NeedSink } from '../graph/need.ts'
+import type { Operator, OperatorContext, Traits } from '../graph/operator.ts'
+import type { SinglePoint } from '../graph/point-source.ts'
+
+/** An operator over one input, with raw points where the input has them and at times of its own. */
+export abstract class OwnTimesOperator extends BaseOperator {
+  protected readonly input: Operator
+  /** The ends of the request's range, where a total has raw points; none for a single instant. */
+  protected readonly rangeEnds: readonly Instant[]
+
+  constructor(
+    input: Operator,
+    context: OperatorContext,
+    traits: Omit<Traits, 'width' | 'extrapolationLimits'>,
+  ) {
+    super([input], context, { ...traits, extrapolationLimits: input.extrapolationLimits })
+    this.input = input
+    const { from, to } = context.range
+    this.rangeEnds = from < to ? [from, to] : []
+  }
+
+  /** The raw times next to an instant that the input need not have. */
+  protected abstract ownTimes(find: FindPoint, at: Instant): readonly number[]
+
+  /** The value at a raw time that was found next to an instant. */
+  protected valueNear(time: Instant, _at: Instant): Promise<number> {
+    return this.valueAt(time)
+  }
+
+  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    const ofInput = await this.input.rawTime(find, at)
+    const times = ofInput === null ? this.ownTimes(find, at) : [...this.ownTimes(find, at), ofInput]
+    if (times.length === 0) return null
+    return instantFromUs(goesBack(find) ? Math.max(...times) : Math.min(...times))
+  }
+
+  /** That of the input, or its own raw times that are nearer. */
+  async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
+    const isBack = goesBack(find)
+    const ofInput = await boundOfRaw(this.input, find, at)
+    const times = ofInput === null ? this.ownTimes(find, at) : [...this.ownTimes(find, at), ofInput]
+    if (times.length === 0) return null
+    return instantFromUs(isBack ? Math.max(...times) : Math.min(...times))
+  }
+
+  isBadWith(operator: Operator): boolean {
+    return isBadWith(this.input, operator)
+  }
+
+  goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
+    boundNeeds(this.input, place, sink)
+  }
+
+  protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const [time, ofInput] = await Promise.all([this.rawTime(find, at), this.input.rawTime(find, at)])
+    if (time === null) return null
+    const [value, point] = await Promise.all([
+      this.valueNear(time, at),
+      ofInput === time ? this.input.rawPoint(find, at) : null,
+    ])
+    return { time, value, bad: Number.isNaN(value) || (point?.bad ?? false) }
+  }
+}
+
+/** Whether a time is one that `find` may find from an instant. */
+export function isFound(time: number, find: FindPoint, at: Instant): boolean {
+  switch (find) {
+    case 'before':
+      return time < at
+    case 'before-or-at':
+      return time <= at
+    case 'after':
+      return time > at
+    case 'after-or-at':
+      return time >= at
+    default:
+      return never(find)
+  }
+}
+
+/**
+ * Raw points at the times of an input's and at further ones, with values of their own: BAD where the input's are, and
+ * where there is no value.
+ * @param more ascending
+ */
+export function rawPointsAt(
+  { times, statuses }: Pick<PointColumns, 'times' | 'statuses'>,
+  more: readonly number[],
+  valuesAt: (times: Float64Array) => Float64Array,
+): PointColumns {
+  const allTimes = new Float64Array(times.length + more.length)
+  const allStatuses = new Uint8Array(allTimes.length)
+  let count = 0
+  for (let i = 0, m = 0; i < times.length || m < more.length; count++) {
+    const own = more[m] ?? Number.POSITIVE_INFINITY
+    const time = times[i] ?? Number.POSITIVE_INFINITY
+    allTimes[count] = Math.min(own, time)
+    if (own <= time) while (more[m] === own) m++
+    if (time <= own) allStatuses[count] = statuses[i++]!
+  }
+  const raw = { times: allTimes.subarray(0, count), statuses: allStatuses.subarray(0, count) }
+  const values = valuesAt(raw.times)
+  for (let i = 0; i < count; i++) if (Number.isNaN(values[i]!)) raw.statuses[i] = STATUS_BAD
+  return { ...raw, values }
+}

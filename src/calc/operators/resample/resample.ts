@@ -1,0 +1,276 @@
+import { takesSignal } from '../../../series/aggregate.ts'
+import type { AggregateName } from '../../../series/aggregate-names.ts'
+import {
+  concatColumns,
+  lowerBound,
+  makeColumns,
+  type PointColumns,
+  sliceColumns,
+  upperBound,
+} from '../../../series/columns.ts'
+import { valuesFromPoints } from '../../../series/interpolate.ts'
+import type { FindPoint, SignalShape } from '../../../series/reads.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import type { FindWindow } from '../../../time/windows.ts'
+import { aggregatesOf } from '../../consumers/aggregates.ts'
+import { BaseOperator, type InputNeed } from '../../graph/base.ts'
+import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { nearSink } from '../../graph/near-sink.ts'
+import { keyOf, type NeedSink, type PointNeed } from '../../graph/need.ts'
+import type { Operator, OperatorContext } from '../../graph/operator.ts'
+import type { SinglePoint } from '../../graph/point-source.ts'
+import type { WindowOpRule } from './ops.ts'
+import { WindowStream } from './window-stream.ts'
+
+const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
+
+/** Windows that are read at a time, at most. */
+const MAX_BATCH = 8_192
+/** Windows of the first batch behind a gap: there may be another one soon. */
+const GAP_BATCH = 4
+/** The window that holds an instant, and one on either side. */
+const AROUND = 3
+
+/** Instants so far apart, in windows for each that is read, are estimated by those around the last one. */
+const MAX_SPREAD = 3
+
+/** Windows by the start of the first and the end of the last. */
+interface WindowRange {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * Aggregates over tumbling windows: one raw point for each window that has a value. Whatever is
+ * asked of it is made of the windows that the asked range touches and of the one on either side of them.
+ * @source CALCULATIONS.md, section 8
+ */
+export class ResampleOperator extends BaseOperator {
+  readonly isNeverBad = true
+  readonly readsPagesAnew = true
+  readonly #input: Operator
+  readonly #op: WindowOpRule
+  readonly #windows: FindWindow
+  readonly #lengthUs: number
+  readonly #shape: SignalShape
+  /** Windows of the first and last accepted instant. */
+  readonly #limits: WindowRange
+
+  /** @param lengthUs of a window, about: for the estimate */
+  constructor(
+    input: Operator,
+    op: WindowOpRule,
+    windows: FindWindow,
+    lengthUs: number,
+    context: OperatorContext,
+  ) {
+    const varies = input.varies === 'data' ? 'data' : 'time'
+    super([input], context, { stepped: op.stepped, varies, linear: true, extrapolationLimits: [context.now] })
+    this.#input = input
+    this.#op = op
+    this.#windows = windows
+    this.#lengthUs = lengthUs
+    this.#shape = { stepped: op.stepped, holdUntil: context.now }
+    const last = instantFromUs(END_INSTANT - 1)
+    this.#limits = { from: windows(MIN_INSTANT).start, to: windows(last).end }
+  }
+
+  protected inputNeeds(need: InputNeed, sink: NeedSink): void {
+    switch (need.kind) {
+      case 'values':
+        this.#windowNeeds(this.#around(need.from, need.to), need.from === need.to ? need.count : 1, sink)
+        break
+      case 'point':
+        this.#pointNeeds(need, sink)
+        break
+      case 'raw': {
+        const { from, to, order, count } = need
+        const around = this.#around(from, to)
+        const reach = (count + AROUND) * this.#lengthUs
+        const first = this.#isOfSignal
+          ? around
+          : order === 'asc'
+            ? { ...around, to: Math.min(around.to, around.from + reach) }
+            : { ...around, from: Math.max(around.from, around.to - reach) }
+        if (!this.#hasGaps) {
+          this.#windowNeeds(first, 1, sink)
+          break
+        }
+        // Where windows are empty, those after the next raw points.
+        sink.need(this.#input, { kind: 'raw', from, to, order, count })
+        this.#windowNeeds(first, 1, nearSink(sink, { back: order === 'desc', count: count + AROUND }))
+        break
+      }
+      case 'chunks': {
+        const { from, to, beyond, copies = 1 } = need
+        this.#windowNeeds(this.#around(from, to), copies, sink)
+        if (beyond === 0) return
+        // The raw times next to both ends.
+        this.#windowNeeds(this.#around(from, from), copies, sink)
+        this.#windowNeeds(this.#around(to, to), copies, sink)
+      }
+    }
+  }
+
+  /** The windows around each instant: as one range where they lie close to each other. */
+  #pointNeeds({ at, count = 1, from = at }: PointNeed, sink: NeedSink): void {
+    const windows = AROUND * count
+    if (from < at && (at - from) / this.#lengthUs <= MAX_SPREAD * windows) {
+      const { from: start, to: end } = this.#around(from, at)
+      const key = keyOf(start, end, count)
+      const range = { from: accepted(start), to: accepted(end) }
+      sink.need(this.#input, {
+        kind: 'aggregates',
+        ...range,
+        count: windows,
+        names: [this.#op.aggregate],
+        key,
+      })
+      // The values beside each of the windows.
+      if (this.#isOfSignal || this.#input.inputs.length > 0)
+        sink.need(this.#input, { kind: 'values', ...range, count: 2 * count, key })
+    } else this.#windowNeeds(this.#around(at, at), count, sink)
+  }
+
+  #windowNeeds({ from: start, to: end }: WindowRange, copies: number, sink: NeedSink): void {
+    const [from, to] = [accepted(start), accepted(end)]
+    if (from >= to) return
+    const count = copies * Math.max(1, Math.ceil((end - start) / this.#lengthUs))
+    const key = keyOf(start, end, this.#lengthUs, copies)
+    sink.need(this.#input, { kind: 'aggregates', from, to, count, names: [this.#op.aggregate], key })
+    if (copies > 1) sink.need(this.#input, { kind: 'chunks', from, to, beyond: 0, copies: copies - 1 })
+    // What stands beside each further batch.
+    const batches = Math.floor(count / MAX_BATCH)
+    const edge = { kind: 'chunks', from, to: instantFromUs(from + 1), beyond: 0, copies: batches } as const
+    if (batches > 0) sink.need(this.#input, edge)
+  }
+
+  protected async evaluate(times: Float64Array): Promise<Float64Array> {
+    const points = await this.#pointsAround(times[0]!, times.at(-1)!)
+    return valuesFromPoints(points, null, null, times, this.#shape, 'at')
+  }
+
+  protected open(range: ChunkRange): ChunkStream {
+    const { wantedFrom = range.from, wantedTo = range.to, extent, page, order } = range
+    const own = this.#around(range.from, range.to)
+    const wanted = this.#around(wantedFrom, wantedTo)
+    const reach = { from: Math.max(own.from, wanted.from), to: Math.min(own.to, wanted.to) }
+    const size = extent === 'all' ? MAX_BATCH : Math.min(page + AROUND, MAX_BATCH - 1)
+    return new WindowStream(this.#read(reach, order, size), range, this.#shape)
+  }
+
+  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return (await this.rawPoint(find, at))?.time ?? null
+  }
+
+  protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const { times, values } = await this.#pointsAround(at, at)
+    const index = {
+      before: lowerBound(times, at) - 1,
+      'before-or-at': upperBound(times, at) - 1,
+      after: upperBound(times, at),
+      'after-or-at': lowerBound(times, at),
+    }[find]
+    const time = times[index]
+    return time === undefined ? null : { time: instantFromUs(time), value: values[index]!, bad: false }
+  }
+
+  /** Whether a window without good points has no point, so that the next one is found beside a raw point. */
+  get #hasGaps(): boolean {
+    return !COUNTS.includes(this.#op.aggregate) && !this.#isOfSignal
+  }
+
+  /** Whether windows have values also where they have no raw points, and are gone through one by one. */
+  get #isOfSignal(): boolean {
+    return takesSignal([this.#op.aggregate])
+  }
+
+  /** The windows that a range touches, and the one on either side. */
+  #around(from: number, to: number): WindowRange {
+    const { start } = this.#windows(instantFromUs(from))
+    const { end } = this.#windows(instantFromUs(to))
+    return {
+      from: start <= this.#limits.from ? this.#limits.from : this.#windows(instantFromUs(start - 1)).start,
+      to: end >= this.#limits.to ? this.#limits.to : this.#windows(end).end,
+    }
+  }
+
+  async #pointsAround(from: number, to: number): Promise<PointColumns> {
+    const parts: PointColumns[] = []
+    for await (const part of this.#read(this.#around(from, to), 'asc', MAX_BATCH)) parts.push(part)
+    return concatColumns(parts)
+  }
+
+  /**
+   * The points of windows that are not empty, batch by batch in the requested order; each batch ascends.
+   * @param size windows of the first batch; MAX_BATCH where all are wanted, with gaps
+   */
+  async *#read(range: WindowRange, order: 'asc' | 'desc', size: number): AsyncGenerator<PointColumns> {
+    const { evaluation } = this.context
+    const { aggregate } = this.#op
+    let [from, to]: [number, number] = [range.from, range.to]
+    for (let count = size; from < to; ) {
+      const edges = order === 'asc' ? this.#edgesFrom(from, to, count) : this.#edgesTo(from, to, count)
+      evaluation.charge(edges.length)
+      const found = await aggregatesOf(this.#input, edges.map(accepted), [aggregate], this.context)
+      const values = found[aggregate]!
+      yield this.#pointsOf(edges, values)
+      if (order === 'asc') from = edges.at(-1)!
+      else to = edges[0]!
+      await evaluation.pause()
+      const isEmpty = Number.isNaN(values.at(order === 'asc' ? -1 : 0)!)
+      if (!isEmpty || size === MAX_BATCH || !this.#hasGaps) count = Math.min(2 * count, MAX_BATCH)
+      else if (from < to) {
+        ;[from, to] = await this.#withoutGap(from, to, order)
+        count = GAP_BATCH
+      }
+    }
+  }
+
+  /** Without the empty windows before the next raw point. */
+  async #withoutGap(from: number, to: number, order: 'asc' | 'desc'): Promise<[from: number, to: number]> {
+    const next = await (order === 'asc'
+      ? this.#input.rawTime('after-or-at', accepted(from))
+      : this.#input.rawTime('before', accepted(to)))
+    if (next === null) return [from, from]
+    const { start, end } = this.#windows(next)
+    return order === 'asc' ? [Math.max(from, start), to] : [from, Math.min(to, end)]
+  }
+
+  #edgesFrom(from: number, to: number, count: number): Float64Array {
+    const edges = [from]
+    for (let at = from; at < to && edges.length <= count; ) {
+      at = this.#windows(instantFromUs(at)).end
+      edges.push(at)
+    }
+    return Float64Array.from(edges)
+  }
+
+  #edgesTo(from: number, to: number, count: number): Float64Array {
+    const edges = [to]
+    for (let at = to; at > from && edges.length <= count; ) {
+      at = this.#windows(instantFromUs(at - 1)).start
+      edges.push(at)
+    }
+    return Float64Array.from(edges).reverse()
+  }
+
+  #pointsOf(edges: Float64Array, values: Float64Array): PointColumns {
+    const points = makeColumns(values.length)
+    let count = 0
+    const { divisor = 1 } = this.#op
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i]! / divisor
+      if (!Number.isFinite(value)) continue
+      const [start, end] = [edges[i]!, edges[i + 1]!]
+      points.times[count] = this.stepped ? start : start + Math.floor((end - start) / 2)
+      points.values[count++] = value
+    }
+    return sliceColumns(points, 0, count)
+  }
+}
+
+/** Windows are cut at the first and last accepted instants. */
+function accepted(at: number): Instant {
+  return instantFromUs(Math.min(Math.max(at, MIN_INSTANT), END_INSTANT))
+}

@@ -1,0 +1,121 @@
+import { TidemarkError } from '../../../errors/tidemark-error.ts'
+import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
+import { concatColumns, type PointColumns } from '../../../series/columns.ts'
+import { isGood } from '../../../series/interpolate.ts'
+import type { Chunk, Limit } from '../../graph/chunk.ts'
+import { type BufferedPart, valuesIn } from './buffered-input.ts'
+import type { Windows } from './folds.ts'
+import { distinctTimes, indexesOf, spread } from './indexes.ts'
+import { finite, type RollingOp } from './ops.ts'
+import { SegmentSums } from './segment-sums.ts'
+import { vertexValues } from './vertex-values.ts'
+import type { RollingWindow, WindowBounds } from './window.ts'
+
+/**
+ * Longer columns are read one after the other, so that windows of different lengths inside each other do not double
+ * them.
+ */
+const MAX_TOGETHER = 32_768
+
+const NONE = new Float64Array(0)
+const NO_WINDOWS: Windows = { first: new Int32Array(0), end: new Int32Array(0) }
+
+/**
+ * The operation over the window of each time, from memory: each raw point is a cell of its own. What is prepared is
+ * kept for the next times.
+ * @param extrapolationLimits of the input
+ */
+export function bufferedWindows(
+  op: RollingOp,
+  window: RollingWindow,
+  held: BufferedPart,
+  extrapolationLimits: readonly number[],
+): (times: Float64Array, limit: Limit) => Float64Array {
+  const { chunks, segments } = held
+  const sums = op.integrals !== undefined && segments !== null ? new SegmentSums(segments) : null
+  const { times: cellTimes, cells } = cellsOf(op, held, extrapolationLimits)
+  const hasCells = op.cells !== undefined || op.extreme !== undefined
+  // Approached from the left, and since raw times are whole microseconds, a window is that of one microsecond before.
+  const earlier = (times: Float64Array): WindowBounds =>
+    window.boundsAt(
+      times.map((t) => t - 1),
+      'at',
+    )
+  return (times, limit) => {
+    const bounds = window.boundsAt(times, limit)
+    const { integrals, coveredUs } = sums?.between(bounds.starts, bounds.ends) ?? {
+      integrals: new Float64Array(times.length),
+      coveredUs: new Float64Array(times.length),
+    }
+    const needsLast =
+      op.bounds === 'both' || (op.bounds !== undefined && coveredUs.some((length) => length === 0))
+    const [first, last] =
+      op.bounds === 'both'
+        ? valuesAtBounds(chunks, bounds, limit)
+        : [NONE, needsLast ? valuesIn(chunks, bounds.ends, limit) : NONE]
+    const windows = hasCells ? windowsOf(cellTimes, limit === 'before' ? earlier(times) : bounds) : NO_WINDOWS
+    return finite(op.fold({ integrals, coveredUs, cells, windows, first, last }))
+  }
+}
+
+/**
+ * The input at both bounds of windows, in one read: windows inside each other would otherwise read their input twice as
+ * often at each level.
+ */
+function valuesAtBounds(
+  chunks: readonly Chunk[],
+  { starts, ends }: WindowBounds,
+  limit: Limit,
+): readonly [first: Float64Array, last: Float64Array] {
+  if (starts.length > MAX_TOGETHER) return [valuesIn(chunks, starts, limit), valuesIn(chunks, ends, limit)]
+  const times = distinctTimes(starts, ends)
+  return spread(times, valuesIn(chunks, times, limit), [starts, ends])
+}
+
+/** The items of each window (start, end]. */
+function windowsOf(items: Float64Array, { starts, ends }: WindowBounds): Windows {
+  return { first: indexesOf(items, starts, 'after'), end: indexesOf(items, ends, 'after') }
+}
+
+interface PointCells {
+  readonly times: Float64Array
+  readonly cells: AggregateColumns
+}
+
+/** Each raw point as a cell, or each vertex where it is the extremes of the signal that are wanted. */
+function cellsOf(
+  { cells = [], extreme }: RollingOp,
+  { chunks, raw, from, to }: BufferedPart,
+  extrapolationLimits: readonly number[],
+): PointCells {
+  if (extreme === undefined) {
+    return { times: raw.times, cells: Object.fromEntries(cells.map((name) => [name, pointCell(name, raw)])) }
+  }
+  const vertices = chunks.map((chunk) => {
+    const { times, values } = vertexValues(chunk, extrapolationLimits, extreme, from, to)
+    return { times, values, statuses: new Uint8Array(times.length) }
+  })
+  const { times, values } = concatColumns(vertices)
+  return { times, cells: { [extreme]: values } }
+}
+
+/** An aggregate of each raw point by itself. */
+function pointCell(name: AggregateName, raw: PointColumns): Float64Array {
+  const good = (value: (i: number) => number, other: number): Float64Array =>
+    raw.times.map((_, i) => (isGood(raw, i) ? value(i) : other))
+  switch (name) {
+    case 'count':
+      return raw.times.map(() => 1)
+    case 'numGood':
+      return good(() => 1, 0)
+    case 'numBad':
+      return good(() => 0, 1)
+    case 'variance':
+      return good(() => 0, Number.NaN)
+    case 'sum':
+    case 'avg':
+      return good((i) => raw.values[i]!, Number.NaN)
+    default:
+      throw new TidemarkError('BUG', { what: `rolling windows do not fold ${name}` })
+  }
+}

@@ -1,0 +1,117 @@
+import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
+import type { Integrals } from '../../../series/reads.ts'
+import { type Windows, windowExtremes, windowSums, windowVariances } from './folds.ts'
+
+/** What is known of many windows; an operation finds only what it needs. */
+export interface WindowParts extends Integrals {
+  /** Aggregates of the raw points of cells, by name; `min` and `max` may be of the signal there. */
+  readonly cells: AggregateColumns
+  /** Which cells make up each window. */
+  readonly windows: Windows
+  /** The signal where each window starts, and where it ends. */
+  readonly first: Float64Array
+  readonly last: Float64Array
+}
+
+/** An operation over rolling windows: what it takes of the input, and how one value for each window is made of it. */
+export interface RollingOp {
+  /** The integral of each window. */
+  readonly integrals?: true
+  /** Aggregates of cells. */
+  readonly cells?: readonly AggregateName[]
+  /** The least or greatest value of the signal inside each cell, as the aggregate of that name. */
+  readonly extreme?: 'min' | 'max'
+  /** The signal at both bounds of each window; or only at the end, and only where the signal has no value before. */
+  readonly bounds?: 'both' | 'end of uncovered'
+  /** Of a constant it differs with the length of the window. */
+  readonly ofLength?: true
+  /** What is not finite is no value. */
+  readonly fold: (parts: WindowParts) => Float64Array
+}
+
+/** The operations of SLIDINGAGG, in the order of the reference. */
+export const SLIDING_OPS = {
+  AVG: {
+    integrals: true,
+    // Where the signal has just begun, the part of the window that has some is that instant.
+    bounds: 'end of uncovered',
+    fold: ({ integrals, coveredUs, last }) =>
+      integrals.map((integral, i) => (coveredUs[i]! > 0 ? integral / coveredUs[i]! : last[i]!)),
+  },
+  MIN: extreme('min'),
+  MAX: extreme('max'),
+  COUNT: count('count'),
+  NUMGOOD: count('numGood'),
+  NUMBAD: count('numBad'),
+  SUM: {
+    cells: ['sum'],
+    fold: ({ cells, windows }) => {
+      const filled = windowSums(
+        cells.sum!.map((sum) => Number(!Number.isNaN(sum))),
+        windows,
+      )
+      return windowSums(cells.sum!, windows).map((sum, i) => (filled[i]! > 0 ? sum : Number.NaN))
+    },
+  },
+  STDDEV: { cells: ['numGood', 'avg', 'variance'], fold: (parts) => variances(parts).map(Math.sqrt) },
+  VAR: { cells: ['numGood', 'avg', 'variance'], fold: variances },
+  DIFF: { bounds: 'both', fold: ({ first, last }) => last.map((value, i) => value - first[i]!) },
+  /** In microseconds, until it is divided by its unit. */
+  TOTAL: {
+    integrals: true,
+    ofLength: true,
+    // 0 where the signal has just begun, nothing where it has no value.
+    bounds: 'end of uncovered',
+    fold: ({ integrals, coveredUs, last }) =>
+      integrals.map((integral, i) => (coveredUs[i]! > 0 ? integral : 0 * last[i]!)),
+  },
+} as const satisfies { readonly [name: string]: RollingOp }
+
+export type SlidingOp = keyof typeof SLIDING_OPS
+
+/** An operation of SLIDINGAGG. @param unitUs of TOTAL; 1 for others */
+export function slidingOp(op: SlidingOp, unitUs: number): RollingOp {
+  const rule: RollingOp = SLIDING_OPS[op]
+  if (unitUs === 1) return rule
+  return { ...rule, fold: (parts) => rule.fold(parts).map((value) => value / unitUs) }
+}
+
+/** The integral over the window. @param rateUs what it is divided by */
+export function totalOp(rateUs: number): RollingOp {
+  return { integrals: true, fold: ({ integrals }) => integrals.map((integral) => integral / rateUs) }
+}
+
+function count(name: 'count' | 'numGood' | 'numBad'): RollingOp {
+  return { cells: [name], fold: ({ cells, windows }) => windowSums(cells[name]!, windows) }
+}
+
+function extreme(which: 'min' | 'max'): RollingOp {
+  const pick = which === 'min' ? smaller : larger
+  return {
+    extreme: which,
+    bounds: 'both',
+    fold: ({ cells, windows, first, last }) =>
+      windowExtremes(cells[which]!, windows, which).map((value, i) => pick(value, pick(first[i]!, last[i]!))),
+  }
+}
+
+/** Sample variances. */
+function variances({ cells, windows }: WindowParts): Float64Array {
+  const { numGood, avg, variance } = cells
+  const squares = variance!.map((one, i) => (numGood![i]! > 1 ? one * (numGood![i]! - 1) : 0))
+  return windowVariances({ counts: numGood!, means: avg!, squares }, windows)
+}
+
+/** Of two the smaller; NaN only when both are. */
+export function smaller(a: number, b: number): number {
+  return a <= b || Number.isNaN(b) ? a : b
+}
+
+export function larger(a: number, b: number): number {
+  return a >= b || Number.isNaN(b) ? a : b
+}
+
+/** With no value where it is not finite. */
+export function finite(values: Float64Array): Float64Array {
+  return values.map((value) => (Number.isFinite(value) ? value : Number.NaN))
+}

@@ -1,0 +1,292 @@
+import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
+import { lowerBound, reverseColumns, STATUS_BAD, upperBound } from '../../../series/columns.ts'
+import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
+import { END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { aggregatesOf } from '../../consumers/aggregates.ts'
+import { goesBack } from '../../consumers/find-point.ts'
+import { rawPoints, rawPointsFromChunks } from '../../consumers/raw-points.ts'
+import { wholeRange } from '../../consumers/stream.ts'
+import type { InputNeed } from '../../graph/base.ts'
+import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { estimateNow } from '../../graph/estimate.ts'
+import { nearSink } from '../../graph/near-sink.ts'
+import { instantNeed, keyOf, type Need, type NeedSink, type ValuesNeed } from '../../graph/need.ts'
+import type { Operator, OperatorContext } from '../../graph/operator.ts'
+import type { RawRange } from '../../graph/point-source.ts'
+import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
+import { isFound, OwnTimesOperator } from '../own-times.ts'
+import { valuesOfInput } from './buffered-input.ts'
+import { type Cells, pointCells, signalCells } from './cells.ts'
+import { windowIntegrals, windowSums } from './folds.ts'
+import { distinctTimes, spread } from './indexes.ts'
+import { finite, larger, type RollingOp, smaller, type WindowParts } from './ops.ts'
+import { lastRead, MORE_POINTS, RollingStream } from './stream.ts'
+import { vertexValues } from './vertex-values.ts'
+import type { RollingWindow, WindowBounds } from './window.ts'
+
+export interface RollingOptions {
+  readonly op: RollingOp
+  readonly window: RollingWindow
+  /** A total: it has raw points at the ends of the request's range too. */
+  readonly isTotal: boolean
+  /** Integrals are worked out from raw points even where a historian could integrate. */
+  readonly fromRaw: boolean
+}
+
+/** More raw points than this come cheaper from a stream, even where the historians could work out each window. */
+const MAX_RAW_BY_VALUES = 10_000
+/** See RollingSource. */
+const MAX_FAR_POINTS = 20_000
+
+/**
+ * An operation over a window that rolls with t. Raw points stand at those of the input.
+ * @source CALCULATIONS.md, sections 7 and 8
+ */
+export class RollingOperator extends OwnTimesOperator {
+  readonly #options: RollingOptions
+  readonly #integrals: IntegralInput
+  #isBoundedKnown: boolean | null = null
+
+  constructor(input: Operator, options: RollingOptions, context: OperatorContext) {
+    const { op, window, isTotal } = options
+    const isOfTime = isTotal || (op.ofLength === true && !window.isOfOneLength)
+    const isConstant = !isOfTime && input.varies === 'nothing'
+    const varies = input.varies === 'nothing' && isOfTime ? 'time' : input.varies
+    super(input, context, { stepped: isConstant, linear: isConstant, varies })
+    this.#options = options
+    this.#integrals = new IntegralInput(input, options.fromRaw, context.evaluation)
+  }
+
+  override needs(need: Need, sink: NeedSink): void {
+    if (need.kind !== 'raw' || need.isPage === undefined || !this.#isRawByValues(need.count)) {
+      super.needs(need, sink)
+      return
+    }
+    const { from, to, order, count } = need
+    sink.need(this.input, need)
+    this.#valueNeeds({ kind: 'values', from, to, count, key: keyOf('raw', from, to, order, count) }, sink)
+  }
+
+  protected inputNeeds(need: InputNeed, sink: NeedSink): void {
+    const { input } = this
+    const { window, op } = this.#options
+    const beyondRange = op.integrals === undefined ? 0 : segmentsBeyond(input)
+    switch (need.kind) {
+      case 'values':
+        this.#valueNeeds(need, sink)
+        break
+      case 'point': {
+        sink.need(input, need)
+        if (need.timeOnly) break
+        const { find, at, count = 1 } = need
+        const near = { ...instantNeed(at), count, key: keyOf(at, find, 'rolling') }
+        const found = nearSink(sink, { back: goesBack(find), count: 1 })
+        if (this.#isNearByValues()) this.#valueNeeds(near, found)
+        else this.#chunkNeeds(at, instantFromUs(Math.min(at + 1, END_INSTANT)), beyondRange, found)
+        break
+      }
+      case 'raw': {
+        const { from, to, order, count } = need
+        if (window.reachesBeyond(to)) {
+          // Points after the page are read with it, and their number is not known.
+          this.#chunkNeeds(from, to, beyondRange, sink)
+          break
+        }
+        sink.need(input, { ...need, to: lastRead(window, to), count: count + MORE_POINTS + beyondRange })
+        if (order === 'asc') this.#leadNeeds(from, beyondRange, sink)
+        // Where a page that is read backwards starts is known only once it was read.
+        else this.#leadNeeds(to, beyondRange, nearSink(sink, { back: true, count: count + MORE_POINTS }))
+        break
+      }
+      case 'chunks':
+        this.#chunkNeeds(need.from, need.to, need.beyond + beyondRange, sink)
+        // The window of the raw point before the range, wherever that one is.
+        if (need.beyond > 0)
+          this.#leadNeeds(need.from, beyondRange, nearSink(sink, { back: true, count: need.beyond }))
+    }
+  }
+
+  /** The range with what its first windows reach before it is one read, or two with bounding points of their own. */
+  #chunkNeeds(from: Instant, to: Instant, beyond: number, sink: NeedSink): void {
+    const { window } = this.#options
+    const start = instantFromUs(Math.min(from, window.earliestStart(from)))
+    sink.need(this.input, { kind: 'chunks', from: start, to: lastRead(window, to), beyond: beyond + 3 })
+  }
+
+  /** What the windows from an instant on reach before it, or from a raw point before that instant on. */
+  #leadNeeds(at: Instant, beyond: number, sink: NeedSink): void {
+    const { window } = this.#options
+    const start = window.earliestStart(at)
+    const from = beyond === 0 || start >= at ? start : window.earliestStart(start)
+    if (from < at) sink.need(this.input, { kind: 'chunks', from, to: at, beyond })
+  }
+
+  #valueNeeds({ from, to, count, key }: ValuesNeed, sink: NeedSink): void {
+    const { input } = this
+    const { window, op } = this.#options
+    const { text } = window
+    const first = window.earliestStart(from)
+    const last = instantFromUs(Math.max(window.latestEnd(to), first))
+    const after = instantFromUs(Math.min(last + 1, END_INSTANT))
+    // One bound of a window can fall between those of another, which makes twice as many cells as windows.
+    if (op.integrals !== undefined)
+      this.#integrals.needs(first, last, 2 * count, keyOf(key, 'spans', text), sink)
+    const inPoints = op.extreme !== undefined && this.#hasExtremesInPoints()
+    const names = inPoints ? [...(op.cells ?? []), op.extreme] : (op.cells ?? [])
+    const cells = { from: first, to: after, count: 2 * count, key: keyOf(key, 'cells', text) }
+    if (names.length > 0) sink.need(input, { kind: 'aggregates', ...cells, names })
+    if (op.extreme !== undefined && !inPoints) {
+      sink.need(input, { kind: 'chunks', from: first, to: after, beyond: 0 })
+      return
+    }
+    if (op.bounds === undefined) return
+    const endKey = window.isTrailing ? key : keyOf(key, 'ends', text)
+    const endsFrom = window.isTrailing ? from : first
+    sink.need(input, { kind: 'values', from: endsFrom, to: last, count, key: endKey })
+    if (op.bounds === 'both')
+      sink.need(input, { kind: 'values', from: first, to: last, count, key: keyOf(key, 'starts', text) })
+  }
+
+  protected async evaluate(times: Float64Array): Promise<Float64Array> {
+    const { op, window } = this.#options
+    const { evaluation } = this.context
+    const { input } = this
+    const bounds = await window.boundsOf(times, evaluation)
+    const points = pointCells(bounds)
+    const extreme = op.extreme !== undefined && !this.#hasExtremesInPoints() ? op.extreme : null
+    const names = [...(op.cells ?? []), ...(op.extreme === undefined || extreme !== null ? [] : [op.extreme])]
+    const [integrals, aggregates, streamed, first, last] = await Promise.all([
+      op.integrals === undefined ? NOTHING : this.#integralsOf(bounds),
+      names.length === 0 ? {} : this.#aggregatesOf(points, names),
+      extreme === null ? null : this.#streamed(bounds, points, extreme),
+      op.bounds === 'both' && extreme === null ? valuesOfInput(input, bounds.starts) : NONE,
+      op.bounds === 'both' && extreme === null ? valuesOfInput(input, bounds.ends) : NONE,
+    ])
+    await evaluation.pause()
+    const isUncovered = op.bounds === 'end of uncovered' && integrals.coveredUs.some((length) => length === 0)
+    return finite(
+      op.fold({
+        ...integrals,
+        cells: aggregates,
+        windows: points.windows,
+        first,
+        last: isUncovered ? await valuesOfInput(input, bounds.ends) : last,
+        ...streamed,
+      }),
+    )
+  }
+
+  async #integralsOf(bounds: WindowBounds): Promise<Integrals> {
+    const { edges, windows } = signalCells(bounds)
+    const { integrals, coveredUs } = await this.#integrals.over(edges.subarray(0, -1), edges.subarray(1))
+    await this.context.evaluation.pause()
+    return { integrals: windowIntegrals(integrals, windows), coveredUs: windowSums(coveredUs, windows) }
+  }
+
+  async #aggregatesOf({ edges }: Cells, names: readonly AggregateName[]): Promise<AggregateColumns> {
+    if (edges.length < 2) return Object.fromEntries(names.map((name) => [name, NONE]))
+    return aggregatesOf(this.input, edges, names, this.context)
+  }
+
+  /**
+   * Least or greatest value of the signal inside each cell, and its values at both bounds of each window, from one
+   * stream: windows inside each other would otherwise read each time again and again at each level.
+   */
+  async #streamed({ starts, ends }: WindowBounds, { edges }: Cells, which: 'min' | 'max'): Promise<Streamed> {
+    const { input } = this
+    const { evaluation } = this.context
+    const pick = which === 'min' ? smaller : larger
+    const extremes = new Float64Array(Math.max(0, edges.length - 1)).fill(Number.NaN)
+    const times = distinctTimes(starts, ends)
+    const values = new Float64Array(times.length).fill(Number.NaN)
+    const stream = input.chunks(wholeRange(instantFromUs(times[0]!), edges.at(-1)!, input, evaluation))
+    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+      const [from, to] = [lowerBound(times, chunk.from), upperBound(times, chunk.to)]
+      values.set(chunk.valuesAt(times.subarray(from, to), 'at'), from)
+      const vertices = vertexValues(chunk, input.extrapolationLimits, which)
+      for (let i = lowerBound(vertices.times, edges[0]!), cell = -1; i < vertices.times.length; i++) {
+        if (cell < 0) cell = upperBound(edges, vertices.times[i]!) - 1
+        while (edges[cell + 1]! <= vertices.times[i]!) cell++
+        extremes[cell] = pick(extremes[cell]!, vertices.values[i]!)
+      }
+      await evaluation.pause()
+    }
+    const [first, last] = spread(times, values, [starts, ends])
+    return { cells: { [which]: extremes }, first, last }
+  }
+
+  /** Whether no value of the signal lies further out than those at raw points and at the ends of a window. */
+  #hasExtremesInPoints(): boolean {
+    return this.input.stepInterpolated !== undefined || this.input.varies === 'nothing'
+  }
+
+  /**
+   * The value at a raw time. Where it costs the points of its window, and the time lies further from the instant than
+   * the window is long, only so many points are read (LIMIT_FAR_WINDOW).
+   */
+  protected override async valueNear(time: Instant, at: Instant): Promise<number> {
+    if (this.#isNearByValues()) return this.valueAt(time)
+    const to = instantFromUs(Math.min(time + 1, END_INSTANT))
+    const page = this.context.evaluation.pagePoints(this.input.width)
+    const stream = this.chunks({ from: time, to, order: 'asc', page, extent: 'all', wantedFrom: at })
+    const chunk = await stream.next()
+    return chunk === null ? Number.NaN : chunk.valuesAt(Float64Array.of(time), 'at')[0]!
+  }
+
+  async rawPoints(range: RawRange): Promise<RangeResult> {
+    const { evaluation } = this.context
+    if (!this.#isRawByValues(range.limit)) return rawPointsFromChunks(this, range, evaluation)
+    const { points, more } = await rawPoints(this.input, range, evaluation)
+    const { times, statuses } = range.order === 'asc' ? points : reverseColumns(points)
+    const values = await this.valuesAt(times)
+    const found = {
+      times,
+      values,
+      statuses: statuses.map((status, i) => (Number.isNaN(values[i]!) ? STATUS_BAD : status)),
+    }
+    return { points: range.order === 'asc' ? found : reverseColumns(found), more }
+  }
+
+  protected open(range: ChunkRange): ChunkStream {
+    const { input, context, rangeEnds } = this
+    const { op, window, isTotal } = this.#options
+    const source = {
+      input,
+      op,
+      window,
+      evaluation: context.evaluation,
+      ownTimes: isTotal ? rangeEnds : [],
+      maxFarPoints: isTotal ? Number.POSITIVE_INFINITY : MAX_FAR_POINTS,
+    }
+    return new RollingStream(source, range)
+  }
+
+  protected ownTimes(find: FindPoint, at: Instant): readonly number[] {
+    return this.#options.isTotal ? this.rangeEnds.filter((end) => isFound(end, find, at)) : []
+  }
+
+  #isNearByValues(): boolean {
+    return this.#options.isTotal || this.#isBounded()
+  }
+
+  #isRawByValues(limit: number): boolean {
+    return !this.#options.isTotal && limit <= MAX_RAW_BY_VALUES && this.#isBounded()
+  }
+
+  /** Whether a value costs a number of points that is known without knowing its time. */
+  #isBounded(): boolean {
+    if (this.#isBoundedKnown === null) {
+      const needs: Need[] = []
+      const sink: NeedSink = { need: (_, need) => needs.push(need), read: () => {}, generate: () => {} }
+      this.#valueNeeds(instantNeed(this.context.now), sink)
+      const reads = estimateNow(this.input, needs)?.reads
+      this.#isBoundedKnown = reads?.every(({ stored }) => stored === null) ?? false
+    }
+    return this.#isBoundedKnown
+  }
+}
+
+type Streamed = Pick<WindowParts, 'cells' | 'first' | 'last'>
+
+const NONE = new Float64Array(0)
+const NOTHING: Integrals = { integrals: NONE, coveredUs: NONE }

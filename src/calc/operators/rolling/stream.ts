@@ -1,0 +1,301 @@
+import { TidemarkError } from '../../../errors/tidemark-error.ts'
+import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
+import type { Evaluation } from '../../graph/evaluation.ts'
+import { contentKey } from '../../graph/need.ts'
+import type { Operator } from '../../graph/operator.ts'
+import { rawPointsAt } from '../own-times.ts'
+import { BufferedInput, type InputFeed, openFeed, valuesIn } from './buffered-input.ts'
+import { bufferedWindows } from './buffered-windows.ts'
+import type { RollingOp } from './ops.ts'
+import type { RollingWindow } from './window.ts'
+
+/** What is aggregated over rolling windows. */
+export interface RollingSource {
+  readonly input: Operator
+  readonly op: RollingOp
+  readonly window: RollingWindow
+  readonly evaluation: Evaluation
+  /** Raw points beside those of the input. */
+  readonly ownTimes: readonly number[]
+  /**
+   * Points that a window may hold where it is not known beforehand how far back it lies: at the last raw point before a
+   * range, when that is further away than the window is long.
+   */
+  readonly maxFarPoints: number
+}
+
+/**
+ * One for the point held back where a page is cut, one at the very end of the range, one for the vertex that joins
+ * segments.
+ */
+export const MORE_POINTS = 3
+
+/** Raw points of one chunk, about: a few milliseconds' worth. */
+const TILE_POINTS = 8_192
+
+/**
+ * Short columns that a chunk keeps: where raw points are rare, windows inside each other read the same few times again
+ * and again, twice as often at each level.
+ */
+const SHORT_COLUMN = 64
+const KEPT_COLUMNS = 256
+
+/** How far the input is read for windows up to an instant; a raw point at their very end is in them. */
+export function lastRead(window: RollingWindow, to: Instant): Instant {
+  return instantFromUs(Math.min(Math.max(to, window.latestEnd(to)) + 1, END_INSTANT))
+}
+
+/**
+ * Streams aggregates over rolling windows. Holds the input over the windows of one chunk. A chunk ends after some
+ * thousand raw points, so that others can go on, or as many as must be held before it, so that no point is gone over
+ * more than a few times, however long the window.
+ */
+export class RollingStream implements ChunkStream {
+  readonly #source: RollingSource
+  readonly #range: ChunkRange
+  #begun: { readonly held: BufferedInput; readonly feed: InputFeed } | null = null
+  #newestFeed: InputFeed | null = null
+  /** What the chunk after those that are left was read as. */
+  #later: BufferedInput | null = null
+  #position: Instant
+  /** Windows up to there lie in what was read. */
+  #known: Instant
+  /** Descending: the end of what was not given yet. */
+  #left: Instant
+
+  constructor(source: RollingSource, range: ChunkRange) {
+    this.#source = source
+    this.#range = range
+    this.#position = range.from
+    this.#known = range.from
+    this.#left = range.to
+  }
+
+  next(): Promise<Chunk | null> {
+    const { order, extent, to } = this.#range
+    if (order === 'asc') return this.#ascend()
+    // A window that ends later than its t needs points after the newest page.
+    return extent === 'first' && !this.#source.window.reachesBeyond(to) ? this.#newest() : this.#allLeft()
+  }
+
+  async #ascend(): Promise<Chunk | null> {
+    const { to, extent, page } = this.#range
+    const position = this.#position
+    if (position >= to) return null
+    const { held, feed } = await this.#begin()
+    // What was read already is given before more is.
+    if (this.#known <= position) {
+      const enough = extent === 'all' ? 2 * held.length : held.length + page + 1
+      while (this.#known < to && (this.#known <= position || held.length < enough)) {
+        const reach = await feed.next(held)
+        this.#known = reach === null ? to : this.#complete(position, reach)
+        await this.#source.evaluation.pause()
+      }
+    }
+    const until = this.#tileEnd(held, position, this.#known)
+    this.#position = until
+    const chunk = this.#chunk(held, position, until)
+    held.dropBefore(this.#firstBuffered(until))
+    return chunk
+  }
+
+  /**
+   * What is needed of the input from an instant on: windows can lie wholly after their t, whose raw points are needed
+   * too.
+   */
+  #firstBuffered(at: Instant): Instant {
+    // From the left, the window at an instant is that of a microsecond before, which can start much earlier.
+    const earlier = instantFromUs(Math.max(at - 1, MIN_INSTANT))
+    return instantFromUs(Math.min(earlier, this.#source.window.earliestStart(earlier)))
+  }
+
+  /** Where a chunk ends: after so many raw points that others can go on, or as many as are held before it. */
+  #tileEnd({ raw: { times } }: BufferedInput, from: Instant, to: Instant): Instant {
+    const first = lowerBound(times, from)
+    const next = times[first + Math.max(TILE_POINTS, first)]
+    return next === undefined || next >= to ? to : instantFromUs(next)
+  }
+
+  /**
+   * A whole range is read with what its first windows reach before it, as one range: operators inside each other would
+   * otherwise read theirs twice as often at each level.
+   */
+  async #begin(): Promise<{ readonly held: BufferedInput; readonly feed: InputFeed }> {
+    if (this.#begun === null) {
+      const { from, extent } = this.#range
+      const isWhole = extent === 'all' && !this.#isFar(from)
+      const start = Math.min(from, this.#source.window.earliestStart(from))
+      const main = this.#mainRange()
+      const range = isWhole ? { ...main, ...this.#reading(instantFromUs(start), main.to) } : main
+      const held = isWhole ? new BufferedInput() : await this.#readLead(from)
+      this.#begun = { held, feed: this.#open(range) }
+    }
+    return this.#begun
+  }
+
+  /** Whether the range reaches out to a raw point so far before what is wanted that its window is read with a limit. */
+  #isFar(from: Instant): boolean {
+    const { window, maxFarPoints } = this.#source
+    const { wantedFrom } = this.#range
+    if (wantedFrom === undefined || maxFarPoints === Number.POSITIVE_INFINITY) return false
+    return from < window.earliestStart(wantedFrom)
+  }
+
+  /** The last instant whose window, and all before, are known when the input is known up to `reach`. */
+  #complete(position: Instant, reach: Instant): Instant {
+    const { window } = this.#source
+    const { to } = this.#range
+    if (reach >= lastRead(window, to)) return to
+    // Whether a raw point stands at the end of what was read is not known yet.
+    const known = reach - 1
+    let low: number = position
+    let high: number = Math.max(position, Math.min(known, to))
+    while (low < high) {
+      const middle = low + Math.ceil((high - low) / 2)
+      if (window.latestEnd(middle) <= known) low = middle
+      else high = middle - 1
+    }
+    return instantFromUs(low)
+  }
+
+  /** The newest chunk that was not given, of a range that is read from its end. */
+  async #newest(): Promise<Chunk | null> {
+    const { from, page } = this.#range
+    const to = this.#left
+    if (from >= to) return null
+    const newest = new BufferedInput()
+    this.#newestFeed ??= this.#open(this.#mainRange())
+    let start = to
+    while (start >= to || (start > from && newest.length <= page)) {
+      const reach = (await this.#newestFeed.next(newest)) ?? from
+      start = instantFromUs(Math.max(Math.min(reach, to), from))
+    }
+    this.#left = start
+    const held = await this.#readLead(start)
+    held.append(newest)
+    // A raw point at the very end of this chunk is in the windows that end there.
+    if (this.#later !== null) held.append(this.#later)
+    this.#later = newest
+    const chunks: Chunk[] = []
+    for (let at = start; at < to; at = chunks.at(-1)!.to) {
+      chunks.push(this.#chunk(held, at, this.#tileEnd(held, at, to)))
+      await this.#source.evaluation.pause()
+    }
+    return joined(chunks)
+  }
+
+  /**
+   * All that is left, as one chunk: a window needs what comes before it, so there is nothing to be gained by cutting.
+   */
+  async #allLeft(): Promise<Chunk | null> {
+    const { from } = this.#range
+    const to = this.#left
+    if (from >= to) return null
+    this.#left = from
+    const { evaluation, input } = this.#source
+    const page = evaluation.pagePoints(input.width)
+    const range = { ...this.#range, to, order: 'asc', page, extent: 'all' } as const
+    const stream = new RollingStream(this.#source, range)
+    const chunks: Chunk[] = []
+    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) chunks.push(chunk)
+    return joined(chunks)
+  }
+
+  #chunk(held: BufferedInput, from: Instant, to: Instant): Chunk {
+    const { op, window, input, evaluation, ownTimes } = this.#source
+    const all = held.raw
+    evaluation.charge(all.times.length)
+    const reach = held.part(this.#firstBuffered(from), lastRead(window, to))
+    const values = bufferedWindows(op, window, reach, input.extrapolationLimits)
+    const kept = new Map<string, Float64Array>()
+    const valuesAt = (times: Float64Array, limit: Limit): Float64Array => {
+      const key = times.length <= SHORT_COLUMN ? `${limit} ${contentKey(times)}` : null
+      const known = key === null ? undefined : kept.get(key)
+      if (known !== undefined) return known
+      evaluation.charge(times.length)
+      const found = values(times, limit)
+      if (key !== null && kept.size < KEPT_COLUMNS) kept.set(key, found)
+      return found
+    }
+    const inside: PointColumns = sliceColumns(all, lowerBound(all.times, from), lowerBound(all.times, to))
+    const own = ownTimes.filter((time) => time >= from && time < to)
+    const raw = rawPointsAt(inside, own, (times) => valuesAt(times, 'at'))
+    return { from, to, raw, isRightContinuous: true, valuesAt }
+  }
+
+  /** What the windows from an instant on reach of the input before it. */
+  async #readLead(from: Instant): Promise<BufferedInput> {
+    const { window, evaluation, input, maxFarPoints } = this.#source
+    const held = new BufferedInput()
+    const start = window.earliestStart(from)
+    if (start >= from) return held
+    const page = evaluation.pagePoints(input.width)
+    const range = { ...this.#reading(start, from), order: 'asc', page, extent: 'all' } as const
+    if (this.#isFar(from)) {
+      const far = { ...range, order: 'desc', page: maxFarPoints, extent: 'first' } as const
+      const feed = this.#open(far)
+      for (
+        let reach = await feed.next(held);
+        reach !== null && reach > start;
+        reach = await feed.next(held)
+      ) {
+        if (held.length + MORE_POINTS > maxFarPoints)
+          throw new TidemarkError('LIMIT_FAR_WINDOW', { window: window.text, limit: maxFarPoints })
+        await evaluation.pause()
+      }
+      return held
+    }
+    const feed = this.#open(range)
+    while ((await feed.next(held)) !== null) await evaluation.pause()
+    return held
+  }
+
+  /** The range itself, and on to the end of its last windows. */
+  #mainRange(): ChunkRange {
+    const { order, extent, from, to, page } = this.#range
+    return {
+      ...this.#reading(from, lastRead(this.#source.window, to)),
+      order,
+      extent,
+      page: page + MORE_POINTS,
+    }
+  }
+
+  /**
+   * A range of the input: a part of what windows want, which starts where the first of them does and ends with the
+   * last.
+   */
+  #reading(
+    from: Instant,
+    to: Instant,
+  ): Pick<Required<ChunkRange>, 'from' | 'to' | 'wantedFrom' | 'wantedTo'> {
+    const { window } = this.#source
+    const { wantedFrom = this.#range.from, wantedTo = this.#range.to } = this.#range
+    const start = window.earliestStart(wantedFrom)
+    const end = window.latestEnd(wantedTo)
+    return {
+      from,
+      to,
+      wantedFrom: start < wantedFrom ? start : wantedFrom,
+      wantedTo: end > wantedTo ? end : wantedTo,
+    }
+  }
+
+  #open(range: ChunkRange): InputFeed {
+    const { input, op, evaluation } = this.#source
+    return openFeed(input, range, op.integrals !== undefined, evaluation)
+  }
+}
+
+/** Chunks that join, ascending, as one. */
+function joined(chunks: readonly Chunk[]): Chunk {
+  return {
+    from: chunks[0]!.from,
+    to: chunks.at(-1)!.to,
+    raw: concatColumns(chunks.map(({ raw }) => raw)),
+    isRightContinuous: true,
+    valuesAt: (times, limit) => valuesIn(chunks, times, limit),
+  }
+}

@@ -1,0 +1,112 @@
+import { addDuration, type Duration } from '../../../time/duration.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import type { RollingWindows } from '../../../time/total-windows.ts'
+import { slackUs } from '../../../time/windows.ts'
+import type { TimeZone } from '../../../time/zone.ts'
+import type { Limit } from '../../graph/chunk.ts'
+import type { Evaluation } from '../../graph/evaluation.ts'
+
+/** Where the windows of some times start, which is just outside them, and end, which is inside. */
+export interface WindowBounds {
+  readonly starts: Float64Array
+  readonly ends: Float64Array
+}
+
+/** Times whose windows are looked up before others may go on. */
+const STEP_TIMES = 4_096
+
+/**
+ * The rolling windows (start, end] of all t. Days and longer are steps on the calendar of a zone, so that a later t
+ * can have a window that starts earlier: 30 March minus a month is 28 February, as is 29 March. Bounds are cut at the
+ * accepted instants: no tag has points before or after them.
+ */
+export class RollingWindow {
+  /** The same only for equal windows. */
+  readonly text: string
+  /** Whether each window ends at its t. */
+  readonly isTrailing: boolean
+  readonly #windows: Omit<RollingWindows, 'kind'>
+
+  private constructor(windows: Omit<RollingWindows, 'kind'>, text: string, isTrailing: boolean) {
+    this.#windows = windows
+    this.text = text
+    this.isTrailing = isTrailing
+  }
+
+  /** @param text the same only for equal windows */
+  static of(windows: RollingWindows, text: string): RollingWindow {
+    return new RollingWindow(windows, text, false)
+  }
+
+  /** The windows (t - duration, t]. @param text of the duration, as it was written */
+  static trailing(duration: Duration, text: string, zone: TimeZone): RollingWindow {
+    const windows = {
+      startFor: (t: Instant) => addDuration(t, duration, zone, -1),
+      endFor: (t: Instant) => t,
+      startSlackUs: slackUs(duration),
+      endSlackUs: 0,
+    }
+    return new RollingWindow(windows, `${text} ${zone.id}`, true)
+  }
+
+  /** Whether all windows are equally long. */
+  get isOfOneLength(): boolean {
+    return this.#windows.startSlackUs === 0 && this.#windows.endSlackUs === 0
+  }
+
+  startFor(t: number): Instant {
+    return accepted(this.#windows.startFor(instantFromUs(t)))
+  }
+
+  endFor(t: number): Instant {
+    return accepted(this.#windows.endFor(instantFromUs(t)))
+  }
+
+  /** No window of any t at or after this one starts before. */
+  earliestStart(t: number): Instant {
+    return accepted(this.startFor(t) - this.#windows.startSlackUs)
+  }
+
+  /** No window of any t at or before this one ends after. */
+  latestEnd(t: number): Instant {
+    return accepted(this.endFor(t) + this.#windows.endSlackUs)
+  }
+
+  /** Whether a window up to t, its own or an earlier one, ends after t. */
+  reachesBeyond(t: number): boolean {
+    return this.latestEnd(t) > t
+  }
+
+  /**
+   * An end is never before its start. From the left, bounds can jump: they are those of a microsecond before, and one
+   * more.
+   */
+  boundsAt(times: Float64Array, limit: Limit): WindowBounds {
+    const early = limit === 'before' ? 1 : 0
+    const starts = new Float64Array(times.length)
+    const ends = new Float64Array(times.length)
+    for (let i = 0; i < times.length; i++) {
+      const start = this.startFor(times[i]! - early)
+      starts[i] = start === MIN_INSTANT ? start : start + early
+      ends[i] = Math.max(this.endFor(times[i]! - early) + early, starts[i]!)
+    }
+    return { starts, ends }
+  }
+
+  /** The same for many times, cooperatively. */
+  async boundsOf(times: Float64Array, evaluation: Evaluation): Promise<WindowBounds> {
+    const starts = new Float64Array(times.length)
+    const ends = new Float64Array(times.length)
+    for (let from = 0; from < times.length; from += STEP_TIMES) {
+      const part = this.boundsAt(times.subarray(from, from + STEP_TIMES), 'at')
+      starts.set(part.starts, from)
+      ends.set(part.ends, from)
+      await evaluation.pause()
+    }
+    return { starts, ends }
+  }
+}
+
+function accepted(at: number): Instant {
+  return instantFromUs(Math.min(Math.max(at, MIN_INSTANT), END_INSTANT))
+}

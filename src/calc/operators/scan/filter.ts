@@ -1,0 +1,274 @@
+import { lowerBound, type PointColumns, STATUS_BAD, sliceColumns } from '../../../series/columns.ts'
+import { type EdgePoint, goodPoints } from '../../../series/interpolate.ts'
+import type { FindPoint } from '../../../series/reads.ts'
+import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { findNeeds, findRawPoint, goesBack, goodPageCount, isGoodPoint } from '../../consumers/find-point.ts'
+import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
+import type { InputNeed } from '../../graph/base.ts'
+import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { nearSink } from '../../graph/near-sink.ts'
+import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../graph/need.ts'
+import type { Operator, OperatorContext } from '../../graph/operator.ts'
+import type { SinglePoint } from '../../graph/point-source.ts'
+import { breaksOf } from '../union.ts'
+import { type Derived, lastVertex, pointColumns, ScanOperator } from './scan.ts'
+
+/** The filter starts so many periods before the range. */
+const START_PERIODS = 5
+
+/** What lies so many periods back has a weight of exp(-12 pi), less than a double's last digit. */
+const FORGOTTEN_PERIODS = 6
+
+/** BAD points that are passed by where a good one is looked for, as far as they are estimated. */
+const BAD_ALLOWED = 4
+
+/** Points that are read of the periods before a gap, as far as they are estimated. */
+const GAP_POINTS = 16
+
+/** Where a filter starts for a range. @param periodUs its cut-off period */
+export function startOfFilter(from: Instant, periodUs: number): Instant {
+  return instantFromUs(Math.max(MIN_INSTANT, Math.ceil(from - START_PERIODS * periodUs)))
+}
+
+/**
+ * First-order low-pass over the good raw points of its input, linear between them. Its raw points are those points,
+ * from the start of the filter on; before it there is no value.
+ * @source CALCULATIONS.md, section 6
+ */
+export class LowPassOperator extends ScanOperator {
+  /** Its raw points are the good ones of its input. */
+  readonly isNeverBad: boolean = true
+  protected readonly periodUs: number
+  protected readonly start: Instant
+  readonly #since = new Map<Instant, LowPassOperator>()
+
+  /** @param periodUs cut-off period in microseconds, above 0 */
+  constructor(input: Operator, periodUs: number, context: OperatorContext, linear = true) {
+    super(input, context, { stepped: false, linear })
+    this.periodUs = periodUs
+    this.start = startOfFilter(context.range.from, periodUs)
+  }
+
+  protected override open(range: ChunkRange): ChunkStream {
+    const { wantedFrom = range.from, extent } = range
+    const isEarly = extent === 'all' && wantedFrom < this.start
+    return isEarly ? this.#startingFor(wantedFrom).chunks(range) : super.open(range)
+  }
+
+  protected override inputNeeds(need: InputNeed, sink: NeedSink): void {
+    if (need.kind === 'chunks' && need.from < this.start) this.#startingFor(need.from).needs(need, sink)
+    else super.inputNeeds(need, sink)
+  }
+
+  /** Before the start of the filter there is no value for any caller. */
+  protected override evaluate(times: Float64Array): Promise<Float64Array> {
+    const own = { chunks: (range: ChunkRange) => super.open(range), width: this.width }
+    return valuesFromChunks(own, times, this.context.evaluation)
+  }
+
+  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    const isEarly = at < this.start
+    if (isEarly && goesBack(find)) return null
+    const [first, from] = isEarly ? (['after-or-at', this.start] as const) : [find, at]
+    const point = await findRawPoint(this.input, first, from, this.context.evaluation)
+    return point === null || point.time < this.start ? null : point.time
+  }
+
+  protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const time = await this.findTime(find, at)
+    const point = time === null ? null : await this.input.rawPoint('before-or-at', time)
+    if (time === null || point === null) return null
+    const value = await this.lowAt(point)
+    return { time, value, bad: Number.isNaN(value) }
+  }
+
+  /** The low-pass at a good raw point of the input: no later point must be looked up. */
+  protected async lowAt(point: SinglePoint): Promise<number> {
+    const { time } = point
+    const lead = this.leadIn(time)
+    const carried = lead < time ? await this.#filter(lead, time) : null
+    const prev = await this.vertexBefore(time, carried)
+    return lastVertex(this.derive(pointColumns(point), prev).vertices)?.value ?? Number.NaN
+  }
+
+  protected pointNeeds(need: PointNeed, sink: NeedSink): void {
+    const { find, at } = need
+    if (at >= this.start) findNeeds(this.input, need, sink)
+    else if (!goesBack(find)) findNeeds(this.input, { find: 'after-or-at', at: this.start }, sink)
+    if (need.timeOnly) return
+    const place = { ...need, at: at < this.start ? this.start : at }
+    this.inputNeeds(nearNeed(place), nearSink(sink, { back: goesBack(find), count: 1 + this.#passedBy }))
+  }
+
+  /** BAD points that are passed by on the way to a good one. */
+  get #passedBy(): number {
+    return this.input.isNeverBad === true ? 0 : BAD_ALLOWED
+  }
+
+  protected makesVertex(point: SinglePoint): boolean {
+    return isGoodPoint(point) && point.time >= this.start
+  }
+
+  /** Any good one: none is looked for before the start of the filter. */
+  protected override vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return findRawPoint(this.input, find, at, this.context.evaluation)
+  }
+
+  protected override vertexNeeds(place: FindPlace, sink: NeedSink): void {
+    findNeeds(this.input, place, sink)
+  }
+
+  protected derive(input: PointColumns, last: EdgePoint | null): Derived {
+    const { times: all, values: inputs } = goodPoints(input)
+    let first = 0
+    while (first < all.length && all[first]! < this.start) first++
+    const times = all.subarray(first)
+    const values = new Float64Array(times.length)
+    let lastTime = last?.time ?? Number.NaN
+    let y = last?.value ?? Number.NaN
+    for (let i = 0; i < times.length; i++) {
+      const time = times[i]!
+      const x = inputs[first + i]!
+      y = Number.isNaN(lastTime) ? x : y + this.#share(time - lastTime) * (x - y)
+      lastTime = time
+      values[i] = y
+    }
+    return { raw: { times, values, statuses: new Uint8Array(times.length) }, vertices: { times, values } }
+  }
+
+  protected override pageCount(count: number): number {
+    return this.input.isNeverBad === true ? count : goodPageCount(count)
+  }
+
+  protected override leadIn(from: Instant): Instant {
+    return from <= this.start ? from : this.#back(from, 2 * FORGOTTEN_PERIODS)
+  }
+
+  protected async vertexBefore(at: Instant, carried: EdgePoint | null): Promise<EdgePoint | null> {
+    if (at <= this.start) return null
+    const isFresh = carried !== null && carried.time >= this.#back(at, FORGOTTEN_PERIODS)
+    if (isFresh || this.leadIn(at) === this.start) return carried
+    // A gap in the input: what counts are the periods before it.
+    const point = await findRawPoint(this.input, 'before', at, this.context.evaluation)
+    if (point === null || point.time < this.start) return null
+    return this.#filter(this.#back(point.time, FORGOTTEN_PERIODS), instantFromUs(point.time + 1))
+  }
+
+  protected vertexBeforeNeeds(at: Instant, sink: NeedSink): void {
+    const lead = this.leadIn(at)
+    if (at <= this.start || lead === this.start) return
+    findNeeds(this.input, { find: 'before', at }, sink)
+    sink.need(this.input, { kind: 'raw', from: this.start, to: lead, order: 'desc', count: GAP_POINTS })
+  }
+
+  /** The same, started early enough for a range that begins before its own start. */
+  #startingFor(at: Instant): LowPassOperator {
+    return this.#since.getOrInsertComputed(at, () => {
+      const range = { from: at, to: this.context.range.to }
+      return this.sibling({ ...this.context, range })
+    })
+  }
+
+  protected sibling(context: OperatorContext): LowPassOperator {
+    return new LowPassOperator(this.input, this.periodUs, context)
+  }
+
+  /** The last vertex of [from, to), when the filter starts in it. */
+  async #filter(from: Instant, to: Instant): Promise<EdgePoint | null> {
+    const { evaluation } = this.context
+    const stream = this.input.chunks(wholeRange(from, to, this.input, evaluation))
+    let last: EdgePoint | null = null
+    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+      const { vertices }: Derived = this.derive(chunk.raw, last)
+      last = lastVertex(vertices) ?? last
+      await evaluation.pause()
+    }
+    return last
+  }
+
+  /** An instant some periods earlier, but not before the start of the filter. */
+  #back(at: Instant, periods: number): Instant {
+    return instantFromUs(Math.max(this.start, Math.ceil(at - periods * this.periodUs)))
+  }
+
+  /** How far the output goes towards the input within a time. */
+  #share(lengthUs: number): number {
+    // Without it a length much shorter than the period would lose its digits in 1 - exp(...).
+    return -Math.expm1((-2 * Math.PI * lengthUs) / this.periodUs)
+  }
+}
+
+/**
+ * The input less its low-pass, with the raw points of the input. Reads the input once for both, so that filters inside
+ * each other do not read theirs again and again.
+ */
+export class HighPassOperator extends LowPassOperator {
+  override readonly isNeverBad = false
+
+  protected override pageCount(count: number): number {
+    return count
+  }
+
+  constructor(input: Operator, periodUs: number, context: OperatorContext) {
+    super(input, periodUs, context, input.linear)
+  }
+
+  protected override findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return this.input.rawTime(find, at)
+  }
+
+  protected override async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const point = await this.input.rawPoint(find, at)
+    if (point === null) return null
+    const { time } = point
+    if (isGoodPoint(point) && time >= this.start) {
+      const value = finite(point.value - (await this.lowAt(point)))
+      return { time, value, bad: Number.isNaN(value) }
+    }
+    if (time < this.start) return { time, value: Number.NaN, bad: true }
+    const range = { from: time, to: instantFromUs(time + 1), order: 'asc', page: 2, extent: 'all' } as const
+    const { raw } = (await this.chunks(range).next())!
+    return { time, value: raw.values[0]!, bad: raw.statuses[0] === STATUS_BAD }
+  }
+
+  /** A good one of the input: none is looked for before the start of the filter, where all of its points are BAD. */
+  async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const isEarly = at < this.start
+    if (isEarly && goesBack(find)) return null
+    const [first, from] = isEarly ? (['after-or-at', this.start] as const) : [find, at]
+    const point = await findRawPoint(this.input, first, from, this.context.evaluation)
+    return point === null || point.time < this.start ? null : this.rawPoint('before-or-at', point.time)
+  }
+
+  protected override pointNeeds(need: PointNeed, sink: NeedSink): void {
+    sink.need(this.input, need)
+    if (need.timeOnly) return
+    const near = { back: goesBack(need.find), count: 1 }
+    this.inputNeeds(nearNeed(need), nearSink(sink, near))
+  }
+
+  protected override sibling(context: OperatorContext): LowPassOperator {
+    return new HighPassOperator(this.input, this.periodUs, context)
+  }
+
+  protected override chunkOf(input: Chunk, low: Chunk): Chunk {
+    const valuesAt: Chunk['valuesAt'] = (times, limit) => {
+      const less = low.valuesAt(times, limit)
+      return input.valuesAt(times, limit).map((value, i) => finite(value - less[i]!))
+    }
+    const first = lowerBound(input.raw.times, low.from)
+    const { times, values: inputs, statuses } = sliceColumns(input.raw, first, input.raw.times.length)
+    const less = low.valuesAt(times, 'at')
+    const values = inputs.map((value, i) => finite(value - less[i]!))
+    const raw = {
+      times,
+      values,
+      statuses: statuses.map((s, i) => (Number.isNaN(values[i]!) ? STATUS_BAD : s)),
+    }
+    return { from: low.from, to: low.to, raw, valuesAt, ...breaksOf([input], low.from, low.to) }
+  }
+}
+
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : Number.NaN
+}

@@ -1,0 +1,66 @@
+import { type PointColumns, STATUS_OK } from '../../../series/columns.ts'
+import type { EdgePoint } from '../../../series/interpolate.ts'
+import type { FindPoint } from '../../../series/reads.ts'
+import { type Instant, MIN_INSTANT } from '../../../time/instant.ts'
+import { passingNeeds } from '../../consumers/find-point.ts'
+import type { Need, NeedSink } from '../../graph/need.ts'
+import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
+import type { SinglePoint } from '../../graph/point-source.ts'
+import { RawTimesScan } from './raw-times-scan.ts'
+import type { Derived } from './scan.ts'
+
+/**
+ * Step interpolation between the good raw points of its input. A BAD one is passed by; one at which the input has no
+ * value ends the hold.
+ */
+class HoldOperator extends RawTimesScan {
+  constructor(input: Operator, context: OperatorContext) {
+    super(input, context, { stepped: true, linear: true })
+  }
+
+  override needs(need: Need, sink: NeedSink): void {
+    if (need.kind === 'current') sink.need(this.input, need)
+    else super.needs(need, sink)
+  }
+
+  override currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
+    return this.input.currentPoint(find, at)
+  }
+
+  protected findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    return this.input.rawPoint(find, at)
+  }
+
+  protected makesVertex({ bad, value }: SinglePoint): boolean {
+    return !bad || Number.isNaN(value)
+  }
+
+  protected derive(raw: PointColumns): Derived {
+    const { times, values, statuses } = raw
+    const kept = new Uint32Array(times.length)
+    let count = 0
+    for (let i = 0; i < times.length; i++) {
+      if (statuses[i] === STATUS_OK || Number.isNaN(values[i]!)) kept[count++] = i
+    }
+    if (count === times.length) return { raw, vertices: raw }
+    const pick = (column: Float64Array) => Float64Array.from(kept.subarray(0, count), (i) => column[i]!)
+    return { raw, vertices: { times: pick(times), values: pick(values) } }
+  }
+
+  protected async vertexBefore(at: Instant): Promise<EdgePoint | null> {
+    return at <= MIN_INSTANT ? null : this.vertexPoint('before', at)
+  }
+
+  protected vertexBeforeNeeds(at: Instant, sink: NeedSink): void {
+    passingNeeds(this.input, { find: 'before', at }, sink)
+  }
+}
+
+/**
+ * An operator with step interpolation between its raw points.
+ * @param pushDowns  false: historians compute nothing of it, everything comes from its raw points
+ */
+export function stepInterpolated(operator: Operator, pushDowns: boolean, context: OperatorContext): Operator {
+  if (operator.stepped && (pushDowns || operator.stepInterpolated === undefined)) return operator
+  return operator.stepInterpolated?.(pushDowns) ?? new HoldOperator(operator, context)
+}

@@ -1,0 +1,179 @@
+import {
+  concatColumns,
+  NO_POINTS,
+  type PointColumns,
+  STATUS_BAD,
+  STATUS_OK,
+} from '../../../series/columns.ts'
+import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import type { OffsetSpan } from '../../../time/offset-spans.ts'
+import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
+import type { Evaluation } from '../../graph/evaluation.ts'
+import type { Operator } from '../../graph/operator.ts'
+import type { TimeMap } from './time-map.ts'
+
+/** Points of a page where only the limit from the left at a break is wanted. */
+const LIMIT_PAGE = 2
+/** Spans that stay at one instant each, of one chunk. */
+const RUN_SPANS = 2_048
+
+/** Streams an operator with its times mapped, span by span: each is read from the input at its mapped times. */
+export class ShiftedStream implements ChunkStream {
+  readonly #input: Operator
+  readonly #map: TimeMap
+  readonly #range: ChunkRange
+  readonly #evaluation: Evaluation
+  readonly #valuesAtTargets: (targets: Float64Array) => Promise<Float64Array>
+  readonly #spans: AsyncGenerator<OffsetSpan>
+  /** Of the span that is being read. */
+  #current: ChunkStream | null = null
+  #waiting: OffsetSpan | null = null
+
+  /** @param valuesAtTargets values of the input at times in any order, NaN where there is no time */
+  constructor(
+    input: Operator,
+    map: TimeMap,
+    range: ChunkRange,
+    evaluation: Evaluation,
+    valuesAtTargets: (targets: Float64Array) => Promise<Float64Array>,
+  ) {
+    this.#input = input
+    this.#map = map
+    this.#range = range
+    this.#evaluation = evaluation
+    this.#valuesAtTargets = valuesAtTargets
+    this.#spans = map.spans(range, range.order, () => evaluation.pause())
+  }
+
+  async next(): Promise<Chunk | null> {
+    for (;;) {
+      const chunk = this.#current === null ? null : await this.#current.next()
+      if (chunk !== null) return chunk
+      this.#current = null
+      const span = await this.#nextSpan()
+      if (span === null) return null
+      if (span.target.kind !== 'moved') return this.#fixedChunk(await this.#run(span))
+      this.#current = this.#movedStream(span, span.target.us)
+    }
+  }
+
+  async #nextSpan(): Promise<OffsetSpan | null> {
+    const span = this.#waiting ?? (await this.#spans.next()).value ?? null
+    this.#waiting = null
+    return span
+  }
+
+  /** Spans that stay at one instant each, ascending: many of them make a chunk, since each is a single value. */
+  async #run(first: OffsetSpan): Promise<readonly OffsetSpan[]> {
+    const run = [first]
+    while (run.length < Math.min(this.#range.page, RUN_SPANS)) {
+      const span = await this.#nextSpan()
+      if (span?.target.kind === 'moved') this.#waiting = span
+      if (span === null || span.target.kind === 'moved') break
+      run.push(span)
+    }
+    return this.#range.order === 'asc' ? run : run.reverse()
+  }
+
+  #movedStream({ from, to }: OffsetSpan, us: number): ChunkStream {
+    const { order, page, extent, wantedFrom = from, wantedTo = to } = this.#range
+    const moved = (at: number): Instant => instantFromUs(Math.min(Math.max(at, from), to) + us)
+    const stream = this.#input.chunks({
+      ...{ order, page, extent, from: moved(from), to: moved(to) },
+      ...{ wantedFrom: moved(wantedFrom), wantedTo: moved(wantedTo) },
+    })
+    return {
+      next: async () => {
+        const chunk = await stream.next()
+        if (chunk === null) return null
+        this.#evaluation.charge(chunk.raw.times.length)
+        const shifted = shiftedChunk(chunk, us)
+        return shifted.from === from && this.#map.isBreak(from) ? this.#withBreak(shifted) : shifted
+      },
+    }
+  }
+
+  /**
+   * With the raw point at the break that a chunk begins with, and the limit from the left that the span before has
+   * there.
+   */
+  async #withBreak(chunk: Chunk): Promise<Chunk> {
+    const { from, raw } = chunk
+    const limitAtBreak = await this.#limitBefore(from)
+    return {
+      ...chunk,
+      raw: raw.times[0] === from ? raw : concatColumns([pointAt(from, chunk), raw]),
+      valuesAt: (times: Float64Array, limit: Limit) => {
+        const values = chunk.valuesAt(times, limit)
+        return limit === 'before' && times[0] === from ? values.with(0, limitAtBreak) : values
+      },
+    }
+  }
+
+  /** Limit from the left at the beginning of a span; there is none where the range begins. */
+  async #limitBefore(at: Instant): Promise<number> {
+    if (at === this.#range.from || at === MIN_INSTANT) return Number.NaN
+    const { target } = this.#map.spanAt(at - 1)
+    if (target.kind === 'none') return Number.NaN
+    if (target.kind === 'fixed') return (await this.#valuesAtTargets(Float64Array.of(target.at)))[0]!
+    const to = instantFromUs(at + target.us)
+    const from = instantFromUs(to - 1)
+    const stream = this.#input.chunks({ from, to, order: 'desc', page: LIMIT_PAGE, extent: 'all' })
+    const last = await stream.next()
+    return last === null ? Number.NaN : last.valuesAt(Float64Array.of(to), 'before')[0]!
+  }
+
+  async #fixedChunk(run: readonly OffsetSpan[]): Promise<Chunk> {
+    const [from, to] = [run[0]!.from, run.at(-1)!.to]
+    // Spans that join differ, or they would be one.
+    const starts = Float64Array.from(run, (span) => span.from)
+    const breaks = this.#map.isBreak(from) ? starts : starts.subarray(1)
+    const targets = Float64Array.from(run, ({ target }) => (target.kind === 'fixed' ? target.at : Number.NaN))
+    const [values, limitAtStart] = await Promise.all([
+      this.#valuesAtTargets(targets),
+      this.#limitBefore(from),
+    ])
+    const valuesAt = (times: Float64Array, limit: Limit): Float64Array => {
+      let index = 0
+      return times.map((at) => {
+        const last = limit === 'before' ? at - 1 : at
+        if (last < from) return limitAtStart
+        while (index + 1 < run.length && run[index + 1]!.from <= last) index++
+        return values[index]!
+      })
+    }
+    return {
+      from,
+      to,
+      raw: breaks.length === 0 ? NO_POINTS : pointsOf(breaks, valuesAt(breaks, 'at')),
+      valuesAt,
+    }
+  }
+}
+
+function shiftedChunk(chunk: Chunk, us: number): Chunk {
+  return {
+    from: instantFromUs(chunk.from - us),
+    to: instantFromUs(chunk.to - us),
+    raw: { ...chunk.raw, times: chunk.raw.times.map((time) => time - us) },
+    ...(chunk.breaks !== undefined && { breaks: chunk.breaks.map((time) => time - us) }),
+    valuesAt: (times, limit) => {
+      const moved = times.map((time) => time + us)
+      return chunk.valuesAt(moved, limit)
+    },
+  }
+}
+
+/** The value of a chunk at its beginning, as a raw point. */
+function pointAt(at: Instant, chunk: Chunk): PointColumns {
+  const times = Float64Array.of(at)
+  return pointsOf(times, chunk.valuesAt(times, 'at'))
+}
+
+function pointsOf(times: Float64Array, values: Float64Array): PointColumns {
+  return {
+    times,
+    values,
+    statuses: Uint8Array.from(values, (value) => (Number.isNaN(value) ? STATUS_BAD : STATUS_OK)),
+  }
+}

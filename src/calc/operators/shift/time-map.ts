@@ -1,0 +1,217 @@
+import { lowerBound } from '../../../series/columns.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT, US_PER_DAY } from '../../../time/instant.ts'
+import type { Offset } from '../../../time/offset.ts'
+import { isSameTarget, type OffsetSpan, offsetSpanAt, type SpanTarget } from '../../../time/offset-spans.ts'
+import type { TimeZone } from '../../../time/zone.ts'
+import { keyOf } from '../../graph/need.ts'
+
+/** Spans that are walked before others go on: some two microseconds each. */
+const STEP_SPANS = 512
+/** Spans that an estimate looks at, and how many different ones it keeps apart. */
+const ESTIMATED_SPANS = 40
+const FEW_SPANS = 8
+/**
+ * A month can be longer than another by three days, and clocks are moved: how far apart the ends of equal steps can
+ * lie.
+ */
+const SLACK_US = 4 * US_PER_DAY
+/** Offsets that move times have breaks at clock changes, and where months are of different length: some two a month. */
+const MOVED_SPAN_US = 10 * US_PER_DAY
+
+export interface Reach {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+/**
+ * A piecewise map of times: an offset in a zone. Within a span all instants are moved equally far, or lead to the same
+ * instant. A break is an instant from which on it leads elsewhere than right before.
+ */
+export class TimeMap {
+  /** Microseconds that it moves every instant by; `null` when that is not the same everywhere. */
+  readonly us: number | null
+  /** The same for equal maps. */
+  readonly key: number
+  readonly #offset: Offset
+  readonly #zone: TimeZone
+
+  /** @param text the offset as it was written */
+  constructor(offset: Offset, text: string, zone: TimeZone) {
+    this.us = offset.kind === 'exact' || offset.kind === 'clock' ? offset.us : null
+    this.key = this.us === null ? keyOf('offset', text, zone.id) : keyOf('moved', this.us)
+    this.#offset = offset
+    this.#zone = zone
+  }
+
+  /** Moves every instant by the same time. */
+  static exact(us: number, zone: TimeZone): TimeMap {
+    return new TimeMap({ kind: 'exact', us }, '', zone)
+  }
+
+  get zone(): TimeZone {
+    return this.#zone
+  }
+
+  spanAt(at: number): OffsetSpan {
+    return offsetSpanAt(instantFromUs(at), this.#offset, this.#zone)
+  }
+
+  /** What moves every instant equally far has no breaks, also where it leaves the accepted range. */
+  isBreak(at: Instant): boolean {
+    if (this.us !== null || at <= MIN_INSTANT || at >= END_INSTANT) return false
+    const { from, target } = this.spanAt(at)
+    return from === at && !isSameTarget(this.spanAt(at - 1).target, target)
+  }
+
+  /** Where it leads from ascending times; NaN out of the accepted range. */
+  async targetsOf(times: Float64Array, pause: () => Promise<void>): Promise<Float64Array> {
+    const targets = new Float64Array(times.length)
+    let walked = 0
+    for (let i = 0; i < times.length; ) {
+      const { to, target } = this.spanAt(times[i]!)
+      const end = i + lowerBound(times.subarray(i), to)
+      for (; i < end; i++) targets[i] = targetIn(target, times[i]!)
+      if (++walked % STEP_SPANS === 0) await pause()
+    }
+    return targets
+  }
+
+  /** The spans of [from, to), cut at its ends; those that join and are alike are one. */
+  async *spans(
+    { from, to }: Reach,
+    order: 'asc' | 'desc',
+    pause: () => Promise<void>,
+  ): AsyncGenerator<OffsetSpan> {
+    let span: OffsetSpan | null = null
+    let walked = 0
+    for (const next of this.#walk(from, to, order)) {
+      if (span !== null && isSameTarget(span.target, next.target)) span = join(span, next)
+      else {
+        if (span !== null) yield span
+        span = next
+      }
+      if (++walked % STEP_SPANS === 0) await pause()
+    }
+    if (span !== null) yield span
+  }
+
+  /** The spans of [from, to) for an estimate; `null` when they are many. */
+  fewSpans({ from, to }: Reach): readonly OffsetSpan[] | null {
+    const spans: OffsetSpan[] = []
+    let walked = 0
+    for (const next of this.#walk(from, to, 'asc')) {
+      if (++walked > ESTIMATED_SPANS) return null
+      const last = spans.at(-1)
+      if (last !== undefined && isSameTarget(last.target, next.target))
+        spans[spans.length - 1] = join(last, next)
+      else if (spans.push(next) > FEW_SPANS) return null
+    }
+    return spans
+  }
+
+  /** Breaks that [from, to) can have, about, and rather more: without walking them. */
+  countBreaks({ from, to }: Reach): number {
+    const spans = this.fewSpans({ from, to })
+    if (spans !== null) return spans.length - 1
+    const found = [from, from + (to - from) / 2, to - 1].map((at) => this.spanAt(Math.floor(at)))
+    const shortest = Math.min(...found.map((span) => span.to - span.from))
+    // A span is an hour, a day or a month shorter than another by a tenth at most.
+    const length = found[1]!.target.kind === 'moved' ? Math.max(shortest, MOVED_SPAN_US) : 0.9 * shortest
+    return Math.ceil((to - from) / length) + 4
+  }
+
+  /**
+   * The last break at or before an instant and after another one, or the first one at or after it and before that one.
+   */
+  async breakNear(
+    at: Instant,
+    isBack: boolean,
+    bound: number,
+    pause: () => Promise<void>,
+  ): Promise<Instant | null> {
+    if (this.us !== null) return null
+    if (!isBack && at < bound && this.isBreak(at)) return at
+    const from = instantFromUs(isBack ? Math.max(MIN_INSTANT, bound) : at)
+    const to = instantFromUs(isBack ? at + 1 : Math.min(END_INSTANT, bound))
+    for await (const span of this.spans({ from, to }, isBack ? 'desc' : 'asc', pause)) {
+      if (isBack) return span.from > from ? span.from : null
+      return span.to < to ? span.to : null
+    }
+    return null
+  }
+
+  /** Preimage of an instant, as far as it moves them all by about the same; none where it stays fixed. */
+  originsOf(target: Instant): readonly Instant[] {
+    if (this.us !== null) return [instantFromUs(target - this.us)]
+    const origins = new Set<Instant>()
+    let at: number = target
+    // The first step takes the distance from another day, the next ones from days nearer to the right one.
+    for (let i = 0; i < 4 && at >= MIN_INSTANT && at < END_INSTANT; i++) {
+      const span = this.spanAt(at)
+      if (span.target.kind !== 'moved') break
+      at = target - span.target.us
+      if (at >= span.from && at < span.to) origins.add(instantFromUs(at))
+    }
+    return [...origins]
+  }
+
+  /** Instants between which it leads from a range, roughly where that is a long one. */
+  hullOf({ from, to }: Reach): Reach {
+    const ends = [this.#targetNear(from), this.#targetNear(to)]
+    return { from: clip(Math.min(...ends), END_INSTANT - 1), to: clip(Math.max(...ends), END_INSTANT - 1) }
+  }
+
+  /** Instants between which it leads from a range, for an estimate: rather further where there are many spans. */
+  reachOf(range: Reach): Reach {
+    const hull = this.hullOf(range)
+    if (range.from === range.to || this.us !== null) return hull
+    const to = instantFromUs(Math.min(range.to + 1, END_INSTANT))
+    const spans = this.fewSpans({ from: range.from, to })
+    if (spans === null) return { from: clip(hull.from - SLACK_US), to: clip(hull.to + SLACK_US) }
+    const targets: number[] = [hull.from, hull.to]
+    for (const { from, to, target } of spans) targets.push(targetIn(target, from), targetIn(target, to))
+    // Where it stays at an instant, the breaks beside the range lead to others.
+    if (spans[0]!.target.kind === 'fixed') targets.push(...this.#targetsBeside(range.from, to - 1))
+    const known = targets.filter((target) => !Number.isNaN(target))
+    return { from: clip(Math.min(...known)), to: clip(Math.max(...known)) }
+  }
+
+  /** Where it leads from right before the span of one instant, and right after that of another. */
+  #targetsBeside(first: number, last: number): readonly number[] {
+    return [this.spanAt(first).from - 1, this.spanAt(last).to]
+      .filter((at) => at >= MIN_INSTANT && at < END_INSTANT)
+      .map((at) => targetIn(this.spanAt(at).target, at))
+  }
+
+  /** Where it leads from an instant; the nearer end of the accepted range where it leaves that. */
+  #targetNear(at: Instant): number {
+    const found = targetIn(this.spanAt(Math.min(at, END_INSTANT - 1)).target, at)
+    if (!Number.isNaN(found)) return found
+    if (this.us !== null) return at + this.us
+    return at < 0 ? MIN_INSTANT : END_INSTANT - 1
+  }
+
+  *#walk(from: Instant, to: Instant, order: 'asc' | 'desc'): Generator<OffsetSpan> {
+    for (let [low, high]: [number, number] = [from, to]; low < high; ) {
+      const found = this.spanAt(order === 'asc' ? low : high - 1)
+      const start = instantFromUs(Math.max(found.from, low))
+      const end = instantFromUs(Math.min(found.to, high))
+      yield { from: start, to: end, target: found.target }
+      if (order === 'asc') low = end
+      else high = start
+    }
+  }
+}
+
+/** The nearer end of the accepted range for what lies outside. */
+export function clip(us: number, last: number = END_INSTANT): Instant {
+  return instantFromUs(Math.min(Math.max(us, MIN_INSTANT), last))
+}
+
+function targetIn(target: SpanTarget, at: number): number {
+  return target.kind === 'moved' ? at + target.us : target.kind === 'fixed' ? target.at : Number.NaN
+}
+
+function join(a: OffsetSpan, b: OffsetSpan): OffsetSpan {
+  return a.from < b.from ? { ...a, to: b.to } : { ...a, from: b.from }
+}

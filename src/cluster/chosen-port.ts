@@ -1,0 +1,19 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import type { Settings } from '../config/settings.ts'
+
+/**
+ * The settings with a port of their own where they leave it to the system (0). Workers that are all gone at a time lose
+ * what they shared, so that the next one would get another port than the one that was told.
+ * Rejects as listening there does.
+ */
+export async function withChosenPort(settings: Settings): Promise<Settings> {
+  const { host, port } = settings.server
+  if (port !== 0) return settings
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port: chosen } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return { ...settings, server: { ...settings.server, port: chosen } }
+}

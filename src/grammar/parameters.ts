@@ -1,0 +1,21 @@
+import type { Argument, FunctionSignature, Parameter } from './tree.ts'
+
+/** The parameters that a call has, known from the arguments at its beginning: some are there only with a word. */
+export function parametersWith(
+  { parameters }: FunctionSignature,
+  args: readonly Argument[],
+): readonly Parameter[] {
+  return parameters.filter(
+    ({ onlyWith }) =>
+      onlyWith === undefined || args.some((arg) => arg.kind === 'word' && arg.word === onlyWith),
+  )
+}
+
+/** Those that a call does not have for want of their word. */
+export function parametersWithout(
+  signature: FunctionSignature,
+  args: readonly Argument[],
+): readonly Parameter[] {
+  const taken = parametersWith(signature, args)
+  return signature.parameters.filter((parameter) => !taken.includes(parameter))
+}

@@ -1,0 +1,95 @@
+import type { JsonCuts } from './cuts.ts'
+import { invalidJson } from './invalid.ts'
+import type { Cut } from './scan.ts'
+
+type Container = unknown[] | Record<string, unknown>
+
+/** Makes the value of a JSON text from its cuts; yields after each cut. Throws INVALID_JSON. */
+export function* buildValue({ bytes, cuts }: JsonCuts): Generator<undefined, unknown> {
+  const [value] = yield* buildFrom({ bytes, cuts }, 0)
+  return value
+}
+
+/**
+ * The value of the object or array that is cut open at a place of the cuts.
+ * @returns the value, and the place behind its end
+ */
+export function* buildFrom(
+  { bytes, cuts }: JsonCuts,
+  start: number,
+): Generator<undefined, readonly [value: unknown, next: number]> {
+  const parents: { readonly container: Container; readonly name: string }[] = []
+  let container = containerOf(cuts[start]!)
+  let place = start + 1
+  for (; ; place++) {
+    const cut = cuts[place]!
+    if (cut.kind === 'members') {
+      addMembers(container, parseMembers(bytes, cut, Array.isArray(container)))
+      yield
+    } else if (cut.kind === 'open') {
+      parents.push({ container, name: Array.isArray(container) ? '' : nameOf(bytes, cut) })
+      container = containerOf(cut)
+    } else {
+      const parent = parents.pop()
+      if (parent === undefined) return [container, place + 1]
+      addMember(parent.container, parent.name, container)
+      container = parent.container
+    }
+  }
+}
+
+function containerOf(cut: Cut): Container {
+  return cut.kind === 'open' && cut.isArray ? [] : {}
+}
+
+/** The members of a cut, as an array or an object. */
+export function parseMembers(
+  bytes: Buffer,
+  { from, to }: Cut & { readonly kind: 'members' },
+  isArray: boolean,
+): Container {
+  const text = bytes.toString('utf8', from, to)
+  return parse(isArray ? `[${text}]` : `{${text}}`, from, to)
+}
+
+/** The name under which an object or array stands in an object. */
+export function nameOf(bytes: Buffer, { from, to }: Cut & { readonly kind: 'open' }): string {
+  const names = Object.keys(parse(`{${bytes.toString('utf8', from, to)}0}`, from, to))
+  // More or none where commas were left out or doubled.
+  if (names.length !== 1) throw invalid(from, to)
+  return names[0]!
+}
+
+function parse(text: string, from: number, to: number): Container {
+  try {
+    return JSON.parse(text) as Container
+  } catch {
+    throw invalid(from, to)
+  }
+}
+
+function invalid(from: number, to: number) {
+  return invalidJson(`something is not valid between byte ${from} and ${to}`)
+}
+
+function addMembers(container: Container, members: Container): void {
+  if (Array.isArray(container)) {
+    for (const member of members as unknown[]) container.push(member)
+    return
+  }
+  for (const name in members) addMember(container, name, (members as Record<string, unknown>)[name])
+}
+
+function addMember(container: Container, name: string, member: unknown): void {
+  if (Array.isArray(container)) container.push(member)
+  else if (name !== '__proto__') container[name] = member
+  else {
+    // Assigning would change the prototype; as JSON.parse does it, it is a field like any other.
+    Object.defineProperty(container, name, {
+      value: member,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
+  }
+}

@@ -1,0 +1,133 @@
+import type {
+  BackupChoice,
+  BackupOutcome,
+  CheckReport,
+  RestoreChoice,
+  RestoreOutcome,
+  RetentionReport,
+  Tools,
+} from '../cli/tools.ts'
+import type { Settings } from '../config/settings.ts'
+import type { RepairReport } from '../storage/maintenance/repair-historian.ts'
+import { type Instant, instantFromUs } from '../time/instant.ts'
+import { loadDrivers } from './drivers.ts'
+import { archivesOf, historiansElsewhere } from './stores.ts'
+
+export async function checkData(settings: Settings, signal: AbortSignal): Promise<CheckReport> {
+  const { checkDataDirectory } = await import('../storage/maintenance/check-data-directory.ts')
+  const { historians, aliases, damagedAliases, system } = await checkDataDirectory(
+    settings.dataDir,
+    signal,
+    await historiansElsewhere(settings),
+  )
+  const checked = historians.map(({ historian, check, failure }) => ({
+    name: historian,
+    tags: check?.tags ?? 0,
+    points: check?.points ?? 0,
+    problemCount: check?.problemCount ?? 1,
+    problems: failure === null ? (check?.problems ?? []) : [failure],
+  }))
+  if (system.length > 0) {
+    checked.push({
+      name: 'keys and aliases',
+      tags: 0,
+      points: 0,
+      problemCount: system.length,
+      problems: system,
+    })
+  }
+  if (aliases > 0) checked.push(checkedAliases(aliases, damagedAliases))
+  return { historians: checked }
+}
+
+export async function repairData(settings: Settings, signal: AbortSignal): ReturnType<Tools['repairData']> {
+  const { makePrivateFiles } = await import('../storage/files/private-folder.ts')
+  makePrivateFiles()
+  const { repairDataDirectory } = await import('../storage/maintenance/repair-data-directory.ts')
+  const repaired = await repairDataDirectory(settings.dataDir, signal, await historiansElsewhere(settings))
+  return repaired.map(({ historian, report, failure }) => ({
+    name: historian,
+    sentences: report === null ? [failure!] : describeRepair(report),
+  }))
+}
+
+export async function backupData(
+  settings: Settings,
+  target: string,
+  { link, since }: BackupChoice,
+  signal: AbortSignal,
+): Promise<BackupOutcome> {
+  const { makePrivateFiles } = await import('../storage/files/private-folder.ts')
+  makePrivateFiles()
+  const { backupDataDirectory } = await import('../storage/maintenance/backup.ts')
+  const began = new Date()
+  const elsewhere = await historiansElsewhere(settings)
+  const mode = link ? 'link' : 'copy'
+  const report = await backupDataDirectory(settings.dataDir, target, signal, { mode, since, elsewhere })
+  const { noteBackup } = await import('../storage/data-measures.ts')
+  // A backup by somebody who may only read is a backup as well; the metrics do not know of it. One that shares its
+  // files with the data is none that anybody should rely on.
+  if (!link) await noteBackup(settings.dataDir, began).catch(() => {})
+  return report
+}
+
+export async function restoreData(
+  settings: Settings,
+  { backup, target, to, archive, historians }: RestoreChoice,
+  signal: AbortSignal,
+): Promise<readonly RestoreOutcome[]> {
+  const { makePrivateFiles } = await import('../storage/files/private-folder.ts')
+  makePrivateFiles()
+  const { restoreDataDirectory } = await import('../storage/maintenance/restore.ts')
+  const configured = await archivesOf(settings)
+  const archiveOf = (name: string) => archive ?? configured.get(name) ?? null
+  const restored = await restoreDataDirectory(backup, target, { to, only: historians, archiveOf }, signal)
+  return restored.map(({ name, folder, isInside, backedUpAt, replayed }) => ({
+    name,
+    elsewhere: isInside ? null : folder,
+    backedUpAt: instantFromUs(backedUpAt),
+    lastTime: replayed === null || replayed.lastTime === null ? null : instantFromUs(replayed.lastTime),
+    isReplayed: replayed !== null,
+    segments: replayed?.steps.length ?? 0,
+  }))
+}
+
+function describeRepair({ isSound, aside, lost }: RepairReport): readonly string[] {
+  if (isSound) return []
+  return [
+    ...aside.map((name) => `${name} was moved to the folder damaged`),
+    ...lost.map((what) => `lost: ${what}`),
+    lost.length === 0 ? 'repaired, nothing is lost' : 'repaired, but for what is lost',
+  ]
+}
+
+function checkedAliases(aliases: number, damaged: number): CheckReport['historians'][number] {
+  const problems =
+    damaged === 0 ? [] : ['so many aliases cannot be read: make them again, or restore a backup']
+  return { name: 'aliases', tags: aliases, points: 0, problemCount: damaged, problems }
+}
+
+export async function previewRetention(
+  settings: Settings,
+  now: Instant,
+  historian: string | null,
+  signal: AbortSignal,
+): Promise<RetentionReport> {
+  const { historianDirectory } = await import('../storage/directory/data-directory.ts')
+  const { openFileStore } = await import('../storage/engine/open-file-store.ts')
+  const drivers = await loadDrivers()
+  const found: RetentionReport['historians'][number][] = []
+  for (const [name, { type, options }] of settings.historians) {
+    const driver = drivers.get(type)!
+    const rules = driver.retention?.(options) ?? []
+    if (rules.length === 0 || (historian !== null && name !== historian)) continue
+    const folder = driver.ownFolder?.(options) ?? historianDirectory(settings.dataDir, name)
+    const store = await openFileStore(folder, { historian: name, owner: false })
+    try {
+      found.push({ name, ...(await store.previewRetention(rules, now, signal)) })
+    } finally {
+      await store.close()
+    }
+  }
+  return { historians: found }
+}

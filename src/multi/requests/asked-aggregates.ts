@@ -1,0 +1,81 @@
+import { type AggregationContext, aggregatesOf } from '../../calc/consumers/aggregates.ts'
+import { statesNeed, statesOf } from '../../calc/consumers/states.ts'
+import type { AggregatesNeed, Need } from '../../calc/graph/need.ts'
+import type { Operator } from '../../calc/graph/operator.ts'
+import { type AggregateColumns, type AggregateName, aggregateOf } from '../../series/aggregate-names.ts'
+import type { TagStates } from '../../series/optional-metadata.ts'
+import { NO_STATES, type StatesOfWindows } from '../../series/state-windows.ts'
+
+/** Which aggregates are asked for, and how they are shown. */
+export interface AskedAggregates {
+  /** In the order of answers; none where STATES alone was asked for. */
+  readonly names: readonly AggregateName[]
+  /** Whether VAR was asked for by name. */
+  readonly withVar: boolean
+  /** Whether STATES was asked for. */
+  readonly withStates: boolean
+  /** Time unit of the tag's rate, which TOTAL is divided by; `null` without TOTAL. */
+  readonly perUs: number | null
+}
+
+/** Aggregates as an answer shows them. */
+export interface ShownAggregates {
+  readonly columns: AggregateColumns
+  /** The variance is shown under the interface's other name for it too. */
+  readonly withVar: boolean
+  /** `null` of what has no states; left out where they were not asked for. */
+  readonly states?: StatesOfWindows | null
+}
+
+/** What the aggregates need of an operator. @param states of it; `null` for none */
+export function askedNeeds(
+  { names, withStates }: AskedAggregates,
+  windows: Pick<AggregatesNeed, 'from' | 'to' | 'count' | 'key'>,
+  states: TagStates | null,
+): readonly Need[] {
+  return [
+    ...(names.length > 0 ? [{ kind: 'aggregates', ...windows, names } as const] : []),
+    ...(withStates && states !== null ? [statesNeed(windows.from, windows.to, states)] : []),
+  ]
+}
+
+/** The aggregates of an operator over n windows between n + 1 ascending edges. @param states of it; `null` for none */
+export async function askedAggregates(
+  operator: Operator,
+  edges: Float64Array,
+  { names, withVar, withStates, perUs }: AskedAggregates,
+  states: TagStates | null,
+  context: AggregationContext,
+): Promise<ShownAggregates> {
+  const [columns, found] = await Promise.all([
+    names.length > 0 ? aggregatesOf(operator, edges, names, context) : {},
+    withStates && states !== null ? statesOf(operator, edges, states, context.evaluation) : null,
+  ])
+  return { columns: inUnit(columns, perUs), withVar, ...(withStates && { states: found }) }
+}
+
+/**
+ * Some of the windows, in the order of their indexes. A window of no length, the index -1, holds nothing: counts are 0,
+ * all else has no value.
+ */
+export function pickWindows(shown: ShownAggregates, indexes: Int32Array): ShownAggregates {
+  const { columns, states } = shown
+  const picked = Object.entries(columns).map(([name, column]) => {
+    const { empty } = aggregateOf(name as AggregateName)
+    return [name, Float64Array.from(indexes, (index) => column[index] ?? empty)]
+  })
+  return {
+    ...shown,
+    columns: Object.fromEntries(picked),
+    ...(states != null && {
+      states: { ...states, windows: Array.from(indexes, (index) => states.windows[index] ?? NO_STATES) },
+    }),
+  }
+}
+
+/** Puts a total into the unit that was asked for. */
+function inUnit(columns: AggregateColumns, perUs: number | null): AggregateColumns {
+  const { total } = columns
+  if (perUs === null || total === undefined) return columns
+  return { ...columns, total: total.map((integral) => integral / perUs) }
+}

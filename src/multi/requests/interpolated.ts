@@ -1,0 +1,75 @@
+import { instantNeed, keyOf, type Need } from '../../calc/graph/need.ts'
+import type { Operator } from '../../calc/graph/operator.ts'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { STATUS_BAD } from '../../series/columns.ts'
+import type { Duration } from '../../time/duration.ts'
+import { countSteps, evenGrid, stepGrid } from '../../time/grid.ts'
+import type { Instant } from '../../time/instant.ts'
+import { nominalUs } from '../../time/windows.ts'
+import type { TimeZone } from '../../time/zone.ts'
+import { type AnswerContext, distinctTimes, type Request, type RequestSize, type Result } from './request.ts'
+
+/** `count` points evenly from `from` to `to`, or one at each step of `interval`. */
+export type InterpolationGrid =
+  | { readonly kind: 'even'; readonly count: number }
+  | { readonly kind: 'steps'; readonly interval: Duration; readonly text: string }
+
+/** INTERPOLATED_POINTS. */
+export class InterpolatedPointsRequest implements Request {
+  readonly range: { readonly from: Instant; readonly to: Instant }
+  readonly spacingUs?: number
+  readonly #grid: InterpolationGrid
+
+  constructor(range: Request['range'], grid: InterpolationGrid) {
+    this.range = range
+    this.#grid = grid
+    const { from, to } = range
+    if (grid.kind === 'steps') this.spacingUs = nominalUs(grid.interval)
+    else if (grid.count > 1 && from < to) this.spacingUs = (to - from) / (grid.count - 1)
+  }
+
+  within(range: Request['range']): Request {
+    return new InterpolatedPointsRequest(range, this.#grid)
+  }
+
+  size(left: RequestSize, zone: TimeZone): RequestSize {
+    const { from, to } = this.range
+    const grid = this.#grid
+    if (grid.kind === 'even') return { points: grid.count, windows: 0 }
+    const times = left.points < 1 ? null : stepGrid(from, to, grid.interval, zone, left.points)
+    return { points: times?.length ?? countSteps(from, to, grid.interval), windows: 0 }
+  }
+
+  needs({ points }: RequestSize, zone: TimeZone): readonly Need[] {
+    const { from, to } = this.range
+    if (from === to || points === 1) return [instantNeed(from)]
+    const grid = this.#grid
+    const key = grid.kind === 'even' ? 0 : keyOf(grid.text, zone.id)
+    return [{ kind: 'values', from, to, count: points, key }]
+  }
+
+  async answer(operator: Operator, { zone }: AnswerContext): Promise<Result> {
+    const times = this.#times(zone)
+    const distinct = distinctTimes(times)
+    const found = await operator.valuesAt(distinct)
+    const values = distinct === times ? found : spread(times, distinct, found)
+    const statuses = new Uint8Array(values.length)
+    for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) statuses[i] = STATUS_BAD
+    return { kind: 'points', points: { times, values, statuses } }
+  }
+
+  #times(zone: TimeZone): Float64Array {
+    const { from, to } = this.range
+    const grid = this.#grid
+    if (grid.kind === 'even') return evenGrid(from, to, grid.count)
+    const times = stepGrid(from, to, grid.interval, zone, Number.MAX_SAFE_INTEGER)
+    if (times === null)
+      throw new TidemarkError('BUG', { what: 'a grid is no larger than the limits allowed' })
+    return times
+  }
+}
+
+function spread(times: Float64Array, distinct: Float64Array, found: Float64Array): Float64Array {
+  const byTime = new Map(Array.from(distinct, (time, index) => [time, found[index]!]))
+  return times.map((time) => byTime.get(time)!)
+}

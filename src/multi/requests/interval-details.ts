@@ -1,0 +1,88 @@
+import { rateUs } from '../../time/duration.ts'
+import type { Instant } from '../../time/instant.ts'
+import { isRange } from '../cursor.ts'
+import type { Details } from '../details.ts'
+import type { AskedAggregates } from './asked-aggregates.ts'
+import { GapsRequest } from './gaps.ts'
+import { IntervalsRequest } from './intervals.ts'
+import type { Request } from './request.ts'
+
+const DEFAULT_INTERVALS = 1000
+
+/** A detail that is a length of time: a day has 24 hours, and months have none. Throws the sentence for the label. */
+function lengthUs(details: Details, field: string): number {
+  const us = rateUs(details.duration(field).duration)
+  if (us === null) throw details.invalid(field, 'a duration of a fixed length such as 10s, 1h or 1d')
+  return us
+}
+
+export function readIntervals(
+  details: Details,
+  range: Request['range'],
+  readAsked: (details: Details) => AskedAggregates,
+): Request {
+  return new IntervalsRequest({
+    ...range,
+    ...limitOf(details),
+    resumeAt: null,
+    mergeUs: details.has('mergeWithin') ? lengthUs(details, 'mergeWithin') : 0,
+    minUs: details.has('minDuration') ? lengthUs(details, 'minDuration') : 0,
+    aggregated: aggregatedOf(details, readAsked),
+  })
+}
+
+/** The request of a cursor; `null` for fields that no page has left. */
+export function resumeIntervals(
+  details: Details,
+  fields: readonly unknown[],
+  readAsked: (details: Details) => AskedAggregates,
+): Request | null {
+  const [from, to, mergeUs, minUs, resumeAt] = fields
+  if (fields.length !== 5 || !isRange(from, to) || !isRange(from, resumeAt)) return null
+  if (!isLength(mergeUs) || !isLength(minUs)) return null
+  return new IntervalsRequest({
+    from: from as Instant,
+    to: to as Instant,
+    resumeAt: resumeAt as Instant,
+    mergeUs,
+    minUs,
+    ...limitOf(details),
+    aggregated: aggregatedOf(details, readAsked),
+  })
+}
+
+export function readGaps(details: Details, range: Request['range']): Request {
+  const longerThanUs = lengthUs(details, 'longerThan')
+  return new GapsRequest({ ...range, ...limitOf(details), longerThanUs, resumeAt: null })
+}
+
+/** The request of a cursor; `null` for fields that no page has left. */
+export function resumeGaps(details: Details, fields: readonly unknown[]): Request | null {
+  const [from, to, longerThanUs, resumeAt] = fields
+  if (fields.length !== 4 || !isRange(from, to) || !isRange(from, resumeAt) || !isLength(longerThanUs))
+    return null
+  return new GapsRequest({
+    from: from as Instant,
+    to: to as Instant,
+    resumeAt: resumeAt as Instant,
+    longerThanUs,
+    ...limitOf(details),
+  })
+}
+
+function limitOf(details: Details): { readonly limit: number } {
+  return { limit: details.count('maxIntervals', DEFAULT_INTERVALS) }
+}
+
+function aggregatedOf(details: Details, readAsked: (details: Details) => AskedAggregates) {
+  const address = details.text('aggregatesOf')
+  if (address !== null) return { address, asked: readAsked(details) }
+  for (const field of ['aggregates', 'per']) {
+    if (details.has(field)) throw details.invalid(field, 'aggregatesOf, the tag to be aggregated, beside it')
+  }
+  return null
+}
+
+function isLength(us: unknown): us is number {
+  return typeof us === 'number' && Number.isSafeInteger(us) && us >= 0
+}

@@ -1,0 +1,91 @@
+import { type IntervalQuery, type Intervals, intervalsOf } from '../../calc/consumers/intervals.ts'
+import { keyOf, type Need } from '../../calc/graph/need.ts'
+import type { Operator } from '../../calc/graph/operator.ts'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import type { TagStates } from '../../series/optional-metadata.ts'
+import { END_INSTANT, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
+import { type AskedAggregates, askedAggregates, askedNeeds, pickWindows } from './asked-aggregates.ts'
+import type { AnswerContext, Request, RequestSize, Result } from './request.ts'
+
+/** The details of INTERVALS. */
+export interface IntervalsDetails extends IntervalQuery {
+  /** The tag whose aggregates over each interval are given with it; `null` for none. */
+  readonly aggregated: { readonly address: string; readonly asked: AskedAggregates } | null
+}
+
+/** INTERVALS: when a tag is not 0, and what another tag was like then. */
+export class IntervalsRequest implements Request {
+  readonly range: Request['range']
+  readonly otherTag?: string
+  readonly #details: IntervalsDetails
+
+  constructor(details: IntervalsDetails) {
+    const { from, to, aggregated } = details
+    this.range = { from, to }
+    this.#details = details
+    if (aggregated !== null) this.otherTag = aggregated.address
+  }
+
+  size(): RequestSize {
+    const { limit, aggregated } = this.#details
+    return { points: limit, windows: aggregated === null ? 0 : limit }
+  }
+
+  needs(): readonly Need[] {
+    const { from, to, resumeAt } = this.#details
+    const start = instantFromUs(Math.max(MIN_INSTANT, (resumeAt ?? from) - 1))
+    const end = instantFromUs(Math.min(END_INSTANT, to + 1))
+    return [{ kind: 'chunks', from: start, to: end, beyond: 1 }]
+  }
+
+  otherNeeds(states: TagStates | null): readonly Need[] {
+    const { from, to, resumeAt, limit, aggregated } = this.#details
+    if (aggregated === null) return []
+    const start = resumeAt ?? from
+    // The pauses between the intervals are windows, too.
+    const count = 2 * limit - 1
+    return askedNeeds(aggregated.asked, { from: start, to, count, key: keyOf('intervals', limit) }, states)
+  }
+
+  /** Only whether it is 0 matters: points that do not tell may be left out. */
+  operatorFor(operator: Operator): Operator {
+    return operator.compared?.([0]) ?? operator
+  }
+
+  async answer(operator: Operator, context: AnswerContext): Promise<Result> {
+    const { evaluation, other, otherStates } = context
+    const { aggregated, from, to, mergeUs, minUs } = this.#details
+    const { intervals, more } = await intervalsOf(operator, this.#details, evaluation)
+    const last = intervals.to.at(-1)
+    const rest =
+      more && last !== undefined ? { type: 'INTERVALS', fields: [from, to, mergeUs, minUs, last] } : null
+    if (aggregated === null) return { kind: 'intervals', intervals, aggregates: null, rest }
+    if (other === null) throw new TidemarkError('BUG', { what: 'a second tag has an operator of its own' })
+    const edges = edgesOf(intervals)
+    const { asked } = aggregated
+    if (edges.length < 2)
+      return { kind: 'intervals', intervals, aggregates: { columns: {}, withVar: asked.withVar }, rest }
+    const found = await askedAggregates(other, edges, asked, otherStates, context)
+    return { kind: 'intervals', intervals, aggregates: pickWindows(found, indexesOf(intervals, edges)), rest }
+  }
+}
+
+/** Edges of windows that join, of which some are the intervals. */
+function edgesOf({ from, to }: Intervals): Float64Array {
+  const edges = new Float64Array(2 * from.length)
+  let count = 0
+  for (let i = 0; i < from.length; i++) {
+    if (count === 0 || edges[count - 1]! < from[i]!) edges[count++] = from[i]!
+    edges[count++] = to[i]!
+  }
+  return edges.subarray(0, count)
+}
+
+/** Index of each interval among the windows between edges. */
+function indexesOf({ from }: Intervals, edges: Float64Array): Int32Array {
+  let window = 0
+  return Int32Array.from(from, (start) => {
+    while (edges[window]! < start) window++
+    return window
+  })
+}

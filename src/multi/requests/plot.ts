@@ -1,0 +1,77 @@
+import { plotOf } from '../../calc/consumers/plot.ts'
+import type { Need } from '../../calc/graph/need.ts'
+import type { Operator } from '../../calc/graph/operator.ts'
+import { evenEdges } from '../../time/grid.ts'
+import type { TimeZone } from '../../time/zone.ts'
+import { InterpolatedPointsRequest } from './interpolated.ts'
+import { type AnswerContext, distinctTimes, type Request, type RequestSize, type Result } from './request.ts'
+
+/** Columns that a chart may have: as many as screens have pixels. */
+export const MOST_COLUMNS = 10_000
+
+/** PLOT: what a chart of so many columns needs to draw the line of all raw points. */
+export class PlotRequest implements Request {
+  readonly range: Request['range']
+  readonly fallback?: Request
+  readonly #width: number
+
+  /**
+   * @param width     columns, as even as `count` windows
+   * @param fallsBack whether to give interpolated points where the raw ones are more than a call may read
+   */
+  constructor(range: Request['range'], width: number, { fallsBack }: { readonly fallsBack: boolean }) {
+    this.range = range
+    this.#width = width
+    if (fallsBack) this.fallback = new InterpolatedPlotRequest(range, width)
+  }
+
+  within(range: Request['range']): Request {
+    return new PlotRequest(range, this.#width, { fallsBack: false })
+  }
+
+  size(): RequestSize {
+    return sizeOf(this.#width)
+  }
+
+  needs(): readonly Need[] {
+    const { from, to } = this.range
+    return [
+      { kind: 'plot', from, to, count: this.#width, key: 0 },
+      { kind: 'values', from, to, count: 2, key: 0 },
+    ]
+  }
+
+  async answer(operator: Operator, { evaluation }: AnswerContext): Promise<Result> {
+    const { from, to } = this.range
+    const edges = distinctTimes(evenEdges(from, to, this.#width))
+    return { kind: 'plot', ...(await plotOf(operator, edges, evaluation)) }
+  }
+}
+
+/** A chart of as many interpolated points as it has columns, between which spikes can be lost. */
+class InterpolatedPlotRequest extends InterpolatedPointsRequest {
+  readonly #width: number
+
+  constructor(range: Request['range'], width: number) {
+    super(range, { kind: 'even', count: width })
+    this.#width = width
+  }
+
+  override size(): RequestSize {
+    return sizeOf(this.#width)
+  }
+
+  override needs(_size: RequestSize, zone: TimeZone): readonly Need[] {
+    return super.needs({ points: this.#width, windows: 0 }, zone)
+  }
+
+  override async answer(operator: Operator, context: AnswerContext): Promise<Result> {
+    const result = await super.answer(operator, context)
+    return result.kind === 'points' ? { ...result, kind: 'plot', sampled: 'interpolated' } : result
+  }
+}
+
+/** Up to four points of each column, and the edges. Breaks are not counted. */
+function sizeOf(width: number): RequestSize {
+  return { points: 4 * width + 2, windows: 0 }
+}

@@ -1,0 +1,112 @@
+import { instantNeed, type Need } from '../../calc/graph/need.ts'
+import type { Operator } from '../../calc/graph/operator.ts'
+import type { FindPoint } from '../../series/reads.ts'
+import type { Instant } from '../../time/instant.ts'
+import {
+  interpolatedPoint,
+  noPoint,
+  ONE_POINT,
+  type Request,
+  type RequestSize,
+  type Result,
+} from './request.ts'
+
+/** A request about one instant. */
+abstract class InstantRequest implements Request {
+  readonly at: Instant
+
+  constructor(at: Instant) {
+    this.at = at
+  }
+
+  get range(): Request['range'] {
+    return { from: this.at, to: this.at }
+  }
+
+  size(): RequestSize {
+    return ONE_POINT
+  }
+
+  abstract needs(): readonly Need[]
+  abstract answer(operator: Operator): Promise<Result>
+}
+
+/**
+ * CURRENT_POINT: without `now` in the details the last point at or before the call's `now`; with it, strictly before
+ * it.
+ */
+export class CurrentPointRequest extends InstantRequest {
+  readonly plainPoint: { readonly find: 'before' | 'before-or-at'; readonly at: Instant }
+
+  constructor(find: 'before' | 'before-or-at', at: Instant) {
+    super(at)
+    this.plainPoint = { find, at }
+  }
+
+  needs(): readonly Need[] {
+    return [{ kind: 'current', ...this.plainPoint }]
+  }
+
+  async answer(operator: Operator): Promise<Result> {
+    const found = await operator.currentPoint(this.plainPoint.find, this.at)
+    if (found === null) return { kind: 'point', point: noPoint(this.at) }
+    // A constant has no timestamp of its own: it is current at the requested time.
+    const { time, value, bad } = found
+    return { kind: 'point', point: { time: time ?? this.at, value, bad } }
+  }
+}
+
+/** HISTORICAL_POINT. */
+export class HistoricalPointRequest extends InstantRequest {
+  needs(): readonly Need[] {
+    return [instantNeed(this.at)]
+  }
+
+  async answer(operator: Operator): Promise<Result> {
+    return { kind: 'point', point: await interpolatedPoint(operator, this.at) }
+  }
+}
+
+/** POINT_BEFORE and its three siblings. */
+export class FindPointRequest extends InstantRequest {
+  readonly plainPoint: { readonly find: FindPoint; readonly at: Instant }
+
+  constructor(find: FindPoint, at: Instant) {
+    super(at)
+    this.plainPoint = { find, at }
+  }
+
+  needs(): readonly Need[] {
+    return [{ kind: 'point', ...this.plainPoint }]
+  }
+
+  async answer(operator: Operator): Promise<Result> {
+    const { find, at } = this.plainPoint
+    return { kind: 'point', point: (await operator.rawPoint(find, at)) ?? noPoint(at) }
+  }
+}
+
+/** ADJACENT_POINTS. */
+export class AdjacentPointsRequest extends InstantRequest {
+  needs(): readonly Need[] {
+    const { at } = this
+    return [
+      { kind: 'point', find: 'before', at },
+      { kind: 'point', find: 'before-or-at', at },
+      { kind: 'point', find: 'after', at },
+      instantNeed(at),
+    ]
+  }
+
+  async answer(operator: Operator): Promise<Result> {
+    const { at } = this
+    const [before, atOrBefore, after, value] = await Promise.all([
+      operator.rawPoint('before', at),
+      operator.rawPoint('before-or-at', at),
+      operator.rawPoint('after', at),
+      interpolatedPoint(operator, at),
+    ])
+    const exact = atOrBefore?.time === at ? atOrBefore : value.bad ? null : value
+    return { kind: 'adjacent', before, at: exact, after }
+  }
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import type { MemoryHistorian } from '../../test/contract/memory-historian.ts'
+import { askBody, historianOf, type Json, type TestPoint } from '../../test/multi-harness.ts'
+
+let plant: MemoryHistorian
+before(async () => {
+  const points: TestPoint[] = Array.from({ length: 600 }, (_, i) => [
+    `${String(Math.floor(i / 60)).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}`,
+    i,
+  ])
+  plant = await historianOf('plant', { FLOW: { points } })
+})
+
+/** The points that a call planned and those that it fetched. */
+async function costOf(requests: Json): Promise<{ planned: number; fetched: number }> {
+  const { json } = await askBody([plant], { requests, explain: true })
+  const { answer, json: answered } = await askBody([plant], { requests })
+  assert.deepEqual(answered.errors, {})
+  return { planned: json.explain.totals.load, fetched: answer.statistics.points }
+}
+
+describe('reads are shared by what they ask for', () => {
+  test('ten equal labels of a shifted tag fetch what one of them plans', async () => {
+    const details = { from: '2026-01-16T01:00:00Z', to: '2026-01-16T09:00:00Z', count: 100 }
+    const label = { type: 'INTERPOLATED_POINTS', tag: 'calc/TIMESHIFT(plant/FLOW, -1d)', details }
+    const requests = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`l${i}`, label]))
+    const { planned, fetched } = await costOf(requests)
+    assert.equal(planned, 200)
+    assert.ok(fetched <= planned, `${fetched} fetched, ${planned} planned`)
+  })
+
+  test('HISTORICAL_POINT and POINTINTIME at the same instant are one read', async () => {
+    const details = { at: '2026-01-15T06:00:00Z' }
+    const requests = {
+      plain: { type: 'HISTORICAL_POINT', tag: 'plant/FLOW', details },
+      fixed: { type: 'HISTORICAL_POINT', tag: 'calc/POINTINTIME(plant/FLOW, -6h)', details },
+    }
+    assert.deepEqual(await costOf(requests), { planned: 2, fetched: 2 })
+  })
+})

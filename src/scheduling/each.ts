@@ -1,0 +1,19 @@
+import type { CooperativeScheduler } from './cooperative-scheduler.ts'
+
+/** Entries between two looks at the clock: a few microseconds each. */
+const ENTRIES = 128
+
+/**
+ * Visits many entries of a request in their order; yields to the event loop, and ends with the call, whenever that is
+ * due.
+ */
+export async function forEach<Item>(
+  items: readonly Item[],
+  scheduler: CooperativeScheduler,
+  visit: (item: Item, index: number) => void,
+): Promise<void> {
+  for (let index = 0; index < items.length; index++) {
+    visit(items[index]!, index)
+    if (index % ENTRIES === ENTRIES - 1 && scheduler.isDue) await scheduler.yield()
+  }
+}

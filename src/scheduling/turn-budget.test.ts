@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { CooperativeScheduler } from './cooperative-scheduler.ts'
+import { TurnBudget } from './turn-budget.ts'
+
+function work(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+test('long calls share one slice of a turn, and go on one in each turn, in their order', async () => {
+  const budget = new TurnBudget()
+  const { signal } = new AbortController()
+  const order: number[] = []
+  let turns = 0
+  let isDone = false
+  const counting = (async () => {
+    while (!isDone) {
+      await turn()
+      turns++
+    }
+  })()
+  const calls = Array.from({ length: 5 }, async (_, call) => {
+    const scheduler = new CooperativeScheduler(signal, performance.now(), budget)
+    for (let step = 0; step < 3; step++) {
+      order.push(call)
+      work(6)
+      await scheduler.yieldIfDue()
+    }
+  })
+  await Promise.all(calls)
+  isDone = true
+  await counting
+  assert.deepEqual(order, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
+  assert.ok(turns >= 15, `${turns} turns`)
+})
+
+test('what others have used of a turn counts, and the next turn begins anew', async () => {
+  const budget = new TurnBudget()
+  const { signal } = new AbortController()
+  const first = new CooperativeScheduler(signal, performance.now(), budget)
+  assert.equal(first.isDue, false)
+  work(6)
+  assert.equal(new CooperativeScheduler(signal, performance.now(), budget).isDue, true)
+  await turn()
+  await turn()
+  assert.equal(new CooperativeScheduler(signal, performance.now(), budget).isDue, false)
+})
+
+test('a call that is not wanted any more ends where it rests', async () => {
+  const controller = new AbortController()
+  const scheduler = new CooperativeScheduler(controller.signal, performance.now(), new TurnBudget())
+  const resting = scheduler.yield()
+  controller.abort(new Error('gone'))
+  await assert.rejects(resting, /gone/)
+})

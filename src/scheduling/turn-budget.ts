@@ -1,0 +1,56 @@
+/** Time slice of all long calls of a process together within one tick of the event loop. */
+const SLICE_MS = 5
+/** Work that began longer ago most likely did so in another tick. */
+const EARLIER_MS = 20
+
+/**
+ * Cooperative scheduling among all long calls of a process. A slice for each call would not do: 64 calls that come
+ * together would take 64 slices in one tick, in which no other request is read. So they share one slice a tick: when it
+ * is spent, each call yields at its next check, and the calls that yielded go on in FIFO order, one in each tick of the
+ * event loop.
+ */
+export class TurnBudget {
+  static readonly shared = new TurnBudget()
+
+  /** When the slice of this tick began; `null` before the first check. */
+  #began: number | null = null
+  readonly #waiting: (() => void)[] = []
+  #isStepping = false
+  readonly #endTurn = () => {
+    this.#began = null
+  }
+  readonly #step = () => {
+    this.#began = performance.now()
+    this.#waiting.shift()!()
+    if (this.#waiting.length > 0) setImmediate(this.#step)
+    else {
+      this.#isStepping = false
+      setImmediate(this.#endTurn)
+    }
+  }
+
+  /**
+   * Whether the slice of this tick is spent.
+   * @param since when the caller's work began, as `performance.now` tells: the first check of a tick counts the work
+   *              before it; now when left out
+   */
+  isSpent(since?: number): boolean {
+    const now = performance.now()
+    if (this.#began === null) {
+      this.#began = since === undefined || now - since > EARLIER_MS ? now : since
+      if (!this.#isStepping) setImmediate(this.#endTurn)
+    }
+    return now - this.#began > SLICE_MS
+  }
+
+  /** FIFO queue: resolves in a later tick, when the callers before this one have gone on. */
+  next(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.push(resolve)
+    if (!this.#isStepping) {
+      this.#isStepping = true
+      setImmediate(this.#step)
+    }
+    return promise
+  }
+}

@@ -1,0 +1,95 @@
+import { Worker } from 'node:worker_threads'
+import type { Files } from '../files/files.ts'
+import type { ArchiveMark } from './archive-file.ts'
+import { type ArchiveOrder, type ArchivePlace, archiveSegment, writeMark } from './archive-segment.ts'
+
+/** Writes to an archive, which may be slow or stand still: nobody else waits for it. One call at a time. */
+export interface ArchiveWriter {
+  /** Rejects as `archiveSegment` throws. */
+  archive(order: ArchiveOrder): Promise<void>
+  mark(place: ArchivePlace, mark: ArchiveMark): Promise<void>
+  close(): Promise<void>
+}
+
+export type ToThread =
+  | { readonly kind: 'archive'; readonly order: ArchiveOrder }
+  | { readonly kind: 'mark'; readonly place: ArchivePlace; readonly mark: ArchiveMark }
+
+export interface FromThread {
+  /** `null` for success. */
+  readonly failure: { readonly name: string; readonly message: string; readonly code: string | null } | null
+}
+
+/** Writes on the thread of the caller: for tests with files of their own. */
+export function inlineArchiveWriter(files: Files): ArchiveWriter {
+  return {
+    archive: async (order) => archiveSegment(files, order),
+    mark: async (place, mark) => writeMark(files, place, mark),
+    close: async () => {},
+  }
+}
+
+/** Writes on a thread of its own, which starts with the first call, and anew after it has ended. */
+export function startArchiveWriter(): ArchiveWriter {
+  return new ThreadArchiveWriter()
+}
+
+class ThreadArchiveWriter implements ArchiveWriter {
+  #thread: Worker | null = null
+  #waiting: { resolve(): void; reject(error: unknown): void } | null = null
+
+  archive(order: ArchiveOrder): Promise<void> {
+    return this.#call({ kind: 'archive', order })
+  }
+
+  mark(place: ArchivePlace, mark: ArchiveMark): Promise<void> {
+    return this.#call({ kind: 'mark', place, mark })
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.terminate()
+    this.#thread = null
+  }
+
+  #call(message: ToThread): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting !== null) throw new Error('the archive is being written to')
+      this.#waiting = { resolve, reject }
+      this.#started().postMessage(message)
+    })
+  }
+
+  #started(): Worker {
+    if (this.#thread !== null) return this.#thread
+    const thread = new Worker(new URL('./thread.ts', import.meta.url), {
+      resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
+      execArgv: [],
+    })
+    this.#thread = thread
+    // What is not archived now is archived after the next start.
+    thread.unref()
+    let reason: unknown = new Error('the thread of the archive has ended')
+    thread.on('message', ({ failure }: FromThread) =>
+      this.#settle(failure === null ? null : errorOf(failure)),
+    )
+    thread.on('error', (error) => {
+      reason = error
+    })
+    thread.on('exit', () => {
+      if (this.#thread === thread) this.#thread = null
+      this.#settle(reason)
+    })
+    return thread
+  }
+
+  #settle(error: unknown): void {
+    const waiting = this.#waiting
+    this.#waiting = null
+    if (error === null) waiting?.resolve()
+    else waiting?.reject(error)
+  }
+}
+
+function errorOf({ name, message, code }: NonNullable<FromThread['failure']>): Error {
+  return Object.assign(new Error(message), { name }, code === null ? {} : { code })
+}

@@ -1,0 +1,20 @@
+import { parentPort } from 'node:worker_threads'
+import { systemCode } from '../files/files.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { archiveSegment, writeMark } from './archive-segment.ts'
+import type { FromThread, ToThread } from './archive-thread.ts'
+
+/** The thread of an archive: it may stand still as long as the archive's disk does. */
+parentPort!.on('message', (message: ToThread) => {
+  try {
+    if (message.kind === 'archive') archiveSegment(systemFiles, message.order)
+    else writeMark(systemFiles, message.place, message.mark)
+    parentPort!.postMessage({ failure: null } satisfies FromThread)
+  } catch (error) {
+    const { name, message: text } = error as Error
+    const code = systemCode(error)
+    parentPort!.postMessage({
+      failure: { name, message: text, code: code === '' ? null : code },
+    } satisfies FromThread)
+  }
+})

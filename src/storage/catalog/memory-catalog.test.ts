@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Damage } from '../damage.ts'
+import {
+  anyCommand,
+  contentOf,
+  contentOfModel,
+  ModelCatalog,
+  namesOf,
+  rename,
+  run,
+} from './catalog.fixture.ts'
+import { MemoryCatalog } from './memory-catalog.ts'
+import type { TagFields } from './tag-catalog.ts'
+
+const groups = fc.array(fc.array(fc.array(anyCommand, { maxLength: 6 }), { maxLength: 4 }), { maxLength: 8 })
+const NONE = { description: null, units: null, stepped: false }
+const fieldsOf = (name: string, description: string | null = null): TagFields => ({
+  ...NONE,
+  name,
+  description,
+})
+
+/** Makes what commands make of a catalog, a record for each list of commands, a draft for each group. */
+function applyGroups(
+  catalog: MemoryCatalog,
+  changes: readonly (readonly (readonly Parameters<typeof run>[0][])[])[],
+) {
+  const model = new ModelCatalog()
+  const records: Uint8Array[] = []
+  for (const group of changes) {
+    const draft = catalog.draft()
+    const taken: Uint8Array[] = []
+    for (const commands of group) {
+      for (const command of commands) {
+        run(command, model, draft)
+        for (const name of namesOf([command])) {
+          assert.deepEqual(draft.find(name), model.find(name))
+          assert.equal(draft.idOf(name), model.find(name)?.id ?? 0)
+        }
+      }
+      const bytes = draft.take()
+      if (bytes !== null) taken.push(bytes)
+      assert.equal(draft.take(), null)
+    }
+    for (const bytes of taken) catalog.apply(bytes)
+    records.push(...taken)
+  }
+  return { model, records }
+}
+
+test('a catalog is what its changes made of it, under ids, names and in its drafts', () => {
+  fc.assert(
+    fc.property(groups, (changes) => {
+      const catalog = new MemoryCatalog()
+      const { model, records } = applyGroups(catalog, changes)
+      const again = new MemoryCatalog()
+      for (const record of records) again.apply(record)
+      for (const one of [catalog, again]) {
+        assert.deepEqual(contentOf(one), contentOfModel(model))
+        for (const name of namesOf(changes.flat(2))) {
+          assert.deepEqual(one.find(name), model.find(name))
+          assert.equal(one.idOf(name), model.find(name)?.id ?? 0)
+        }
+      }
+    }),
+  )
+})
+
+test('records that were applied already can be applied again from any earlier one on', () => {
+  fc.assert(
+    fc.property(groups, fc.nat(), (changes, seed) => {
+      const catalog = new MemoryCatalog()
+      const { model, records } = applyGroups(catalog, changes)
+      const from = records.length === 0 ? 0 : seed % records.length
+      for (const record of records.slice(from)) catalog.apply(record)
+      assert.deepEqual(contentOf(catalog), contentOfModel(model))
+      for (const { name } of model.byId.values()) assert.deepEqual(catalog.find(name), model.find(name))
+    }),
+  )
+})
+
+test('nobody sees what is prepared before it is applied, and then it is there as without that', async () => {
+  await fc.assert(
+    fc.asyncProperty(groups, fc.array(fc.boolean(), { minLength: 1 }), async (changes, prepares) => {
+      const catalog = new MemoryCatalog()
+      const model = new ModelCatalog()
+      const order = () => {
+        const names = catalog.texts.order('name')
+        while (!names.step());
+        return Array.from(names.sorted, (address) => catalog.texts.idAt(address)).filter((id) => id !== 0)
+      }
+      for (const [index, group] of changes.entries()) {
+        const before = contentOf(catalog)
+        const draft = catalog.draft()
+        const records = group.flatMap((commands) => {
+          for (const command of commands) run(command, model, draft)
+          return draft.take() ?? []
+        })
+        const look = async () => {
+          assert.deepEqual(contentOf(catalog), before)
+          for (const name of namesOf(group.flat())) {
+            const found = before.tags.find((tag) => tag.name === name) ?? null
+            assert.deepEqual(catalog.find(name), found)
+            assert.equal(catalog.idOf(name), found?.id ?? 0)
+          }
+          if (index % 2 === 0) assert.equal(order().length, before.size)
+        }
+        for (const record of prepares[index % prepares.length] ? records : []) {
+          await catalog.prepare(record, { isDue: () => true, rest: look })
+        }
+        await look()
+        for (const record of records) catalog.apply(record)
+        assert.deepEqual(contentOf(catalog), contentOfModel(model))
+        for (const { name } of model.byId.values()) assert.deepEqual(catalog.find(name), model.find(name))
+        assert.equal(order().length, model.byId.size)
+      }
+    }),
+  )
+})
+
+test('the version grows with what changes a tag, and not with new ones', () => {
+  const catalog = new MemoryCatalog()
+  const change = (work: (draft: ReturnType<MemoryCatalog['draft']>) => void): number => {
+    const draft = catalog.draft()
+    work(draft)
+    const before = catalog.version
+    catalog.apply(draft.take()!)
+    return catalog.version - before
+  }
+  assert.equal(
+    change((draft) => draft.create(fieldsOf('a'))),
+    0,
+  )
+  const names = ['a', 'b']
+  assert.equal(catalog.findList(names), null)
+  assert.equal(
+    change((draft) => draft.create(fieldsOf('b'))),
+    0,
+  )
+  const ids = catalog.findList(names)
+  assert.deepEqual(ids, Uint32Array.of(1, 2))
+  assert.equal(
+    change((draft) => draft.create(fieldsOf('c'))),
+    0,
+  )
+  assert.equal(catalog.findList(names), ids)
+  assert.equal(
+    change((draft) => draft.change(draft.find('c')!, { ...draft.find('c')!, units: 'bar' })),
+    1,
+  )
+  assert.notEqual(catalog.findList(names), ids)
+  assert.equal(
+    change((draft) => rename(draft, [{ record: draft.find('a')!, to: 'd' }])),
+    1,
+  )
+  assert.equal(catalog.findList(names), null)
+  assert.equal(
+    change((draft) => draft.remove(draft.find('b')!)),
+    1,
+  )
+  const draft = catalog.draft()
+  assert.equal(draft.create(fieldsOf('b')).id, 4)
+  // It was thrown away: what it gave was nowhere.
+  assert.equal(catalog.draft().create(fieldsOf('b')).id, 4)
+})
+
+test('thousands of tags that come, change and go keep their texts, and the memory goes with them', () => {
+  const catalog = new MemoryCatalog()
+  const names = new Map<string, string>()
+  const filler = 'x'.repeat(400)
+  for (let round = 0; round < 30; round++) {
+    const draft = catalog.draft()
+    for (let i = 0; i < 1_000; i++) {
+      const name = `tag-${(i * 7 + round * 500) % 4_000}`
+      const found = draft.find(name)
+      const description = `${filler} ${round} ${i}`
+      if (found === null) draft.create(fieldsOf(name, description))
+      else if (i % 5 === 0) draft.remove(found)
+      else draft.change(found, { ...found, description })
+      if (found !== null && i % 5 === 0) names.delete(name)
+      else names.set(name, description)
+    }
+    catalog.apply(draft.take()!)
+  }
+  assert.equal(catalog.size, names.size)
+  for (const [name, description] of names) assert.equal(catalog.find(name)!.description, description)
+  // 1 MB chunks, of which at most half is of the past, but for the one that is written.
+  assert.ok(catalog.reservedBytes < 2 * catalog.entries.bytes + (3 << 20), `${catalog.reservedBytes} bytes`)
+  const draft = catalog.draft()
+  for (const name of names.keys()) draft.remove(draft.find(name)!)
+  catalog.apply(draft.take()!)
+  assert.deepEqual([catalog.size, catalog.entries.bytes], [0, 0])
+  assert.ok(catalog.reservedBytes <= 1 << 20)
+})
+
+test('changes that are damaged are Damage or other changes, never another error, and are made as a whole', () => {
+  const draft = new MemoryCatalog().draft()
+  for (const name of ['a', 'ß', '\ud800', 'x'.repeat(20)]) draft.create(fieldsOf(name, `about ${name}`))
+  rename(draft, [{ record: draft.find('a')!, to: 'b' }])
+  draft.remove(draft.find('b')!)
+  const bytes = draft.take()!
+  let refused = 0
+  for (let i = 0; i < 8 * bytes.length + bytes.length; i++) {
+    const flips = i < 8 * bytes.length
+    const damaged = flips ? Uint8Array.from(bytes) : bytes.subarray(0, i - 8 * bytes.length)
+    if (flips) damaged[i >> 3]! ^= 1 << (i & 7)
+    const catalog = new MemoryCatalog()
+    try {
+      catalog.apply(damaged)
+      contentOf(catalog)
+    } catch (error) {
+      assert.ok(error instanceof Damage, String(error))
+      assert.deepEqual(contentOf(catalog), contentOf(new MemoryCatalog()))
+      refused++
+    }
+  }
+  assert.ok(refused > bytes.length / 2)
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), (any) => {
+      try {
+        new MemoryCatalog().apply(Uint8Array.of(1, ...any))
+      } catch (error) {
+        assert.ok(error instanceof Damage, String(error))
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})

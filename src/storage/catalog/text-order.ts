@@ -1,0 +1,225 @@
+import type { Address, EntryArena } from './entry-arena.ts'
+import { EntryView } from './tag-entry.ts'
+import {
+  type ComparedText,
+  compareBeginning,
+  compareEntries,
+  compareName,
+  hasDescription,
+  type OrderKind,
+} from './text-compare.ts'
+
+/** So many entries are sorted or merged in a step. */
+const STEP = 256
+
+/** Tells whether an entry is still that of its tag. */
+export type IsLive = (address: Address) => boolean
+
+/**
+ * Entries of all tags in the order of a text: an array of addresses, and a tail of those that came since. What is new
+ * is sorted when somebody wants the order, in steps, and merged into the array. Entries that were given up stay until
+ * then, to be passed over.
+ */
+export class TextOrder {
+  readonly #kind: OrderKind
+  readonly #arena: EntryArena
+  readonly #isLive: IsLive
+  readonly #left = new EntryView()
+  readonly #right = new EntryView()
+  #tail = new AddressList()
+  #work: Generator<void, void> | null = null
+  /** Grows whenever `sorted` is another array. */
+  version = 0
+  sorted: Uint32Array = new Uint32Array(0)
+
+  constructor(kind: OrderKind, arena: EntryArena, isLive: IsLive) {
+    this.#kind = kind
+    this.#arena = arena
+    this.#isLive = isLive
+  }
+
+  /** Whether it is being brought up to date: addresses are then to stay what they are. */
+  get isWorking(): boolean {
+    return this.#work !== null
+  }
+
+  add(address: Address): void {
+    this.#tail.push(address)
+  }
+
+  /** Does some work; true when nothing is left to do. Several may drive it by turns. */
+  step(): boolean {
+    if (this.#work === null) {
+      if (this.#tail.length === 0) return true
+      const tail = this.#tail
+      this.#tail = new AddressList()
+      this.#work = this.#merge(tail)
+    }
+    if (this.#work.next().done === true) this.#work = null
+    return this.#work === null && this.#tail.length === 0
+  }
+
+  /** Gives entries their new addresses and forgets those given up. Not while it is working. */
+  replace(newAddress: (address: Address) => Address): void {
+    this.sorted = replaced(this.sorted, newAddress)
+    this.#tail = new AddressList(replaced(this.#tail.all(), newAddress))
+    this.version++
+  }
+
+  /** Place of the first name after this one, in an order of names. */
+  afterName(name: string): number {
+    const compared = { text: name, utf8: Buffer.from(name) }
+    return this.#firstPlace((entry) => compareName(entry, compared) > 0)
+  }
+
+  /**
+   * Places of the texts that begin so, among those of [from, to).
+   * @param beginning  at most DESCRIPTION_BYTES
+   */
+  withBeginning(
+    beginning: ComparedText,
+    [from, to]: readonly [from: number, to: number],
+  ): readonly [from: number, to: number] {
+    const first = this.#firstPlace((entry) => compareBeginning(this.#kind, entry, beginning) >= 0, from, to)
+    return [first, this.#firstPlace((entry) => compareBeginning(this.#kind, entry, beginning) > 0, first, to)]
+  }
+
+  #firstPlace(isBehind: (entry: EntryView) => boolean, from = 0, to = this.sorted.length): number {
+    let [low, high] = [from, to]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (isBehind(this.#arena.view(this.sorted[middle]!, this.#left))) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  readonly #compare = (a: Address, b: Address): number =>
+    compareEntries(this.#kind, this.#arena.view(a, this.#left), this.#arena.view(b, this.#right))
+
+  #belongs(address: Address): boolean {
+    if (!this.#isLive(address)) return false
+    return this.#kind === 'name' || hasDescription(this.#arena.view(address, this.#left))
+  }
+
+  *#merge(tail: AddressList): Generator<void, void> {
+    const all = tail.all()
+    let count = 0
+    for (let i = 0; i < all.length; i++) {
+      if (this.#belongs(all[i]!)) all[count++] = all[i]!
+      if (i % STEP === 0) yield
+    }
+    const added = yield* this.#sort(all.subarray(0, count))
+    const before = this.sorted
+    const merged = new Uint32Array(before.length + count)
+    yield* this.#mergeInto(merged, 0, before, added)
+    this.sorted = merged
+    this.version++
+  }
+
+  *#sort(addresses: Uint32Array): Generator<void, Uint32Array> {
+    for (let at = 0; at < addresses.length; at += STEP) {
+      const run = addresses.subarray(at, at + STEP)
+      if (!this.#isSorted(run)) run.sort(this.#compare)
+      yield
+    }
+    let from = addresses
+    let to = new Uint32Array(from.length)
+    for (let width = STEP; width < addresses.length; width *= 2) {
+      for (let at = 0; at < from.length; at += 2 * width) {
+        const left = from.subarray(at, at + width)
+        yield* this.#mergeInto(to, at, left, from.subarray(at + width, at + 2 * width))
+      }
+      ;[from, to] = [to, from as Uint32Array<ArrayBuffer>]
+    }
+    return from
+  }
+
+  #isSorted(run: Uint32Array): boolean {
+    for (let i = 1; i < run.length; i++) {
+      if (this.#compare(run[i - 1]!, run[i]!) > 0) return false
+    }
+    return true
+  }
+
+  /** Merges two sorted arrays. What one has in a row is found by doubling steps and copied as a whole. */
+  *#mergeInto(
+    target: Uint32Array,
+    start: number,
+    left: Uint32Array,
+    right: Uint32Array,
+  ): Generator<void, void> {
+    let [at, l, r, steps] = [start, 0, 0, 0]
+    while (l < left.length && r < right.length) {
+      const leftEnd = this.#runEnd(left, l, right[r]!, false)
+      target.set(left.subarray(l, leftEnd), at)
+      at += leftEnd - l
+      l = leftEnd
+      if (l === left.length) break
+      const rightEnd = this.#runEnd(right, r, left[l]!, true)
+      target.set(right.subarray(r, rightEnd), at)
+      at += rightEnd - r
+      r = rightEnd
+      if (++steps % (STEP / 4) === 0) yield
+    }
+    target.set(left.subarray(l), at)
+    target.set(right.subarray(r), at + left.length - l)
+    yield
+  }
+
+  /** End of those from a place on that come before another entry, or, unless `strictly`, are equal to it. */
+  #runEnd(array: Uint32Array, from: number, other: Address, strictly: boolean): number {
+    const isBefore = (place: number) => {
+      const order = this.#compare(array[place]!, other)
+      return strictly ? order < 0 : order <= 0
+    }
+    let low = from
+    let reach = 1
+    while (low + reach <= array.length && isBefore(low + reach - 1)) {
+      low += reach
+      reach *= 2
+    }
+    let high = Math.min(array.length, low + reach - 1)
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (isBefore(middle)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Addresses in an array that grows. */
+export class AddressList {
+  #addresses: Uint32Array
+  length: number
+
+  constructor(addresses: Uint32Array = new Uint32Array(0)) {
+    this.#addresses = addresses
+    this.length = addresses.length
+  }
+
+  push(address: Address): void {
+    if (this.length === this.#addresses.length) {
+      const grown = new Uint32Array(Math.max(16, Math.ceil(1.5 * this.length)))
+      grown.set(this.#addresses)
+      this.#addresses = grown
+    }
+    this.#addresses[this.length++] = address
+  }
+
+  /** As they are: not a copy. */
+  all(): Uint32Array {
+    return this.#addresses.subarray(0, this.length)
+  }
+}
+
+function replaced(addresses: Uint32Array, newAddress: (address: Address) => Address): Uint32Array {
+  const kept = new Uint32Array(addresses.length)
+  let count = 0
+  for (const address of addresses) {
+    const now = newAddress(address)
+    if (now !== 0) kept[count++] = now
+  }
+  return count === kept.length ? kept : kept.slice(0, count)
+}

@@ -1,0 +1,75 @@
+import { resolve } from 'node:path'
+import type { SystemDatabase } from '../system/system-database.ts'
+
+const PREFIX = 'historian:'
+
+/** A historian that was opened from a data directory before. */
+export interface KnownHistorian {
+  readonly name: string
+  /** Its folder where that is outside of the data directory; `null` for one inside. */
+  readonly folder: string | null
+  /** As its manifest has it; `null` where that was not noted. */
+  readonly id: string | null
+}
+
+/**
+ * The historians that were opened from a data directory before: name, place and id, kept outside of their folders. So
+ * one whose folder is missing or empty, as when its disk is not mounted, is not taken for a new one, nor is another
+ * historian of the same name taken for it.
+ */
+export class KnownHistorians {
+  readonly #database: SystemDatabase
+
+  constructor(database: SystemDatabase) {
+    this.#database = database
+  }
+
+  /** `null` for one that was never opened. */
+  async get(name: string): Promise<KnownHistorian | null> {
+    const value = await this.#database.read(() => this.#valueOf(name))
+    return value === null ? null : { name, ...placeOf(value) }
+  }
+
+  /** All of them, by name. */
+  async list(): Promise<readonly KnownHistorian[]> {
+    return this.#database.read(() =>
+      this.#database
+        .statement('SELECT name, value FROM meta WHERE substr(name, 1, ?) = ? ORDER BY name')
+        .all(PREFIX.length, PREFIX)
+        .map(({ name, value }) => ({ name: String(name).slice(PREFIX.length), ...placeOf(String(value)) })),
+    )
+  }
+
+  /**
+   * Remembers one. Never rejects: on a full disk, say, it is remembered with a later start.
+   * @param folder  its folder outside of the data directory; `null` for one inside
+   */
+  async add({ name, folder, id }: KnownHistorian): Promise<void> {
+    const value = JSON.stringify({ folder: folder === null ? null : resolve(folder), id })
+    try {
+      if ((await this.#database.read(() => this.#valueOf(name))) === value) return
+      await this.#database.change(() => {
+        this.#database.statement('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(PREFIX + name, value)
+      })
+    } catch {
+      // Nothing depends on it but that a loss is noticed.
+    }
+  }
+
+  #valueOf(name: string): string | null {
+    const row = this.#database.statement('SELECT value FROM meta WHERE name = ?').get(PREFIX + name)
+    return row === undefined ? null : String(row.value)
+  }
+}
+
+/** What cannot be read is taken for the usual place, and for no id. */
+function placeOf(value: string): Pick<KnownHistorian, 'folder' | 'id'> {
+  try {
+    const { folder, id } = JSON.parse(value) as { readonly folder?: unknown; readonly id?: unknown }
+    return { folder: textOrNull(folder), id: textOrNull(id) }
+  } catch {
+    return { folder: null, id: null }
+  }
+}
+
+const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null)

@@ -1,0 +1,91 @@
+/** A change that waits for its turn. */
+interface Waiting<Item> {
+  readonly item: Item
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/**
+ * One change at a time, and those that may share a commit share one: while a commit is under way, whatever arrives
+ * gathers, and the next commit takes as much of it as `joins` lets it. So each is as durable as a commit of its own,
+ * and many cost as much as one.
+ */
+export class ChangeQueue<Item> {
+  readonly #joins: (group: readonly Item[], item: Item) => boolean
+  readonly #commit: (group: readonly Item[]) => Promise<readonly (unknown | null)[]>
+  #waiting: Waiting<Item>[] = []
+  #running: Promise<void> | null = null
+
+  /**
+   * @param joins   whether an item may be committed together with those before it
+   * @param commit  gives for each item of the group null or what it failed with; a rejection is that of all
+   */
+  constructor(
+    joins: (group: readonly Item[], item: Item) => boolean,
+    commit: (group: readonly Item[]) => Promise<readonly (unknown | null)[]>,
+  ) {
+    this.#joins = joins
+    this.#commit = commit
+  }
+
+  /** Resolves when the item is committed. Rejects with the signal's reason as long as its commit has not begun. */
+  add(item: Item, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const withdraw = () => {
+        const place = this.#waiting.indexOf(waiting)
+        if (place < 0) return
+        this.#waiting.splice(place, 1)
+        reject(signal.reason)
+      }
+      const settled = () => signal.removeEventListener('abort', withdraw)
+      const waiting: Waiting<Item> = {
+        item,
+        resolve: () => {
+          settled()
+          resolve()
+        },
+        reject: (error) => {
+          settled()
+          reject(error)
+        },
+      }
+      signal.addEventListener('abort', withdraw)
+      this.#waiting.push(waiting)
+      this.#running ??= this.#run()
+    })
+  }
+
+  /** Resolves when nothing waits or is under way any more. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running
+  }
+
+  async #run(): Promise<void> {
+    // Whatever is asked for in the same turn of the event loop comes into the first group, too.
+    await null
+    while (this.#waiting.length > 0) {
+      let size = 1
+      const items = [this.#waiting[0]!.item]
+      while (size < this.#waiting.length && this.#joins(items, this.#waiting[size]!.item)) {
+        items.push(this.#waiting[size++]!.item)
+      }
+      const group = this.#waiting.splice(0, size)
+      let outcomes: readonly (unknown | null)[]
+      try {
+        outcomes = await this.#commit(items)
+      } catch (error) {
+        outcomes = group.map(() => error)
+      }
+      group.forEach((waiting, at) => {
+        const outcome = outcomes[at]
+        if (outcome === null) waiting.resolve()
+        else waiting.reject(outcome)
+      })
+    }
+    this.#running = null
+  }
+}

@@ -1,0 +1,84 @@
+import { countPoints } from '../reads/point-reads.ts'
+import type { EngineSnapshot } from './engine-snapshot.ts'
+import type { EngineState } from './engine-state.ts'
+import { blocksOf } from './tag-sources.ts'
+
+/** What a check of a historian found. */
+export interface HistorianCheck {
+  readonly tags: number
+  /** Blocks and small runs of all parts. */
+  readonly blocks: number
+  /** Points that are nowhere replaced or taken away. */
+  readonly points: number
+  /** Records of the log whose points are in memory and in no part. */
+  readonly records: number
+  /** Sentences, at most MOST_PROBLEMS; empty when all is well. */
+  readonly problems: readonly string[]
+  /** All problems, also those without a sentence. */
+  readonly problemCount: number
+}
+
+const MOST_PROBLEMS = 100
+const EVER = Number.MAX_SAFE_INTEGER
+
+/** Verifies every part of a state, and counts what there is: points that are nowhere replaced or taken away. */
+export async function checkStore(state: EngineState, snapshot: EngineSnapshot): Promise<HistorianCheck> {
+  const { memtable, catalog } = state
+  const inMemory = memtable.tags()
+  const { retention } = snapshot.set.version
+  const watermark = (tag: number) => state.watermarks.of(retention, catalog, tag)
+  const memory = new Map(
+    [...inMemory].map((tag) => [
+      tag,
+      {
+        columns: memtable.columns(tag),
+        tombstones: memtable.tombstones(tag).slice(),
+        watermark: watermark(tag),
+      },
+    ]),
+  )
+  const tags = catalog.size
+  const records = memtable.active.last - (memtable.sealed ?? memtable.active).first + 1
+  const problems: string[] = []
+  if (state.damage !== null) problems.push(state.damage.message)
+  problems.push(...(await state.checkCatalog(snapshot.set.version)))
+  const stored = new Set<number>()
+  let blocks = 0
+  for (const { info, part, damage } of snapshot.set.parts) {
+    if (damage !== null) problems.push(`part ${info.name}: ${damage.message}`)
+    if (part === null) continue
+    const found = await part.check(snapshot.signal)
+    blocks += found.blocks
+    problems.push(...found.problems.map((problem) => `part ${info.name}: ${problem}`))
+    if (found.problems.length === 0) for (const tag of part.tags()) stored.add(tag)
+    if (snapshot.isDue()) await snapshot.rest()
+  }
+  let points = 0
+  for (const tag of new Set([...stored, ...inMemory])) {
+    const known = memory.get(tag) ?? {
+      columns: null,
+      tombstones: memtable.tombstones(tag),
+      watermark: watermark(tag),
+    }
+    try {
+      points += await countPoints(
+        blocksOf(tag, snapshot.set, known),
+        -EVER,
+        EVER,
+        Number.POSITIVE_INFINITY,
+        snapshot,
+      )
+    } catch (error) {
+      const { message } = error as Error
+      if (problems.length === 0) problems.push(message)
+    }
+  }
+  return {
+    tags,
+    points,
+    blocks,
+    records,
+    problems: problems.slice(0, MOST_PROBLEMS),
+    problemCount: problems.length,
+  }
+}

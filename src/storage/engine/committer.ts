@@ -1,0 +1,265 @@
+import type { TooOldPoints, WriteBatch } from '../../historian/contract.ts'
+import { Damage } from '../damage.ts'
+import { isWithoutSpace } from '../files/files.ts'
+import type { Ownership } from '../ownership/ownership.ts'
+import { Superseded } from '../ownership/ownership.ts'
+import { Pacer } from '../pause.ts'
+import { hiddenSpans, keptPoints } from '../retention/kept-points.ts'
+import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
+import { AppendFailed } from '../wal/device.ts'
+import type { RecordBody } from '../wal/group.ts'
+import type { LogWriter } from '../wal/log-writer.ts'
+import type { RemovedSpan } from '../wal/wal-record.ts'
+import { ChangeQueue } from './change-queue.ts'
+import { EngineSnapshot } from './engine-snapshot.ts'
+import type { EngineState } from './engine-state.ts'
+import type { Draft } from './plan-changes.ts'
+import { planWrites } from './plan-writes.ts'
+import type { Reserve } from './reserve.ts'
+import { blocksOf } from './tag-sources.ts'
+
+/** A change of the queue: writes can share a group, anything else has one of its own. */
+type Change =
+  | WriteChange
+  /** Something that has to happen between groups. */
+  | { readonly kind: 'between'; run(): void }
+  | { readonly kind: 'other'; plan(draft: Draft): Promise<void>; readonly signal: AbortSignal }
+
+interface WriteChange {
+  readonly kind: 'write'
+  readonly write: WriteBatch
+  /** Known when it is committed. */
+  tooOld: TooOldPoints | null
+}
+
+/** Writes are committed together up to so many points, which bounds the memory and the time of a group. */
+const POINTS_PER_GROUP = 500_000
+
+/** What committing takes beside the state. */
+export interface CommitterParts {
+  readonly state: EngineState
+  readonly log: LogWriter
+  readonly ownership: Ownership
+  readonly reserve: Reserve
+  /** Tells other processes up to where the log is durable. */
+  publish(): void
+  /** What writes get now in place of being written; `null` when they are taken. */
+  refusal(): Error | null
+  /** Called after each group. */
+  committed(): void
+  /** Gives disk space up that changes need more; whether there was any. */
+  makeRoom(): boolean
+  /** What is to be waited for before more comes into memory; `null` for nothing. */
+  room(): Promise<void> | null
+}
+
+/**
+ * Makes changes: one group after the other, each worked out on the newest state, written to the log, applied in memory
+ * when it is durable, and answered then.
+ */
+export class Committer {
+  readonly #parts: CommitterParts
+  readonly #queue: ChangeQueue<Change>
+
+  constructor(parts: CommitterParts) {
+    this.#parts = parts
+    this.#queue = new ChangeQueue<Change>(shareGroup, (group) => this.#commit(group))
+  }
+
+  /** Stores points, all or none, but for those at or before the watermarks of their tags, which it gives. */
+  async write(write: WriteBatch, signal: AbortSignal): Promise<TooOldPoints | null> {
+    const refusal = this.#parts.refusal()
+    if (refusal !== null) throw refusal
+    const room = this.#parts.room()
+    if (room !== null) await room
+    const change: WriteChange = { kind: 'write', write, tooOld: null }
+    await this.#queue.add(change, signal)
+    return change.tooOld
+  }
+
+  /** Makes any other change, alone. */
+  async change<T>(signal: AbortSignal, plan: (draft: Draft) => Promise<T>): Promise<T> {
+    let result: T | undefined
+    const change = {
+      kind: 'other' as const,
+      plan: async (draft: Draft) => {
+        result = await plan(draft)
+      },
+      signal,
+    }
+    await this.#queue.add(change, signal)
+    return result as T
+  }
+
+  /** Runs something when no group is under way, behind those that wait. */
+  between(run: () => void): Promise<void> {
+    return this.#queue.add({ kind: 'between', run }, NEVER)
+  }
+
+  /** Resolves when nothing waits or is under way any more. */
+  idle(): Promise<void> {
+    return this.#queue.idle()
+  }
+
+  async #commit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
+    const first = group[0]!
+    if (first.kind === 'between') {
+      first.run()
+      return [null]
+    }
+    const { state } = this.#parts
+    const outcomes = await this.#plan(group)
+    return outcomes.map((outcome) => (outcome === null ? null : state.errors.ofChange(outcome)))
+  }
+
+  async #plan(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
+    const { state } = this.#parts
+    if (state.damage !== null) return group.map(() => state.damage)
+    const first = group[0]!
+    const snapshot = new EngineSnapshot(state.parts, first.kind === 'other' ? first.signal : NEVER)
+    try {
+      if (first.kind === 'other') {
+        const record = await this.#planOther(first, snapshot)
+        snapshot.done()
+        // What changes nothing is answered from what is here, which a successor may have changed.
+        if (record === null) this.#parts.ownership.check()
+        else await this.#append([record], true)
+        return [null]
+      }
+      const writes = group.filter((change) => change.kind === 'write')
+      const draft = state.catalog.draft()
+      const { catalog, watermarks } = state
+      const planned = await planWrites(
+        writes.map(({ write }) => write),
+        { catalog, watermarks, retention: snapshot.set.version.retention },
+        draft,
+        snapshot,
+        state.errors,
+      )
+      snapshot.done()
+      for (const [i, { tooOld }] of planned.entries()) writes[i]!.tooOld = tooOld
+      const records = planned.flatMap(({ record }) => (record === null ? [] : [record]))
+      const failure = await this.#tryAppend(records)
+      return planned.map(({ error, record }) => error ?? (record === null ? null : failure))
+    } catch (error) {
+      return group.map(() => error)
+    } finally {
+      snapshot.done()
+    }
+  }
+
+  async #planOther(
+    change: Change & { readonly kind: 'other' },
+    snapshot: EngineSnapshot,
+  ): Promise<RecordBody | null> {
+    const { state } = this.#parts
+    const { memtable, watermarks } = state
+    const catalog = state.catalog.draft()
+    const removed: RemovedSpan[] = []
+    const { retention } = snapshot.set.version
+    // Nothing else is changed meanwhile: what is in memory stays as it is.
+    const blocksFor = (tag: number, watermark: number) =>
+      blocksOf(tag, snapshot.set, {
+        columns: memtable.columns(tag),
+        tombstones: memtable.tombstones(tag),
+        watermark,
+      })
+    const watermarkOf = (tag: number) => watermarks.of(retention, state.catalog, tag)
+    await change.plan({
+      catalog,
+      pace: snapshot,
+      errors: state.errors,
+      blocksOf: (tag) => blocksFor(tag, watermarkOf(tag)),
+      remove: (span) => removed.push(span),
+      watermarkOf,
+      watermarkOfName: (name) => watermarks.ofName(retention, name),
+      removeHidden(tag) {
+        const watermark = watermarkOf(tag)
+        if (watermark === NO_WATERMARK) return
+        for (const { from, to } of hiddenSpans(keptPoints(blocksFor(tag, NO_WATERMARK), watermark))) {
+          removed.push({ tag, from, to })
+        }
+      },
+    })
+    const changes = catalog.take()
+    return changes === null && removed.length === 0 ? null : { catalog: changes, removed, points: null }
+  }
+
+  async #tryAppend(records: readonly RecordBody[]): Promise<unknown | null> {
+    try {
+      if (records.length > 0) await this.#append(records, false)
+      else this.#parts.ownership.check()
+      return null
+    } catch (error) {
+      return error
+    }
+  }
+
+  /** Does most of the work of applying many new tags beforehand, in slices; nobody sees it. */
+  async #prepare(records: readonly RecordBody[]): Promise<void> {
+    if (!records.some(({ catalog }) => (catalog?.length ?? 0) > LONG_CHANGES)) return
+    const pacer = new Pacer()
+    for (const { catalog } of records) {
+      if (catalog !== null) await this.#parts.state.catalog.prepare(catalog, pacer)
+    }
+  }
+
+  /** @param makesRoom  whether it may take the reserve on a full disk */
+  async #append(records: readonly RecordBody[], makesRoom: boolean): Promise<void> {
+    const { state, log, ownership, reserve } = this.#parts
+    const firstSequence = log.nextSequence
+    try {
+      await log.append(records)
+    } catch (error) {
+      if (isIntact(error) && isWithoutSpace(causeOf(error))) {
+        if (this.#parts.makeRoom()) return this.#append(records, makesRoom)
+        if (makesRoom && reserve.giveUp()) return this.#append(records, false)
+      }
+      throw isIntact(error) ? causeOf(error) : state.errors.ofWriting(causeOf(error))
+    }
+    try {
+      ownership.check()
+    } catch (error) {
+      throw error instanceof Superseded ? state.errors.ofWriting(error) : error
+    }
+    // They are durable: what cannot be prepared is applied as it is.
+    await this.#prepare(records).catch(() => {})
+    this.#parts.publish()
+    const now = performance.now()
+    records.forEach((record, i) => {
+      if (record.catalog !== null) state.catalog.apply(record.catalog)
+      state.memtable.apply({ ...record, sequence: firstSequence + i }, now)
+    })
+    this.#parts.committed()
+  }
+}
+
+/** Changes of the catalog of so many bytes are prepared in slices, so that applying them holds nobody up. */
+const LONG_CHANGES = 100_000
+
+/** Whether nothing of what failed is in the log. */
+function isIntact(error: unknown): boolean {
+  return !(error instanceof AppendFailed) || error.isIntact
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof AppendFailed ? error.cause : error
+}
+
+/** Whether a change may be in a group with those before it. */
+function shareGroup(group: readonly Change[], next: Change): boolean {
+  let points = 0
+  for (const change of [...group, next]) {
+    if (change.kind !== 'write') return false
+    points += change.write.points.times.length
+  }
+  return points <= POINTS_PER_GROUP
+}
+
+/** Whether something that was met means that stored points cannot be read. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof Damage
+}
+
+/** Writes that share a group go on whatever becomes of one caller. */
+const NEVER = new AbortController().signal

@@ -1,0 +1,83 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { Damage } from '../damage.ts'
+import { systemCode } from '../files/files.ts'
+import { reasonOf } from '../files/refusals.ts'
+import { Superseded } from '../ownership/ownership.ts'
+
+/** The errors that callers of an embedded historian get. */
+export class EngineErrors {
+  readonly #historian: string
+
+  constructor(historian: string) {
+    this.#historian = historian
+  }
+
+  tagNotFound(tag: string): TidemarkError {
+    const place = { tag: `${this.#historian}/${tag}` }
+    return new TidemarkError('TAG_NOT_FOUND', { historian: this.#historian, tag }, { place })
+  }
+
+  tagExists(tag: string): TidemarkError {
+    return new TidemarkError('TAG_EXISTS', { address: `${this.#historian}/${tag}` })
+  }
+
+  /** Of any change, as long as this process is not the owner. @param cause  why it is not, in words */
+  notOwned(cause: string): TidemarkError {
+    return this.writeFailed(
+      `there was no room to become the owner of its data, which are only read until there is: ${cause}`,
+    )
+  }
+
+  takenOver(): TidemarkError {
+    return this.writeFailed('another process has taken its data over; end this one')
+  }
+
+  writeFailed(reason: string, cause?: unknown): TidemarkError {
+    return new TidemarkError('WRITE_FAILED', { historian: this.#historian, reason }, { cause })
+  }
+
+  outcomeUnknown(reason: string, cause: unknown): TidemarkError {
+    return new TidemarkError('WRITE_OUTCOME_UNKNOWN', { historian: this.#historian, reason }, { cause })
+  }
+
+  corrupt(reason: string, cause: unknown): TidemarkError {
+    return new TidemarkError('STORAGE_CORRUPT', { historian: this.#historian, reason }, { cause })
+  }
+
+  /** What is said of every read while a part of the log is damaged. */
+  leftOut(reason: string): string {
+    return `Historian ${this.#historian} reads without what is damaged of its log: ${reason}`
+  }
+
+  unavailable(cause: unknown): TidemarkError {
+    const fields = { historian: this.#historian, reason: reasonOf(cause) }
+    return new TidemarkError('HISTORIAN_UNAVAILABLE', fields, { cause })
+  }
+
+  /** What the caller of a change gets for an error met while it was written. */
+  ofWriting(cause: unknown): TidemarkError {
+    const reason =
+      cause instanceof Superseded
+        ? 'another process took its data over while they were written'
+        : systemCode(cause) === 'EIO'
+          ? 'the disk reported an error while they were written'
+          : reasonOf(cause)
+    return this.outcomeUnknown(reason, cause)
+  }
+
+  /** What the caller of a change gets for an error met before anything was written, or while it was not. */
+  ofChange(error: unknown): unknown {
+    if (error instanceof TidemarkError) return error
+    if (error instanceof Damage) return this.ofRead(error)
+    if (error instanceof Superseded) return this.takenOver()
+    return systemCode(error) === '' ? error : this.writeFailed(reasonOf(error), error)
+  }
+
+  /** What the caller of a read gets for an error that it met. */
+  ofRead(error: unknown): unknown {
+    if (error instanceof TidemarkError) return error
+    if (error instanceof Damage) return this.corrupt(error.message, error)
+    // An abort has a code of its own.
+    return /^E[A-Z0-9]+$/.test(systemCode(error)) ? this.unavailable(error) : error
+  }
+}

@@ -1,0 +1,55 @@
+import { MERGE_LIMITS, type MergeLimits } from '../merge/merge.ts'
+
+/** When the points in memory are written to a part. */
+export interface FlushLimits {
+  /** Points in memory: bounds what they take. */
+  readonly points: number
+  /** Records of the log, each of one request. */
+  readonly records: number
+  /** Time since the first record, in milliseconds: what nobody adds to does not stay in memory. */
+  readonly ageMs: number
+  /**
+   * What is flushed when many points came and nothing more comes for a while: aggregates over them have no summaries
+   * before that. Left out, only age counts.
+   */
+  readonly rest?: { readonly points: number; readonly afterMs: number }
+}
+
+/** How an engine is tuned; tests use small numbers. */
+export interface EngineLimits {
+  readonly flush: FlushLimits
+  readonly merge: MergeLimits
+  /** What is left to merge is merged when nothing was flushed for so many milliseconds. */
+  readonly idleMergeAfterMs: number
+  /** Bytes that the cache of blocks holds at most. */
+  readonly cacheBytes: number
+  /**
+   * Files that no version has any more stay so long at most: then another process that was about to open them begins
+   * anew.
+   */
+  readonly unlinkAfterMs: number
+  /** They stay so long at least where all processes that are known to read have moved on. */
+  readonly unlinkSoonestMs: number
+  /** How often the watermarks of retention move. */
+  readonly retentionEveryMs: number
+  /** Bytes that are set aside for changes that make room on a full disk; 0 for none. */
+  readonly reserveBytes: number
+}
+
+export const ENGINE_LIMITS: EngineLimits = {
+  flush: {
+    points: 1_000_000,
+    records: 100_000,
+    ageMs: 300_000,
+    rest: { points: 20_000, afterMs: 2_000 },
+  },
+  merge: MERGE_LIMITS,
+  idleMergeAfterMs: 20_000,
+  cacheBytes: 64 * 2 ** 20,
+  // The deadline of a call, and 30 seconds.
+  unlinkAfterMs: 60_000,
+  // A backup beside the service, which nobody knows of, links what it found.
+  unlinkSoonestMs: 10_000,
+  retentionEveryMs: 60_000,
+  reserveBytes: 32 * 2 ** 20,
+}

@@ -1,0 +1,63 @@
+import { Pacer } from '../pause.ts'
+import type { ReadPace } from '../reads/point-blocks.ts'
+import type { OpenParts, PartSet } from './part-set.ts'
+
+/**
+ * One state of a historian for as long as a read lasts: the parts of a version and, taken before the read lets others
+ * in for the first time, what it needs of the memory. Must be ended with `done`.
+ */
+export class EngineSnapshot implements ReadPace {
+  readonly signal: AbortSignal
+  readonly set: PartSet
+  readonly #open: OpenParts
+  readonly #pacer = new Pacer()
+  #hasRested = false
+  #isDone = false
+  /**
+   * What is in memory belongs to this state only until others are let in for the first time: told once, before that.
+   * An object, since V8 keeps what a function that was put into a field refers to until it goes through the whole heap.
+   */
+  memory: { capture(): void } | null = null
+  /**
+   * Called once, when others are let in for the first time or all is done. A function that is not made for the read.
+   */
+  onLeave: (() => void) | null = null
+
+  constructor(open: OpenParts, signal: AbortSignal) {
+    signal.throwIfAborted()
+    this.signal = signal
+    this.#open = open
+    this.set = open.current
+    // Its files stay open whatever becomes of the version while the read waits for anything.
+    open.hold(this.set)
+  }
+
+  /** Whether others were let in since the beginning. */
+  get hasRested(): boolean {
+    return this.#hasRested
+  }
+
+  isDue(): boolean {
+    return this.#pacer.isDue()
+  }
+
+  async rest(): Promise<void> {
+    if (!this.#hasRested) {
+      this.#hasRested = true
+      this.memory?.capture()
+      this.#leave()
+    }
+    await this.#pacer.rest(this.signal)
+  }
+
+  done(): void {
+    if (!this.#isDone) this.#open.release(this.set)
+    this.#isDone = true
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.onLeave?.()
+    this.onLeave = null
+  }
+}

@@ -1,0 +1,125 @@
+import type { PointColumns } from '../../series/columns.ts'
+import { Damage } from '../damage.ts'
+import type { Expired } from '../merge/expired.ts'
+import { coveredOf } from '../merge/reclaim.ts'
+import type { Part, PartInfo } from '../parts/part.ts'
+import { Pacer } from '../pause.ts'
+import { hiddenSpans, keptPoints } from '../retention/kept-points.ts'
+import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
+import type { EngineState } from './engine-state.ts'
+import type { PartSet } from './part-set.ts'
+import { blocksOf } from './tag-sources.ts'
+
+/** Tags of a part that are looked at to estimate how much of it has expired. */
+const SAMPLES = 256
+const HOUR_US = 3_600_000_000
+/** How often a part is looked at: so many times in the time that the shortest rule keeps. */
+const LOOKS = 24
+
+/**
+ * What lies behind watermarks in parts. It is worked out on the newest state, tag by tag: the points that stay of a tag
+ * may be in any part or in memory, and once something has expired nothing brings it back.
+ */
+export class Expiry {
+  readonly #state: EngineState
+  /** By the name of a part the clock of retention when it was looked at. */
+  readonly #looked = new Map<string, number>()
+
+  constructor(state: EngineState) {
+    this.#state = state
+  }
+
+  /** What of parts has expired; `null` for nothing, and where that cannot be told because of damage. */
+  async ofParts(set: PartSet, infos: readonly PartInfo[], signal: AbortSignal): Promise<Expired | null> {
+    const highest = this.#highest
+    const names = new Set(infos.filter(({ firstTime }) => firstTime <= highest).map(({ name }) => name))
+    if (names.size === 0) return null
+    const times = new Map<number, { readonly good: number; readonly newest: number }>()
+    const pacer = new Pacer()
+    try {
+      for (const { info, part } of set.parts) {
+        if (part === null || !names.has(info.name)) continue
+        for (const tag of part.tags()) {
+          if (times.has(tag) || this.#watermark(tag) < info.firstTime) continue
+          const { times: kept } = this.#kept(tag)
+          if (kept.length > 0) times.set(tag, { good: kept[0]!, newest: kept.at(-1)! })
+          if (pacer.isDue()) await pacer.rest(signal)
+        }
+      }
+    } catch (error) {
+      if (error instanceof Damage) return null
+      throw error
+    }
+    const tags = Uint32Array.from(times.keys()).sort()
+    return {
+      tags,
+      good: Float64Array.from(tags, (tag) => times.get(tag)!.good),
+      newest: Float64Array.from(tags, (tag) => times.get(tag)!.newest),
+    }
+  }
+
+  /**
+   * Whether it is time to look at a part again: so much has expired since then that it may matter. It counts as looked
+   * at from now on.
+   */
+  isDue({ name, firstTime }: PartInfo): boolean {
+    const { retention } = this.#state.parts.current.version
+    if (retention === null || firstTime > this.#highest) return false
+    const { clock } = retention
+    const everyUs = Math.min(HOUR_US, (clock - this.#highest) / LOOKS)
+    const last = this.#looked.get(name)
+    if (last !== undefined && clock - last < everyUs) return false
+    this.#looked.set(name, clock)
+    return true
+  }
+
+  /** Forgets parts that are there no more. */
+  keep(names: ReadonlySet<string>): void {
+    for (const name of this.#looked.keys()) if (!names.has(name)) this.#looked.delete(name)
+  }
+
+  /**
+   * Estimates, from a sample of tags, how much of a part's points has expired, from 0 to 1: none where that cannot be
+   * told because of damage.
+   */
+  async shareOf(part: Part, signal: AbortSignal): Promise<number> {
+    const step = Math.max(1, Math.floor(part.info.tags / SAMPLES))
+    const pacer = new Pacer()
+    let number = 0
+    let all = 0
+    let expired = 0
+    try {
+      for (const tag of part.tags()) {
+        if (number++ % step !== 0) continue
+        const run = part.run(tag)!
+        all += run.count
+        if (run.firstTime <= this.#watermark(tag)) expired += coveredOf(run, hiddenSpans(this.#kept(tag)))
+        if (pacer.isDue()) await pacer.rest(signal)
+      }
+    } catch (error) {
+      if (error instanceof Damage) return 0
+      throw error
+    }
+    return all === 0 ? 0 : expired / all
+  }
+
+  get #highest(): number {
+    return Math.max(...(this.#state.parts.current.version.retention?.watermarks ?? []))
+  }
+
+  #watermark(tag: number): number {
+    const { parts, catalog, watermarks } = this.#state
+    return watermarks.of(parts.current.version.retention, catalog, tag)
+  }
+
+  /** The points of a tag that stay at or before its watermark. */
+  #kept(tag: number): PointColumns {
+    const { parts, memtable } = this.#state
+    const blocks = blocksOf(tag, parts.current, {
+      columns: memtable.columns(tag),
+      tombstones: memtable.tombstones(tag),
+      watermark: NO_WATERMARK,
+    })
+    return keptPoints(blocks, this.#watermark(tag))
+  }
+}

@@ -1,0 +1,255 @@
+import type { CatalogStore } from '../catalog/tag-catalog.ts'
+import { isWithoutSpace } from '../files/files.ts'
+import type { AcceptedSegment } from '../manifest/version.ts'
+import type { PartInfo } from '../parts/part.ts'
+import type { PartStore } from '../parts/part-store.ts'
+import { Pacer } from '../pause.ts'
+import type { LogWriter } from '../wal/log-writer.ts'
+import type { FlushLimits } from './engine-limits.ts'
+import type { EngineState } from './engine-state.ts'
+import type { Reserve } from './reserve.ts'
+import type { Trouble } from './trouble.ts'
+import type { VersionLog } from './version-log.ts'
+
+/** What flushing takes beside the state. */
+export interface FlusherParts {
+  readonly state: EngineState
+  readonly log: LogWriter
+  readonly versions: VersionLog
+  readonly store: PartStore
+  readonly catalogs: CatalogStore
+  readonly reserve: Reserve
+  readonly trouble: Trouble
+  readonly limits: FlushLimits
+  /** Name of a new part. */
+  partName(): string
+  /** Runs something when no change is being worked out. */
+  between(run: () => void): Promise<void>
+  /** Takes WAL segments, and the name of a file of the catalog, that are needed no more. */
+  dropped(segments: readonly AcceptedSegment[], catalog: string | null): void
+  /** Segments that must stay for others when these are needed no more. */
+  keptBeside(segments: readonly AcceptedSegment[]): readonly AcceptedSegment[]
+  /** Gives disk space up that others need more; whether there was any. */
+  makeRoom(): boolean
+  /** Called when a generation was flushed. */
+  flushed(): void
+}
+
+/** A tag with more points has others let in while they are packed. */
+const LONGEST_ADD = 16_384
+
+/** So many full memtables may wait while flushing fails: it is all in memory. */
+const MOST_WAITING = 3
+
+/**
+ * Moves points from memory into parts, a generation at a time: when it is full, old, or nothing more comes. The order
+ * makes every moment safe to be killed in: part and catalog are durable, then the manifest names them, then the
+ * segments go.
+ */
+export class Flusher {
+  readonly #parts: FlusherParts
+  #running: Promise<void> | null = null
+  #isClosed = false
+  #isWanted = false
+  #ageTimer: NodeJS.Timeout | null = null
+  #restTimer: NodeJS.Timeout | null = null
+  #retryTimer: NodeJS.Timeout | null = null
+
+  constructor(parts: FlusherParts) {
+    this.#parts = parts
+  }
+
+  /** Whether so much waits that no more may come while flushing fails. */
+  get isOverfull(): boolean {
+    const { points: waiting, active } = this.#parts.state.memtable
+    const { points, records } = this.#parts.limits
+    return waiting >= MOST_WAITING * points || active.last - active.first >= MOST_WAITING * records
+  }
+
+  /** What writes are to wait for, as long as flushing is behind them; `null` for nothing. */
+  get room(): Promise<void> | null {
+    const isBehind = this.#parts.state.memtable.points >= 2 * this.#parts.limits.points
+    return isBehind && this.#parts.trouble.reason === null ? this.#running : null
+  }
+
+  /** To be called after each group: flushes when it is time, and looks after points that grow old. */
+  goOn(): void {
+    const { state, limits } = this.#parts
+    if (this.#isClosed || state.damage !== null) return
+    // Also while a flush is under way, which may take longer than the wait: what comes meanwhile is no rest.
+    this.#waitForRest()
+    if (this.#running !== null || this.#retryTimer !== null) return
+    const { memtable } = state
+    if (memtable.records > 0 && this.#ageTimer === null) {
+      this.#ageTimer = setTimeout(() => {
+        this.#ageTimer = null
+        this.#want()
+      }, limits.ageMs)
+      this.#ageTimer.unref()
+    }
+    const isFull = memtable.points >= limits.points || memtable.records >= limits.records
+    // On a full disk the log goes at once, and what was taken away is known to merges.
+    const isUrgent = this.#isWanted || this.#parts.reserve.isSpent
+    if (memtable.sealed === null && !isFull && !(isUrgent && memtable.records > 0)) return
+    void this.#start()
+  }
+
+  /** Flushes all that is in memory now. Rejects with what it fails with. */
+  async flush(): Promise<void> {
+    const { memtable } = this.#parts.state
+    const last = memtable.active.last
+    const isThere = () => memtable.sealed !== null || (memtable.records > 0 && memtable.active.first <= last)
+    while (isThere() && this.#parts.state.damage === null) {
+      if (this.#running !== null) await this.#running
+      else {
+        const failure = await this.#start()
+        if (failure !== null) throw failure
+      }
+    }
+  }
+
+  /** Begins a flush, when none is under way. Resolves with what it failed with, `null` for nothing. */
+  #start(): Promise<unknown | null> {
+    const { trouble } = this.#parts
+    const flushed = this.#flush().then(
+      () => {
+        this.#running = null
+        trouble.over()
+        this.#parts.flushed()
+        this.goOn()
+        return null
+      },
+      (error: unknown) => {
+        this.#running = null
+        this.#retryLater(trouble.failed(error))
+        return error
+      },
+    )
+    this.#running = flushed.then(() => {})
+    return flushed
+  }
+
+  /** Ends what is under way; what is in memory stays in the log. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const timer of [this.#ageTimer, this.#restTimer, this.#retryTimer]) {
+      if (timer !== null) clearTimeout(timer)
+    }
+    await this.#running
+  }
+
+  async #flush(): Promise<void> {
+    const { state, log, versions, catalogs } = this.#parts
+    const { memtable } = state
+    if (memtable.sealed === null) {
+      await this.#parts.between(() => {
+        if (memtable.records === 0 || memtable.sealed !== null) return
+        memtable.seal()
+        log.rotate()
+        this.#isWanted = false
+      })
+    }
+    const { sealed } = memtable
+    if (sealed === null) return
+    const generation = log.generation - 1
+    const { catalog: before, accepted } = versions.version
+    const added = await this.#withReserve(() => this.#writePart())
+    const catalog =
+      sealed.catalog.length === 0
+        ? undefined
+        : await this.#withReserve(() => catalogs.append(state.catalog, sealed.catalog, before))
+    const flushed = [...accepted, ...log.completedUntil(generation)]
+    await this.#withReserve(() =>
+      versions.edit(
+        {
+          add: added === null ? [] : [added],
+          flushedSequence: sealed.last,
+          flushedGeneration: generation,
+          accepted: [],
+          kept: this.#parts.keptBeside(flushed),
+          ...(catalog === undefined ? {} : { catalog }),
+        },
+        () => memtable.dropSealed(),
+      ),
+    )
+    const old = catalog !== undefined && before !== null && before.name !== catalog.name ? before.name : null
+    log.dropUntil(generation)
+    this.#parts.dropped(flushed, old)
+  }
+
+  /** Does what makes room in the end; on a full disk with what is set aside for that. */
+  async #withReserve<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isWithoutSpace(error)) throw error
+      if (!this.#parts.makeRoom() && !this.#parts.reserve.giveUp()) throw error
+      return work()
+    }
+  }
+
+  /** Writes the sealed generation to a part; `null` when it has no points and takes none away. */
+  async #writePart(): Promise<PartInfo | null> {
+    const { state, store, partName } = this.#parts
+    const { memtable } = state
+    const sealed = memtable.sealed!
+    const writer = store.create(partName(), {
+      firstSequence: sealed.first,
+      lastSequence: sealed.last,
+      replaces: [],
+    })
+    const pacer = new Pacer()
+    const rest = async () => {
+      await writer.drain()
+      await pacer.rest()
+    }
+    let points = 0
+    try {
+      for (const tag of memtable.sealedTags()) {
+        // Points that are taken away meanwhile are covered by tombstones of the next generation.
+        const columns = memtable.sealedColumns(tag)
+        if (columns !== null) {
+          points += columns.times.length
+          if (columns.times.length > LONGEST_ADD) await writer.addInSlices(tag, columns, rest)
+          else writer.add(tag, columns)
+        }
+        if (!pacer.isDue()) continue
+        await rest()
+      }
+      for (const tombstone of sealed.tombstones) writer.addTombstone(tombstone)
+      if (points > 0 || sealed.tombstones.length > 0) return await writer.finish()
+    } catch (error) {
+      writer.abandon()
+      throw error
+    }
+    writer.abandon()
+    return null
+  }
+
+  #want(): void {
+    this.#isWanted = true
+    this.goOn()
+  }
+
+  #retryLater(pauseMs: number): void {
+    if (this.#isClosed || this.#retryTimer !== null) return
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = null
+      this.goOn()
+    }, pauseMs)
+    this.#retryTimer.unref()
+  }
+
+  /** Has what many points left flushed when nothing more comes: called again, it waits anew. */
+  #waitForRest(): void {
+    const { rest } = this.#parts.limits
+    const { memtable } = this.#parts.state
+    if (rest === undefined || memtable.points < rest.points) return
+    // Set anew rather than refreshed, which the timers of tests do not do.
+    if (this.#restTimer !== null) clearTimeout(this.#restTimer)
+    this.#restTimer = setTimeout(() => {
+      if (memtable.points >= rest.points) this.#want()
+    }, rest.afterMs)
+    this.#restTimer.unref()
+  }
+}

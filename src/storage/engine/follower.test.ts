@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { systemFiles } from '../files/system-files.ts'
+import type { FileStore } from './file-store.ts'
+import { openFileStore } from './open-file-store.ts'
+
+const { signal } = new AbortController()
+const EVER = { from: 0, to: 1e15, order: 'asc', limit: 1e6 } as const
+/** Files go by what readers say, not by their age. */
+const limits = { reserveBytes: 0, unlinkSoonestMs: 0, unlinkAfterMs: 1e9 }
+const open = (folder: string, owner: boolean, movedOn?: (version: number) => void) =>
+  openFileStore(folder, { historian: 'plant', owner, limits, ...(movedOn && { movedOn }) })
+
+async function write(store: FileStore, time: number): Promise<void> {
+  const points = makeColumns(1)
+  points.times[0] = time
+  await store.write(writeBatch([{ tag: 'a', points }], true), signal)
+}
+
+async function timesOf(store: FileStore): Promise<number[]> {
+  const [read] = await store.readRanges([{ tag: 'a', ...EVER }], signal)
+  return [...read!.points.times]
+}
+
+const segmentsOf = (folder: string) =>
+  readdirSync(join(folder, 'wal')).filter((name) => name.endsWith('.wal'))
+
+test('dropped files go when all readers have moved on, also those that nobody reads from', async (t) => {
+  const folder = temporaryFolder(t)
+  const owner = await open(folder, true)
+  const versions: number[] = []
+  await write(owner, 1)
+  // One that starts, and one that reads.
+  owner.readerAt(7, 0)
+  const reader = await open(folder, false, (version) => {
+    versions.push(version)
+    owner.readerAt(8, version)
+  })
+  assert.equal(versions.length, 1)
+  const [flushed] = segmentsOf(folder)
+  await owner.fold()
+  await until(() => versions.length > 1, 'the reader has moved on without a read')
+  await wait(50)
+  assert.ok(segmentsOf(folder).includes(flushed!), 'the one that starts may need it')
+  owner.readerAt(7, null)
+  await until(() => !segmentsOf(folder).includes(flushed!), 'nobody needs it any more')
+  assert.deepEqual(await timesOf(reader), [1])
+  await reader.close()
+  await owner.close()
+})
+
+test('without other readers dropped files go at once', async (t) => {
+  const folder = temporaryFolder(t)
+  const owner = await open(folder, true)
+  await write(owner, 1)
+  const [flushed] = segmentsOf(folder)
+  await owner.fold()
+  await until(() => !segmentsOf(folder).includes(flushed!), 'it is removed')
+  assert.deepEqual(await timesOf(owner), [1])
+  await owner.close()
+})
+
+test('a reader for which files are gone reads all of it anew, and gives each point once', async (t) => {
+  const folder = temporaryFolder(t)
+  const owner = await open(folder, true)
+  await write(owner, 1)
+  const reader = await open(folder, false)
+  for (let time = 2; time < 6; time++) {
+    await write(owner, time)
+    await owner.fold()
+    await until(() => segmentsOf(folder).length === 0, 'the segments are gone')
+  }
+  assert.deepEqual(await timesOf(reader), [1, 2, 3, 4, 5])
+  await reader.close()
+  await owner.close()
+})
+
+test('where the manifest of the last owner is lost reads are refused, and do not look for it for ever', async (t) => {
+  const folder = temporaryFolder(t)
+  const manifest = join(folder, 'manifest')
+  const first = await open(folder, true)
+  await write(first, 1)
+  const kept = readdirSync(manifest).at(-1)!
+  copyFileSync(join(manifest, kept), join(folder, 'kept'))
+  const files = new FailingFiles(systemFiles)
+  const reader = await openFileStore(folder, { historian: 'plant', owner: false, limits, files })
+  await first.close()
+  const second = await open(folder, true)
+  await write(second, 2)
+  await second.close()
+  for (const name of readdirSync(manifest)) rmSync(join(manifest, name))
+  copyFileSync(join(folder, 'kept'), join(manifest, kept))
+
+  const before = files.calls
+  await assert.rejects(timesOf(reader), {
+    code: 'STORAGE_CORRUPT',
+    message: /the newest manifest is missing/,
+  })
+  assert.ok(files.calls - before < 1_000, `${files.calls - before} calls`)
+  await reader.close()
+  await assert.rejects(open(folder, false), {
+    code: 'STORAGE_CORRUPT',
+    message: /the newest manifest is missing/,
+  })
+})

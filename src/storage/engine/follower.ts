@@ -1,0 +1,298 @@
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { openCatalogStore } from '../catalog/file-catalog-store.ts'
+import { Damage } from '../damage.ts'
+import { type Files, systemCode } from '../files/files.ts'
+import { unusable } from '../files/refusals.ts'
+import {
+  hasMovedOn,
+  listManifests,
+  type ManifestPlace,
+  readManifest,
+  readMore,
+} from '../manifest/manifest-file.ts'
+import type { Version } from '../manifest/version.ts'
+import { Memtable } from '../memtable/memtable.ts'
+import { openPartStore } from '../parts/file-part-store.ts'
+import { TagWatermarks } from '../retention/tag-watermarks.ts'
+import { type Publication, PublicationReader } from '../wal/publication.ts'
+import { readLog } from '../wal/read-log.ts'
+import { EngineErrors } from './engine-errors.ts'
+import type { EngineLimits } from './engine-limits.ts'
+import type { EngineState } from './engine-state.ts'
+import type { Folders } from './folders.ts'
+import { LogFollower } from './log-follower.ts'
+import { OpenParts } from './part-set.ts'
+import { checkIsSame, type HistorianBefore } from './was-there.ts'
+
+/** What is to be read is gone: the owner went on for longer than files are kept. */
+class Behind extends Error {}
+
+/** Tries to open what an owner changes meanwhile. */
+const TRIES = 20
+
+/**
+ * Reads a historian that another process changes: before each read it looks at what that one published, and takes what
+ * is new of manifest and log. Where that is gone already it reads all of it anew.
+ */
+export class Follower {
+  readonly state: EngineState
+  readonly #files: Files
+  readonly #folders: Folders
+  readonly #reader: PublicationReader
+  #published: Publication | null
+  #place: ManifestPlace
+  #manifestBytes: number
+  #version: Version
+  #log: LogFollower
+  #reloading: Promise<void> | null = null
+  readonly #movedOn: (version: number) => void
+
+  private constructor(
+    files: Files,
+    folders: Folders,
+    reader: PublicationReader,
+    opened: Opened,
+    parts: OpenParts,
+    movedOn: (version: number) => void,
+  ) {
+    this.#movedOn = movedOn
+    this.#files = files
+    this.#folders = folders
+    this.#reader = reader
+    this.#published = opened.published
+    this.#place = opened.place
+    this.#manifestBytes = opened.manifestBytes
+    this.#version = opened.version
+    this.#log = opened.log
+    const { historian } = opened.version
+    const { catalog, memtable, damage } = opened
+    const catalogs = openCatalogStore(files, folders.catalog, '')
+    this.state = {
+      historian,
+      errors: new EngineErrors(historian),
+      catalog,
+      memtable,
+      parts,
+      watermarks: new TagWatermarks(),
+      checkCatalog: async ({ catalog: ref }) => (ref === null ? [] : catalogs.check(ref)),
+      damage,
+    }
+  }
+
+  /**
+   * @param movedOn  called with the number of each version that is read from then on
+   *
+   * @param before  what is known of the one that was there before; `null` for nothing
+   *
+   * Throws DATA_DIR_UNUSABLE when there is no historian, or another one; Damage; the system's errors.
+   */
+  static async open(
+    files: Files,
+    folders: Folders,
+    { historian, before = null }: { readonly historian: string; readonly before?: HistorianBefore | null },
+    limits: EngineLimits,
+    movedOn: (version: number) => void = () => {},
+  ): Promise<Follower> {
+    const reader = new PublicationReader(files, folders.wal)
+    const store = openPartStore(files, folders.parts, { cacheBytes: limits.cacheBytes })
+    for (let left = TRIES; ; left--) {
+      try {
+        const opened = await openState(files, folders, reader)
+        if (opened.version.historian !== historian) {
+          throw unusable(folders.root, `it holds the historian ${opened.version.historian}, not ${historian}`)
+        }
+        checkIsSame(files, folders, opened.version, before)
+        const parts = new OpenParts(store, opened.version, () => {})
+        movedOn(opened.version.number)
+        return new Follower(files, folders, reader, opened, parts, movedOn)
+      } catch (error) {
+        if (left > 0 && isBehind(error)) continue
+        reader.close()
+        throw failureOf(error)
+      }
+    }
+  }
+
+  readonly catchUp = (): Promise<void> | null => {
+    if (this.#reloading !== null) return this.#reloading
+    const published = this.#reader.read()
+    if (published === null || isSame(published, this.#published)) return null
+    // An owner before the one whose manifest was read has nothing to say: this one has published nothing yet.
+    if (published.token < this.#place.token) return null
+    try {
+      const { number } = this.#version
+      this.#advance(published)
+      this.#published = published
+      if (this.#version.number !== number) this.#movedOn(this.#version.number)
+      return null
+    } catch (error) {
+      if (!isBehind(error)) throw error
+      this.#reloading = this.#reload().finally(() => {
+        this.#reloading = null
+      })
+      return this.#reloading
+    }
+  }
+
+  close(): void {
+    this.#reader.close()
+    this.#log.close()
+  }
+
+  #advance(published: Publication): void {
+    if (published.token !== this.#place.token) throw new Behind('another process owns it now')
+    this.#readManifest(published)
+    const { memtable } = this.state
+    const target = {
+      take: (record: Parameters<Memtable['apply']>[0]) => {
+        if (record.catalog !== null) this.state.catalog.apply(record.catalog)
+        memtable.apply(record, performance.now())
+      },
+      damaged: (damage: Damage) => {
+        this.state.damage ??= damage
+      },
+      seal: () => sealOrKeep(memtable, this.#version),
+    }
+    this.#log.readUntil(published, target)
+    dropFlushed(memtable, this.#version)
+  }
+
+  #readManifest({ token, manifest, manifestBytes }: Publication): void {
+    const place = { token, number: manifest }
+    const isNew = manifest !== this.#place.number
+    if (!isNew && manifestBytes === this.#manifestBytes) return
+    const { manifest: folder } = this.#folders
+    const read = isNew
+      ? readManifest(this.#files, folder, place, manifestBytes)
+      : readMore(
+          this.#files,
+          folder,
+          place,
+          { version: this.#version, bytes: this.#manifestBytes },
+          manifestBytes,
+        )
+    this.state.parts.moveTo(read.version)
+    this.#version = read.version
+    this.#place = place
+    this.#manifestBytes = read.bytes
+  }
+
+  async #reload(): Promise<void> {
+    for (let left = TRIES; ; left--) {
+      // The files are read without waiting: others come in here, as the end of a call that waits.
+      await setImmediate()
+      try {
+        const opened = await openState(this.#files, this.#folders, this.#reader)
+        this.state.parts.moveTo(opened.version)
+        this.#log.close()
+        this.#published = opened.published
+        this.#place = opened.place
+        this.#manifestBytes = opened.manifestBytes
+        this.#version = opened.version
+        this.#log = opened.log
+        this.state.catalog = opened.catalog
+        this.state.memtable = opened.memtable
+        this.state.damage = opened.damage
+        this.#movedOn(opened.version.number)
+        return
+      } catch (error) {
+        if (left === 0 || !isBehind(error)) throw failureOf(error)
+      }
+    }
+  }
+}
+
+type Opened = Awaited<ReturnType<typeof openState>>
+
+/** Reads all of a historian but its parts. */
+async function openState(files: Files, folders: Folders, reader: PublicationReader) {
+  const highest = listManifests(files, folders.manifest).at(-1)
+  if (highest === undefined) throw unusable(folders.root, 'there is no historian')
+  const last = reader.read()
+  // A manifest is there before its owner publishes anything: this one came after the folder was listed, or is lost.
+  if (last !== null && last.token > highest.token) throw new Behind('the newest manifest is missing')
+  // An owner that is no more published nothing that the newest manifest does not say, or one that has just begun
+  // nothing yet.
+  const published = last?.token === highest.token ? last : null
+  const place = published === null ? highest : { token: published.token, number: published.manifest }
+  const { version, bytes } = readManifest(files, folders.manifest, place, published?.manifestBytes)
+  const catalogs = openCatalogStore(files, folders.catalog, '')
+  const catalog = await catalogs.load(version.catalog).catch((error: unknown) => {
+    const { catalog: ref } = version
+    const isGone = ref !== null && !files.exists(join(folders.catalog, ref.name))
+    throw isGone ? new Behind('the catalog that the manifest names is missing') : error
+  })
+  catalogs.close()
+  const memtable = new Memtable(version.flushedSequence + 1)
+  let damage: Damage | null = null
+  const segments = readLog(
+    files,
+    folders.wal,
+    version,
+    published,
+    {
+      take(record) {
+        if (record.catalog !== null) catalog.apply(record.catalog)
+        memtable.apply(record, performance.now())
+      },
+      damaged(found) {
+        damage ??= found
+      },
+      seal: () => sealOrKeep(memtable, version),
+    },
+    true,
+  )
+  // A segment that was flushed meanwhile is not missing.
+  if (damage !== null && hasMovedOn(files, folders.manifest, place, bytes))
+    throw new Behind((damage as Damage).message)
+  const log = new LogFollower(files, folders.wal, version.token, memtable.nextSequence, segments, published)
+  return {
+    published,
+    place,
+    manifestBytes: bytes,
+    version,
+    catalog,
+    memtable,
+    damage: damage as Damage | null,
+    log,
+  }
+}
+
+/**
+ * Begins a generation where the owner did; not before the one that is sealed is flushed: then what comes is kept with
+ * what is there.
+ */
+function sealOrKeep(memtable: Memtable, version: Version): void {
+  if (memtable.sealed !== null && memtable.sealed.last <= version.flushedSequence) memtable.dropSealed()
+  if (memtable.sealed === null) memtable.seal()
+}
+
+/** Lets go of what stands in the parts of a version. */
+function dropFlushed(memtable: Memtable, { flushedSequence }: Version): void {
+  if (memtable.sealed !== null && memtable.sealed.last <= flushedSequence) memtable.dropSealed()
+  if (memtable.sealed === null && memtable.records > 0 && memtable.active.last <= flushedSequence) {
+    memtable.seal()
+    memtable.dropSealed()
+  }
+}
+
+function isSame(one: Publication, other: Publication | null): boolean {
+  return (
+    other !== null &&
+    one.offset === other.offset &&
+    one.segment === other.segment &&
+    one.token === other.token &&
+    one.manifest === other.manifest &&
+    one.manifestBytes === other.manifestBytes
+  )
+}
+
+/** What is still gone after all tries was not removed by an owner that went on. */
+function failureOf(error: unknown): unknown {
+  return error instanceof Behind ? new Damage(error.message) : error
+}
+
+function isBehind(error: unknown): boolean {
+  return error instanceof Behind || systemCode(error) === 'ENOENT'
+}

@@ -1,0 +1,75 @@
+import { isWithoutSpace } from '../files/files.ts'
+import { reasonOf } from '../files/refusals.ts'
+import type { EngineState } from './engine-state.ts'
+import type { Owner } from './owner.ts'
+import type { TroubleLog } from './trouble.ts'
+
+/** A historian that is owned, as it is opened. */
+export interface Owned {
+  readonly state: EngineState
+  readonly owner: Owner
+}
+
+/** How often it is tried. */
+const RETRY_MS = 1_000
+
+/**
+ * Waits for room to become the owner of a historian: that takes a manifest of its own, for which a full disk has none.
+ * Until then the historian is read, and changes are refused.
+ */
+export class LateOwner {
+  /** Why it is not the owner, in words. */
+  reason: string
+  readonly #historian: string
+  readonly #open: () => Promise<Owned>
+  readonly #log: TroubleLog | null
+  #timer: NodeJS.Timeout | null = null
+  #trying: Promise<void> | null = null
+  #isClosed = false
+
+  /** @param open  becomes the owner; rejects with what is in the way */
+  constructor(historian: string, cause: unknown, open: () => Promise<Owned>, log: TroubleLog | null) {
+    this.#historian = historian
+    this.reason = reasonOf(cause)
+    this.#open = open
+    this.#log = log
+    const fields = { historian, reason: this.reason }
+    log?.error(fields, 'there is no room to become the owner of the data: they are only read until there is')
+  }
+
+  /** Tries again and again, and hands over what it opened. */
+  wait(taken: (owned: Owned) => void): void {
+    this.#timer = setTimeout(() => {
+      this.#trying = this.#try(taken).finally(() => {
+        this.#trying = null
+      })
+    }, RETRY_MS)
+    this.#timer.unref()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#trying
+  }
+
+  async #try(taken: (owned: Owned) => void): Promise<void> {
+    try {
+      const owned = await this.#open()
+      if (this.#isClosed) {
+        await owned.owner.close()
+        owned.state.parts.close()
+        return
+      }
+      this.#log?.info({ historian: this.#historian }, 'there is room again: changes are made')
+      taken(owned)
+    } catch (error) {
+      this.reason = reasonOf(error)
+      if (this.#isClosed) return
+      if (!isWithoutSpace(error)) {
+        this.#log?.error({ err: error, historian: this.#historian }, 'changes cannot be made yet')
+      }
+      this.wait(taken)
+    }
+  }
+}

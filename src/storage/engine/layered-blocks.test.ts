@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { makeColumns, type PointColumns } from '../../series/columns.ts'
+import type { PointBlocks, ReadPace } from '../reads/point-blocks.ts'
+import { countPoints, readPoint, readRange } from '../reads/point-reads.ts'
+import {
+  columnsOf,
+  isIn,
+  type LayerContent,
+  layer,
+  PACE,
+  type Point,
+  sourceOf,
+  TIMES,
+  toPoints,
+} from './layered-blocks.fixture.ts'
+import { LayeredBlocks } from './layered-blocks.ts'
+import { joinSpans, type Source, without } from './sources.ts'
+
+function build(layers: readonly LayerContent[]) {
+  const model = new Map<number, Point>()
+  const sources: Source[] = []
+  for (const content of layers) {
+    const { source, cuts } = sourceOf(content)
+    sources.push(source)
+    for (const one of content.points) if (!isIn(cuts, one[0])) model.set(one[0], one)
+  }
+  const all = [...model.values()].sort((a, b) => a[0] - b[0])
+  return { blocks: () => new LayeredBlocks(sources), all }
+}
+
+/** Gives the points of [from, to) to `take`, block by block in time order; what it is given is a copy. */
+async function forEachPage(
+  blocks: PointBlocks,
+  from: number,
+  to: number,
+  snapshot: ReadPace,
+  take: (points: PointColumns) => void,
+): Promise<void> {
+  const { view } = blocks
+  let found = blocks.seekCovering(from)
+  while (found) {
+    const start = view.lowerBound(from)
+    const end = view.lowerBound(to)
+    if (start >= end) return
+    const { lastTime } = view
+    take(view.columns(start, end))
+    if (snapshot.isDue()) await snapshot.rest()
+    found = blocks.seekAfter(lastTime + 1)
+  }
+}
+
+test('layers read as one: ranges in both orders, points beside an instant, pages and sums', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(layer, { minLength: 0, maxLength: 5 }),
+      fc.integer({ min: -3, max: TIMES + 3 }),
+      fc.integer({ min: 1, max: TIMES }),
+      fc.integer({ min: 1, max: 12 }),
+      async (layers, from, length, limit) => {
+        const { blocks, all } = build(layers)
+        const to = from + length
+        const inside = all.filter(([time]) => time >= from && time < to)
+        for (const order of ['asc', 'desc'] as const) {
+          const read = await readRange(blocks(), { from, to, order, limit }, PACE)
+          const wanted = order === 'asc' ? inside : inside.toReversed()
+          assert.deepEqual(toPoints(read.points), wanted.slice(0, limit))
+          assert.equal(read.more, wanted.length > limit)
+        }
+        const pages: Point[] = []
+        await forEachPage(blocks(), from, to, PACE, (page) => pages.push(...toPoints(page)))
+        assert.deepEqual(pages, inside)
+        assert.equal(await countPoints(blocks(), from, to, Number.POSITIVE_INFINITY, PACE), inside.length)
+        const target = makeColumns(1)
+        const one = blocks()
+        for (let at = from; at < to; at++) {
+          const finds = {
+            before: all.findLast(([time]) => time < at),
+            'before-or-at': all.findLast(([time]) => time <= at),
+            after: all.find(([time]) => time > at),
+            'after-or-at': all.find(([time]) => time >= at),
+          } as const
+          for (const [find, wanted] of Object.entries(finds)) {
+            const has = readPoint(one, find as keyof typeof finds, at, target, 0)
+            assert.deepEqual(has ? toPoints(target)[0] : undefined, wanted, `${find} ${at}`)
+          }
+        }
+      },
+    ),
+    { numRuns: Number(process.env.FC_RUNS ?? 400) },
+  )
+})
+
+test('every point of a range comes once, by a summary or as itself, whatever the sink takes', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(layer, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: -3, max: TIMES }),
+      fc.integer({ min: 1, max: TIMES }),
+      fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+      async (layers, from, length, takes) => {
+        const { blocks, all } = build(layers)
+        const to = from + length
+        const inside = all.filter(([time]) => time >= from && time < to)
+        let at = 0
+        let asked = 0
+        await blocks().eachZoneMap(from, to, PACE, {
+          takeZoneMap({ count, firstTime, lastTime, sum }) {
+            if (!takes[asked++ % takes.length]) return false
+            const points = inside.slice(at, at + count)
+            assert.equal(points[0]?.[0], firstTime)
+            assert.equal(points.at(-1)?.[0], lastTime)
+            const good = points.filter(([, , status]) => status === 0)
+            assert.equal(
+              sum,
+              good.reduce((total, [, value]) => total + value, 0),
+            )
+            at += count
+            return true
+          },
+          takePoints(points) {
+            assert.deepEqual(toPoints(points), inside.slice(at, at + points.times.length))
+            at += points.times.length
+          },
+        })
+        assert.equal(at, inside.length)
+      },
+    ),
+    { numRuns: Number(process.env.FC_RUNS ?? 400) },
+  )
+})
+
+test('spans are joined, and what lies in them is left out', () => {
+  const spans = [
+    { from: 5, to: 7 },
+    { from: 1, to: 3 },
+    { from: 2, to: 4 },
+    { from: 7, to: 9 },
+  ]
+  assert.deepEqual(joinSpans(spans), [
+    { from: 1, to: 4 },
+    { from: 5, to: 9 },
+  ])
+  const points = columnsOf([0, 1, 3, 4, 5, 8, 9].map((time) => [time, time, 0] as const))
+  assert.deepEqual([...without(points, joinSpans(spans)).times], [0, 4, 9])
+  assert.equal(without(points, [{ from: 20, to: 30 }]), points)
+})

@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import { Damage } from '../damage.ts'
+import type { FileHandle, Files } from '../files/files.ts'
+import { type LogTarget, type ReadSegment, SequenceCheck } from '../wal/read-log.ts'
+import { scanSegment } from '../wal/scan.ts'
+import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
+import type { WalPosition } from '../wal/wal-record.ts'
+
+/** Reads the log of an owner on, from where it was read to. */
+export class LogFollower {
+  readonly #files: Files
+  readonly #folder: string
+  readonly #token: number
+  #nextSequence: number
+  /** The segment that is read; `null` before the first. */
+  #header: SegmentHeader | null = null
+  /** Its number, or that of the last one that is not needed. */
+  #segment: number
+  #offset = 0
+  #generation: number | null = null
+  #file: FileHandle | null = null
+
+  /**
+   * @param read       segments that were read, in order
+   * @param published  up to where they were; `null` where nothing was published
+   */
+  constructor(
+    files: Files,
+    folder: string,
+    token: number,
+    nextSequence: number,
+    read: readonly ReadSegment[],
+    published: WalPosition | null,
+  ) {
+    this.#files = files
+    this.#folder = folder
+    this.#token = token
+    this.#nextSequence = nextSequence
+    const last = read.findLast(({ header }) => header.token === token)
+    this.#segment = last?.header.segment ?? published?.segment ?? 0
+    if (last === undefined) return
+    this.#header = last.header
+    this.#offset = last.bytes
+    this.#generation = last.header.generation
+  }
+
+  /** Reads all records up to what the owner published. Throws ENOENT when some of it is gone. */
+  readUntil(published: WalPosition, target: LogTarget): void {
+    if (published.segment === 0) return
+    const headers: SegmentHeader[] = []
+    for (let segment = this.#segment + 1; segment <= published.segment; segment++) {
+      headers.push(this.#readHeader(segment))
+    }
+    const checked = new SequenceCheck(this.#nextSequence, {
+      ...target,
+      take: (record) => {
+        this.#nextSequence = record.sequence + 1
+        target.take(record)
+      },
+    })
+    for (const next of headers) {
+      if (this.#header !== null) {
+        // One that no later one names has no groups, or none that were not read.
+        const follower = headers.find(({ previous }) => previous === this.#header!.segment)
+        if (follower !== undefined) this.#readTo(follower.previousBytes, checked)
+      }
+      this.#close()
+      if (this.#generation !== null && next.generation !== this.#generation) target.seal?.()
+      this.#header = next
+      this.#segment = next.segment
+      this.#offset = SEGMENT_HEADER_BYTES
+      this.#generation = next.generation
+    }
+    this.#readTo(published.offset, checked)
+  }
+
+  close(): void {
+    this.#close()
+  }
+
+  #readHeader(segment: number): SegmentHeader {
+    const file = this.#files.open(join(this.#folder, segmentName(this.#token, segment)))
+    try {
+      const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
+      file.readNow(bytes, 0)
+      return decodeSegmentHeader(bytes)
+    } finally {
+      file.close()
+    }
+  }
+
+  #readTo(end: number, target: SequenceCheck): void {
+    const header = this.#header
+    // What was published before stands in parts.
+    if (header === null) return
+    const length = end - this.#offset
+    if (length <= 0) return
+    this.#file ??= this.#files.open(join(this.#folder, segmentName(this.#token, header.segment)))
+    const bytes = Buffer.from(new ArrayBuffer(length))
+    if (this.#file.readNow(bytes, this.#offset) < length) {
+      target.damaged(new Damage(`segment ${header.segment} of the log is too short`))
+    }
+    scanSegment(bytes, header, { from: 0, atLeast: length, limit: length }, target)
+    this.#offset = end
+  }
+
+  #close(): void {
+    this.#file?.close()
+    this.#file = null
+  }
+}

@@ -1,0 +1,243 @@
+import type { RetentionMeasures } from '../../historian/measures.ts'
+import { Damage } from '../damage.ts'
+import { isWithoutSpace } from '../files/files.ts'
+import type { Expired } from '../merge/expired.ts'
+import type { MergeLimits, MergePlan, Merger, PlanMerge } from '../merge/merge.ts'
+import { coveredShare, RECLAIMED_SHARE } from '../merge/reclaim.ts'
+import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
+import type { Expiry } from './expiry.ts'
+import type { OpenParts, PartSet } from './part-set.ts'
+import type { Reserve } from './reserve.ts'
+import type { Trouble } from './trouble.ts'
+import type { VersionLog } from './version-log.ts'
+
+/** What merging takes. */
+export interface MergingParts {
+  readonly parts: OpenParts
+  readonly reserve: Reserve
+  readonly versions: VersionLog
+  readonly merger: Merger
+  readonly plan: PlanMerge
+  /** What to merge when nothing was flushed for so many milliseconds. */
+  readonly planIdle: PlanMerge
+  readonly idleAfterMs: number
+  readonly limits: MergeLimits
+  readonly expiry: Expiry
+  readonly trouble: Trouble
+  readonly folder: string
+  readonly namePrefix: string
+  /** Sets numbers aside for the names of new parts; gives the first. */
+  takeNumbers(count: number): number
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** No merge makes more files. */
+const MOST_OUTPUTS = 1_000
+
+/** Has parts merged in the background, one merge after the other, as long as there is something to merge. */
+export class Merging {
+  readonly #parts: MergingParts
+  readonly #damaged = new Set<string>()
+  readonly #closing = new AbortController()
+  #running: Promise<void> | null = null
+  /** Whether watermarks have moved since parts were looked at. */
+  #isTrimDue = false
+  #retryTimer: NodeJS.Timeout | null = null
+  #idleTimer: NodeJS.Timeout | null = null
+  #trimmedFiles = 0
+  #removedPoints = 0
+
+  constructor(parts: MergingParts) {
+    this.#parts = parts
+  }
+
+  /** What trimming has done so far. */
+  get trimmed(): Pick<RetentionMeasures, 'trimmedFiles' | 'removedPoints'> {
+    return { trimmedFiles: this.#trimmedFiles, removedPoints: this.#removedPoints }
+  }
+
+  /** To be called when there are new parts. */
+  goOn(): void {
+    if (this.#closing.signal.aborted) return
+    this.#waitForIdle()
+    this.#run(this.#parts.plan)
+  }
+
+  /** To be called when watermarks of retention have moved. */
+  trim(): void {
+    this.#isTrimDue = true
+    this.#run(this.#parts.plan)
+  }
+
+  #run(plan: PlanMerge): void {
+    if (this.#running !== null || this.#retryTimer !== null || this.#closing.signal.aborted) return
+    this.#running = this.#mergeAll(plan).then(
+      () => {
+        this.#running = null
+        this.#parts.trouble.over()
+        if (this.#isTrimDue) this.#run(this.#parts.plan)
+      },
+      (error: unknown) => {
+        this.#running = null
+        if (this.#closing.signal.aborted) return
+        if (isWithoutSpace(error) && this.#parts.reserve.giveUp()) this.#run(plan)
+        else this.#retryLater(this.#parts.trouble.failed(error))
+      },
+    )
+  }
+
+  /** Resolves when nothing is to be merged, or merging fails. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the historian is closed'))
+    for (const timer of [this.#retryTimer, this.#idleTimer]) if (timer !== null) clearTimeout(timer)
+    await this.#running
+    await this.#parts.merger.close()
+  }
+
+  async #mergeAll(plan: PlanMerge): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted && (await this.#mergeNext(plan, signal))) {
+      // One after the other.
+    }
+  }
+
+  async #mergeNext(plan: PlanMerge, signal: AbortSignal): Promise<boolean> {
+    const { parts, limits } = this.#parts
+    const set = parts.current
+    const excluded = new Set(this.#damaged)
+    for (const { info, damage } of set.parts) if (damage !== null) excluded.add(info.name)
+    // On a full disk what makes room comes first.
+    const isFull = this.#parts.reserve.isSpent
+    if (isFull && (await this.#reclaim(set, excluded, signal))) return true
+    if (isFull && (await this.#trimNext(set, excluded, signal))) return true
+    const chosen = plan(set.version.parts, limits, excluded)
+    if (chosen !== null) return this.#merge(chosen, set, signal)
+    if (await this.#trimNext(set, excluded, signal)) return true
+    return plan === this.#parts.planIdle && !isFull && this.#reclaim(set, excluded, signal)
+  }
+
+  /** Merges a part by itself of which much has expired; false when there is none. */
+  async #trimNext(set: PartSet, excluded: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
+    if (!this.#isTrimDue) return false
+    const { parts, expiry } = this.#parts
+    this.#isTrimDue = false
+    expiry.keep(new Set(set.parts.map(({ info }) => info.name)))
+    parts.hold(set)
+    try {
+      for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
+        if (part === null || excluded.has(info.name) || !expiry.isDue(info)) continue
+        if ((await expiry.shareOf(part, signal)) < RECLAIMED_SHARE) continue
+        const expired = await expiry.ofParts(set, [info], signal)
+        if (expired === null) continue
+        this.#isTrimDue = true
+        return await this.#merge({ inputs: [info] }, set, signal, expired)
+      }
+    } finally {
+      parts.release(set)
+    }
+    return false
+  }
+
+  /** Merges a part of which much was taken away by itself; false when there is none. */
+  async #reclaim(set: PartSet, excluded: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
+    const covered = await this.#findCovered(set, excluded, signal)
+    return covered !== null && this.#merge({ inputs: [covered] }, set, signal)
+  }
+
+  /** The smallest part of whose points much was taken away: it is written anew without them. */
+  async #findCovered(
+    set: PartSet,
+    excluded: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<PartInfo | null> {
+    const { parts } = this.#parts
+    const tombstones = set.tombstonesWithout(NO_NAMES)
+    if (tombstones.length === 0) return null
+    parts.hold(set)
+    try {
+      for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
+        if (part === null || excluded.has(info.name)) continue
+        if ((await this.#shareOf(part, tombstones, signal)) >= RECLAIMED_SHARE) return info
+      }
+      return null
+    } finally {
+      parts.release(set)
+    }
+  }
+
+  async #shareOf(part: Part, tombstones: readonly Tombstone[], signal: AbortSignal): Promise<number> {
+    try {
+      return await coveredShare(part, tombstones, signal)
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error
+      this.#damaged.add(part.info.name)
+      return 0
+    }
+  }
+
+  async #merge(
+    chosen: MergePlan,
+    set: PartSet,
+    signal: AbortSignal,
+    known: Expired | null = null,
+  ): Promise<boolean> {
+    const { parts, versions, merger, limits, expiry, folder, namePrefix, takeNumbers } = this.#parts
+    const names = new Set(chosen.inputs.map(({ name }) => name))
+    parts.hold(set)
+    try {
+      const expired = known ?? (await expiry.ofParts(set, chosen.inputs, signal))
+      const { added } = await merger.merge(
+        {
+          folder,
+          inputs: chosen.inputs,
+          others: set.version.parts.filter(({ name }) => !names.has(name)),
+          tombstones: set.tombstonesWithout(names),
+          expired,
+          namePrefix,
+          firstNumber: takeNumbers(MOST_OUTPUTS),
+          limits,
+        },
+        signal,
+      )
+      await versions.edit({ add: added, remove: [...names] })
+      if (known !== null) {
+        this.#trimmedFiles += names.size
+        this.#removedPoints += pointsIn(chosen.inputs) - pointsIn(added)
+      }
+    } catch (error) {
+      const { part } = error as { readonly part?: unknown }
+      // One that was left alone already would be chosen again and again.
+      if (!(error instanceof Damage) || typeof part !== 'string' || this.#damaged.has(part)) throw error
+      // Reads and the check tell what is wrong with it; it is left as it is.
+      this.#damaged.add(part)
+    } finally {
+      parts.release(set)
+    }
+    return true
+  }
+
+  /** Merges what is worth it when there is nothing else to do: called again, it waits anew. */
+  #waitForIdle(): void {
+    if (this.#idleTimer !== null) {
+      this.#idleTimer.refresh()
+      return
+    }
+    this.#idleTimer = setTimeout(() => this.#run(this.#parts.planIdle), this.#parts.idleAfterMs)
+    this.#idleTimer.unref()
+  }
+
+  #retryLater(pauseMs: number): void {
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = null
+      this.goOn()
+    }, pauseMs)
+    this.#retryTimer.unref()
+  }
+}
+
+const pointsIn = (parts: readonly PartInfo[]) => parts.reduce((sum, { points }) => sum + points, 0)

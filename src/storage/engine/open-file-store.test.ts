@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { openFileStore } from './open-file-store.ts'
+
+const { signal } = new AbortController()
+const owner = { historian: 'plant', owner: true, limits: { reserveBytes: 0 } }
+const batch = (tag: string) => writeBatch([{ tag, points: makeColumns(1) }], true)
+
+test('a second owner is refused with the process that is the first', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await openFileStore(folder, owner)
+  await assert.rejects(openFileStore(folder, owner), {
+    code: 'DATA_DIR_IN_USE',
+    message: new RegExp(`process ${process.pid}`),
+  })
+  await store.write(batch('a'), signal)
+  await store.close()
+  const again = await openFileStore(folder, owner)
+  assert.equal((await again.findTags(['a'], signal))[0]!.name, 'a')
+  await again.close()
+})
+
+test('the folder of another historian is refused, and so are files without a manifest', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await openFileStore(folder, owner)
+  await store.write(batch('a'), signal)
+  await store.fold()
+  await store.close()
+  for (const isOwner of [true, false]) {
+    await assert.rejects(openFileStore(folder, { ...owner, historian: 'Plant', owner: isOwner }), {
+      code: 'DATA_DIR_UNUSABLE',
+      message: /holds the historian plant, not Plant/,
+    })
+  }
+  rmSync(join(folder, 'manifest'), { recursive: true })
+  await assert.rejects(openFileStore(folder, owner), { code: 'DATA_DIR_UNUSABLE', message: /no manifest/ })
+  await assert.rejects(openFileStore(folder, { ...owner, owner: false }), { code: 'DATA_DIR_UNUSABLE' })
+})
+
+test('nobody reads a historian that is none', async (t) => {
+  const folder = temporaryFolder(t)
+  await assert.rejects(openFileStore(join(folder, 'none'), { ...owner, owner: false }), {
+    code: 'DATA_DIR_UNUSABLE',
+  })
+})
+
+test('on a full disk the reserve makes room for points to be taken away', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const store = await openFileStore(folder, { ...owner, files, limits: { reserveBytes: 1 << 16 } })
+  await store.write(batch('a'), signal)
+  const reserve = join(folder, 'wal', 'reserve')
+  while (!systemFiles.exists(reserve)) await new Promise((resolve) => setTimeout(resolve, 5))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  // Nothing is written before the reserve is given up.
+  files.plan = (call) => (call === 'write' && systemFiles.exists(reserve) ? { code: 'ENOSPC' } : null)
+  await assert.rejects(store.write(batch('b'), signal), { code: 'WRITE_FAILED', message: /disk is full/ })
+  assert.deepEqual(await store.deleteTags(['a'], false, signal), [1])
+  assert.equal(systemFiles.exists(reserve), false)
+  await store.close()
+})
+
+test('an owner that finds the disk full takes the reserve of the one before', async (t) => {
+  const folder = temporaryFolder(t)
+  mkdirSync(join(folder, 'wal'), { recursive: true })
+  const reserve = join(folder, 'wal', 'reserve')
+  writeFileSync(reserve, 'zeros')
+  const files = new FailingFiles(systemFiles, (call) =>
+    call === 'write' && systemFiles.exists(reserve) ? { code: 'ENOSPC' } : null,
+  )
+  const store = await openFileStore(folder, { ...owner, files })
+  assert.equal(systemFiles.exists(reserve), false)
+  await store.close()
+})

@@ -1,0 +1,261 @@
+import type { RetentionMeasures } from '../../historian/measures.ts'
+import type { ArchiveWriter } from '../archive/archive-thread.ts'
+import type { CatalogStore } from '../catalog/tag-catalog.ts'
+import type { Clock } from '../clock.ts'
+import type { Files } from '../files/files.ts'
+import type { ManifestWriter } from '../manifest/manifest-file.ts'
+import type { Merger, PlanMerge } from '../merge/merge.ts'
+import { type Ownership, Superseded, tokenText } from '../ownership/ownership.ts'
+import type { PartStore } from '../parts/part-store.ts'
+import type { LogWriter } from '../wal/log-writer.ts'
+import type { Publisher } from '../wal/publication.ts'
+import { type ArchiveSettings, Archiving } from './archiving.ts'
+import { Committer } from './committer.ts'
+import type { EngineLimits } from './engine-limits.ts'
+import type { EngineState } from './engine-state.ts'
+import { Expiry } from './expiry.ts'
+import { Flusher } from './flusher.ts'
+import type { Folders } from './folders.ts'
+import type { Garbage } from './garbage.ts'
+import { Merging } from './merging.ts'
+import type { Reserve } from './reserve.ts'
+import { RetentionKeeper, type RetentionOptions } from './retention-keeper.ts'
+import type { TroubleLog } from './trouble.ts'
+import { Trouble } from './trouble.ts'
+import { VersionLog } from './version-log.ts'
+
+/** What an owner works with, opened. */
+export interface OwnerParts {
+  readonly files: Files
+  readonly folders: Folders
+  readonly state: EngineState
+  readonly ownership: Ownership
+  readonly log: LogWriter
+  readonly manifest: ManifestWriter
+  readonly publisher: Publisher
+  readonly store: PartStore
+  readonly catalogs: CatalogStore
+  readonly merger: Merger
+  readonly planMerge: PlanMerge
+  readonly planIdleMerge: PlanMerge
+  readonly garbage: Garbage
+  readonly reserve: Reserve
+  readonly limits: EngineLimits
+  /** Rules of retention; left out, watermarks stay as they are. */
+  readonly retention?: RetentionOptions | undefined
+  readonly troubleLog: TroubleLog | null
+  /** Where the log is archived; `null` for nowhere. */
+  readonly archive: { readonly settings: ArchiveSettings; readonly writer: ArchiveWriter } | null
+  readonly clock: Clock
+}
+
+/** The process that changes a historian: commits, flushes, merges, and removes what is needed no more. */
+export class Owner {
+  readonly committer: Committer
+  /** Moves watermarks; `null` where they stay as they are. */
+  readonly retention: RetentionKeeper | null
+  readonly #parts: OwnerParts
+  readonly #flusher: Flusher
+  readonly #merging: Merging
+  readonly #versions: VersionLog
+  readonly #flushTrouble: Trouble
+  readonly #mergeTrouble: Trouble
+  readonly #publishTrouble: Trouble
+  readonly #archiving: Archiving | null
+  #nextPart = 1
+
+  constructor(parts: OwnerParts) {
+    this.#parts = parts
+    const { state, ownership, log, manifest, reserve, limits, troubleLog, folders, garbage } = parts
+    const { historian } = state
+    this.#flushTrouble = new Trouble(historian, UNFLUSHED, troubleLog)
+    this.#mergeTrouble = new Trouble(historian, 'parts cannot be merged', troubleLog)
+    this.#publishTrouble = new Trouble(historian, 'other processes cannot be told of changes', troubleLog)
+    const publish = () => this.#publish()
+    this.committer = new Committer({
+      state,
+      log,
+      ownership,
+      reserve,
+      publish,
+      refusal: () => this.#refusal(),
+      committed: () => this.#flusher.goOn(),
+      room: () => this.#flusher.room,
+      makeRoom: () => this.#archiving?.makeRoom() ?? false,
+    })
+    const between = (run: () => void) => this.committer.between(run)
+    this.#archiving =
+      parts.archive === null
+        ? null
+        : new Archiving({ ...parts, ...parts.archive, folder: folders.wal, between }, manifest.version)
+    this.#versions = new VersionLog(manifest, ownership, state.parts, between, publish)
+    const namePrefix = `${tokenText(ownership.token)}-`
+    this.#flusher = new Flusher({
+      state,
+      log,
+      versions: this.#versions,
+      store: parts.store,
+      catalogs: parts.catalogs,
+      reserve,
+      trouble: this.#flushTrouble,
+      limits: limits.flush,
+      partName: () => `${namePrefix}${tokenText(this.#takeNumbers(1))}.part`,
+      between,
+      keptBeside: (segments) => this.#archiving?.keptBeside(segments) ?? [],
+      makeRoom: () => this.#archiving?.makeRoom() ?? false,
+      dropped: (segments, catalog) => {
+        const names = segments.map(({ name }) => name)
+        if (this.#archiving === null) garbage.add(folders.wal, names)
+        else this.#archiving.drop(segments)
+        if (catalog !== null) garbage.add(folders.catalog, [catalog])
+      },
+      flushed: () => this.#flushed(),
+    })
+    this.#merging = new Merging({
+      parts: state.parts,
+      reserve,
+      versions: this.#versions,
+      merger: parts.merger,
+      plan: parts.planMerge,
+      planIdle: parts.planIdleMerge,
+      idleAfterMs: limits.idleMergeAfterMs,
+      limits: limits.merge,
+      trouble: this.#mergeTrouble,
+      expiry: new Expiry(state),
+      folder: folders.parts,
+      namePrefix,
+      takeNumbers: (count) => this.#takeNumbers(count),
+    })
+    this.#publish()
+    this.retention =
+      parts.retention === undefined
+        ? null
+        : new RetentionKeeper({
+            options: parts.retention,
+            everyMs: limits.retentionEveryMs,
+            files: parts.files,
+            folder: folders.root,
+            state,
+            committer: this.committer,
+            versions: this.#versions,
+            reserve,
+            trouble: new Trouble(historian, 'watermarks of retention cannot be moved', troubleLog),
+            log: troubleLog,
+            moved: () => this.#merging.trim(),
+          })
+    void reserve.take()
+    this.#merging.goOn()
+    this.#flusher.goOn()
+  }
+
+  /** What somebody should look at although reads are answered; `null` for nothing. */
+  get trouble(): string | null {
+    return (
+      this.#flushTrouble.sentence ??
+      this.#mergeTrouble.sentence ??
+      this.#publishTrouble.sentence ??
+      this.#archiving?.trouble ??
+      this.retention?.sentence ??
+      null
+    )
+  }
+
+  /** Seconds since which changes may be that are not archived; `null` where nothing is. */
+  get archiveLagSeconds(): number | null {
+    return this.#archiving?.lagSeconds ?? null
+  }
+
+  /** What retention has done; `null` where there are no rules. */
+  get retentionMeasures(): RetentionMeasures | null {
+    const measures = this.retention?.measures ?? null
+    return measures === null ? null : { ...measures, ...this.#merging.trimmed }
+  }
+
+  /** Throws what writes get now. */
+  check(): void {
+    const { state, ownership } = this.#parts
+    try {
+      ownership.check()
+    } catch (error) {
+      throw error instanceof Superseded ? state.errors.takenOver() : error
+    }
+    const refusal = this.#refusal()
+    if (refusal !== null) throw refusal
+  }
+
+  /** What another process reads, by the number of its version; `null` for nothing any more. */
+  readerAt(reader: number, version: number | null): void {
+    this.#parts.garbage.readerAt(reader, version)
+  }
+
+  /** Flushes what is in memory, and merges what is to be merged. */
+  async fold(): Promise<void> {
+    const { errors } = this.#parts.state
+    try {
+      await this.#flusher.flush()
+    } catch (error) {
+      throw errors.ofChange(error)
+    }
+    await this.#merging.idle()
+  }
+
+  /** Moves watermarks by the clock, and removes what lies behind them. */
+  async retain(): Promise<void> {
+    await this.retention?.runAnew()
+    await this.#merging.idle()
+  }
+
+  /** Finishes what was asked for. What is in memory stays in the log. */
+  async close(): Promise<void> {
+    const { garbage, publisher, log, manifest, catalogs, ownership } = this.#parts
+    await this.retention?.close()
+    await this.committer.idle()
+    await this.#flusher.close()
+    await this.#merging.close()
+    await this.#versions.idle()
+    await this.committer.idle()
+    await this.#archiving?.close()
+    garbage.close()
+    publisher.close()
+    manifest.close()
+    catalogs.close()
+    await log.close()
+    ownership.release()
+  }
+
+  #refusal(): Error | null {
+    if (this.#parts.reserve.isSpent) return this.#parts.state.errors.writeFailed('the disk is full')
+    const { reason } = this.#flushTrouble
+    return reason !== null && this.#flusher.isOverfull
+      ? this.#parts.state.errors.writeFailed(`${UNFLUSHED} (${reason}), and too many wait there`)
+      : null
+  }
+
+  #flushed(): void {
+    void this.#parts.reserve.take()
+    this.#merging.goOn()
+  }
+
+  /** What cannot be told now is told with what comes next: it counts all the same, and is read here. */
+  #publish(): void {
+    const { publisher, log, manifest } = this.#parts
+    try {
+      publisher.publish({
+        ...log.position,
+        manifest: manifest.place.number,
+        manifestBytes: manifest.bytes,
+      })
+      this.#publishTrouble.over()
+    } catch (error) {
+      this.#publishTrouble.failed(error)
+    }
+  }
+
+  #takeNumbers(count: number): number {
+    const first = this.#nextPart
+    this.#nextPart += count
+    return first
+  }
+}
+
+const UNFLUSHED = 'points cannot be moved from memory into parts'

@@ -1,0 +1,131 @@
+import { Damage } from '../damage.ts'
+import type { Version } from '../manifest/version.ts'
+import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
+import type { PartStore } from '../parts/part-store.ts'
+
+/** A part of a version, or why it cannot be read. */
+export interface LivePart {
+  readonly info: PartInfo
+  readonly part: Part | null
+  readonly damage: Damage | null
+}
+
+const NONE: readonly Tombstone[] = []
+
+/** The parts of a version, open for as long as somebody holds the set. */
+export class PartSet {
+  readonly version: Version
+  /** Sorted as in the version. */
+  readonly parts: readonly LivePart[]
+  readonly #tombstones = new Map<number, Tombstone[]>()
+  /** Who holds it; the newest set is held by the engine itself. */
+  holders = 0
+
+  constructor(version: Version, parts: readonly LivePart[]) {
+    this.version = version
+    this.parts = parts
+    for (const { part } of parts) {
+      for (const tombstone of part?.tombstones ?? NONE) {
+        const known = this.#tombstones.get(tombstone.tag)
+        if (known === undefined) this.#tombstones.set(tombstone.tag, [tombstone])
+        else known.push(tombstone)
+      }
+    }
+  }
+
+  /** Tombstones of a tag, of all parts. */
+  tombstones(tag: number): readonly Tombstone[] {
+    return this.#tombstones.get(tag) ?? NONE
+  }
+
+  /** All of the parts but some. */
+  tombstonesWithout(names: ReadonlySet<string>): readonly Tombstone[] {
+    return this.parts.flatMap(({ info, part }) => (names.has(info.name) ? [] : (part?.tombstones ?? [])))
+  }
+}
+
+/**
+ * Keeps the parts of the newest version open, and those of earlier ones for as long as a read is on them. A file that
+ * no version has any more is told to `dropped` when nobody of this process reads it.
+ */
+export class OpenParts {
+  readonly #store: PartStore
+  readonly #dropped: (name: string) => void
+  /** Open parts by name, and in how many sets they are. */
+  readonly #open = new Map<string, { readonly live: LivePart; sets: number }>()
+  #current: PartSet
+
+  constructor(store: PartStore, version: Version, dropped: (name: string) => void) {
+    this.#store = store
+    this.#dropped = dropped
+    this.#current = this.#make(version)
+  }
+
+  /** Of the newest version. */
+  get current(): PartSet {
+    return this.#current
+  }
+
+  /** Goes on to another version. Throws the system's errors, and then the version before stays. */
+  moveTo(version: Version): void {
+    const next = this.#make(version)
+    const before = this.#current
+    this.#current = next
+    this.release(before)
+  }
+
+  /** Has the parts of a set stay open until `release`. */
+  hold(set: PartSet): void {
+    set.holders++
+  }
+
+  release(set: PartSet): void {
+    if (--set.holders > 0) return
+    for (const { info } of set.parts) {
+      const open = this.#open.get(info.name)
+      // All of them are closed when the historian is.
+      if (open === undefined || --open.sets > 0) continue
+      this.#open.delete(info.name)
+      open.live.part?.close()
+      if (!this.#isNamed(info.name)) this.#dropped(info.name)
+    }
+  }
+
+  close(): void {
+    for (const { live } of this.#open.values()) live.part?.close()
+    this.#open.clear()
+  }
+
+  #isNamed(name: string): boolean {
+    return this.#current.parts.some(({ info }) => info.name === name)
+  }
+
+  #make(version: Version): PartSet {
+    const opened: LivePart[] = []
+    try {
+      for (const info of version.parts) {
+        opened.push(this.#open.get(info.name)?.live ?? this.#openPart(info))
+      }
+    } catch (error) {
+      for (const { info, part } of opened) if (!this.#open.has(info.name)) part?.close()
+      throw error
+    }
+    for (const live of opened) {
+      const known = this.#open.get(live.info.name)
+      if (known === undefined) this.#open.set(live.info.name, { live, sets: 1 })
+      else known.sets++
+    }
+    const set = new PartSet(version, opened)
+    set.holders = 1
+    return set
+  }
+
+  #openPart(info: PartInfo): LivePart {
+    try {
+      return { info, part: this.#store.open(info), damage: null }
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error
+      return { info, part: null, damage: error }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import type { CatalogDraft } from '../catalog/tag-catalog.ts'
+import type { TagRecord } from '../catalog/tag-record.ts'
+import type { ReadPace } from '../reads/point-blocks.ts'
+import { countPoints } from '../reads/point-reads.ts'
+import type { RemovedSpan } from '../wal/wal-record.ts'
+import type { EngineErrors } from './engine-errors.ts'
+import type { LayeredBlocks } from './layered-blocks.ts'
+import { existingTag } from './plan-tags.ts'
+import { disjointPieces, type TagSpan } from './tag-spans.ts'
+
+/**
+ * What a change that is no write works on: the newest state, which stays the newest as long as it is being worked out.
+ */
+export interface Draft {
+  readonly catalog: CatalogDraft
+  readonly pace: ReadPace
+  readonly errors: EngineErrors
+  /** The points of a tag. Throws Damage when they cannot be read. */
+  blocksOf(tag: number): LayeredBlocks
+  remove(span: RemovedSpan): void
+  /** The watermark of a tag as it is before the change; NO_WATERMARK for none. */
+  watermarkOf(tag: number): number
+  /** The one of a name, whether or not there is such a tag. */
+  watermarkOfName(name: string): number
+  /**
+   * Removes what no read shows of a tag because of its watermark: whatever becomes of the points that are kept, or of
+   * the watermark, does not bring it back then. Throws Damage when they cannot be read.
+   */
+  removeHidden(tag: number): void
+}
+
+/** Works out the removal of points and tells how many of each range; one in several ranges counts for the first. */
+export async function planSpanDeletes(
+  draft: Draft,
+  ranges: readonly TagSpan[],
+  dryRun: boolean,
+): Promise<readonly number[]> {
+  const counts = ranges.map(() => 0)
+  for (const [tag, spans] of await rangesByTag(ranges, draft.pace)) {
+    const id = draft.catalog.idOf(tag)
+    if (id === 0) continue
+    const blocks = draft.blocksOf(id)
+    for (const { span, from, to } of disjointPieces(spans)) {
+      const count = await countPoints(blocks, from, to, Number.POSITIVE_INFINITY, draft.pace)
+      counts[spans[span]!.index]! += count
+      if (!dryRun && count > 0) {
+        if (from <= draft.watermarkOf(id)) draft.removeHidden(id)
+        draft.remove({ tag: id, from, to })
+      }
+      if (draft.pace.isDue()) await draft.pace.rest()
+    }
+  }
+  return counts
+}
+
+type IndexedSpan = TagSpan & { readonly index: number }
+
+async function rangesByTag(
+  ranges: readonly TagSpan[],
+  pace: ReadPace,
+): Promise<ReadonlyMap<string, readonly IndexedSpan[]>> {
+  const byTag = new Map<string, IndexedSpan[]>()
+  for (const [index, range] of ranges.entries()) {
+    const known = byTag.get(range.tag)
+    if (known === undefined) byTag.set(range.tag, [{ ...range, index }])
+    else known.push({ ...range, index })
+    if (pace.isDue()) await pace.rest()
+  }
+  return byTag
+}
+
+/**
+ * Works out the removal of tags and tells how many points each had, none for what is damaged. TAG_NOT_FOUND for a
+ * missing one.
+ */
+export async function planTagDeletes(
+  draft: Draft,
+  names: readonly string[],
+  dryRun: boolean,
+  isDamage: (error: unknown) => boolean,
+): Promise<readonly number[]> {
+  const { catalog, pace, errors } = draft
+  const records: TagRecord[] = []
+  for (const name of names) {
+    records.push(existingTag(catalog, errors, name))
+    if (pace.isDue()) await pace.rest()
+  }
+  const counts: number[] = []
+  for (const record of records) {
+    try {
+      const blocks = draft.blocksOf(record.id)
+      counts.push(await countPoints(blocks, -EVER, EVER, Number.POSITIVE_INFINITY, pace))
+    } catch (error) {
+      // A damaged one can be removed, too.
+      if (!isDamage(error)) throw error
+      counts.push(0)
+    }
+    if (pace.isDue()) await pace.rest()
+    if (dryRun) continue
+    catalog.remove(record)
+    draft.remove({ tag: record.id, from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY })
+  }
+  return counts
+}
+
+const EVER = Number.MAX_SAFE_INTEGER

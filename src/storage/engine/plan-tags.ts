@@ -1,0 +1,97 @@
+import { changeOptionalMetadata, type OptionalMetadataChange } from '../../series/optional-metadata.ts'
+import type { CatalogDraft, TagFields } from '../catalog/tag-catalog.ts'
+import type { TagRecord } from '../catalog/tag-record.ts'
+import type { ReadPace } from '../reads/point-blocks.ts'
+import type { EngineErrors } from './engine-errors.ts'
+
+/** A tag to be stored; optional fields that it leaves out stay as they are, null clears them. */
+export type TagFieldsPut = Pick<TagFields, 'name' | 'description' | 'units' | 'stepped'> &
+  OptionalMetadataChange
+
+/** Works out new and overwritten metadata; tells for each entry whether it was stored, or exists, or is missing. */
+export async function planPuts(
+  catalog: Pick<CatalogDraft, 'find' | 'create' | 'change'>,
+  pace: ReadPace,
+  entries: readonly TagFieldsPut[],
+  mode: 'create' | 'update' | 'upsert',
+): Promise<readonly ('stored' | 'exists' | 'missing')[]> {
+  const outcomes: ('stored' | 'exists' | 'missing')[] = []
+  for (const entry of entries) {
+    const { name, description, units, stepped } = entry
+    const before = catalog.find(name)
+    if (before !== null && mode === 'create') outcomes.push('exists')
+    else if (before === null && mode === 'update') outcomes.push('missing')
+    else {
+      const fields = { name, description, units, stepped, ...changeOptionalMetadata(before ?? {}, entry) }
+      if (before === null) catalog.create(fields)
+      else catalog.change(before, { ...fields, id: before.id })
+      outcomes.push('stored')
+    }
+    if (pace.isDue()) await pace.rest()
+  }
+  return outcomes
+}
+
+/** What of a change's draft renames take. */
+interface RenameDraft {
+  readonly catalog: Pick<CatalogDraft, 'find' | 'free' | 'put'>
+  readonly pace: ReadPace
+  readonly errors: EngineErrors
+  watermarkOf(tag: number): number
+  watermarkOfName(name: string): number
+  removeHidden(tag: number): void
+}
+
+/** Works out renames. TAG_NOT_FOUND for a missing tag, TAG_EXISTS for a name that stays or becomes another's. */
+export async function planRenames(
+  draft: RenameDraft,
+  renames: readonly { readonly from: string; readonly to: string }[],
+  dryRun: boolean,
+): Promise<void> {
+  const { catalog, pace } = draft
+  const records = await checkRenames(draft, renames)
+  if (dryRun) return
+  for (const [i, record] of records.entries()) {
+    // What is hidden by the rule of the old name would come back under the new one.
+    if (draft.watermarkOfName(renames[i]!.to) < draft.watermarkOf(record.id)) draft.removeHidden(record.id)
+    // All names are free before the first is given: they may go round in a circle.
+    catalog.free(record)
+    if (pace.isDue()) await pace.rest()
+  }
+  for (const [i, record] of records.entries()) {
+    catalog.put({ ...record, name: renames[i]!.to })
+    if (pace.isDue()) await pace.rest()
+  }
+}
+
+/** The tags that are renamed. */
+async function checkRenames(
+  { catalog, pace, errors }: Pick<RenameDraft, 'catalog' | 'pace' | 'errors'>,
+  renames: readonly { readonly from: string; readonly to: string }[],
+): Promise<readonly TagRecord[]> {
+  const records: TagRecord[] = []
+  const leaving = new Set<string>()
+  for (const { from } of renames) {
+    records.push(existingTag(catalog, errors, from))
+    leaving.add(from)
+    if (pace.isDue()) await pace.rest()
+  }
+  const taken = new Set<string>()
+  for (const { to } of renames) {
+    if (taken.has(to) || (!leaving.has(to) && catalog.find(to) !== null)) throw errors.tagExists(to)
+    taken.add(to)
+    if (pace.isDue()) await pace.rest()
+  }
+  return records
+}
+
+/** Throws TAG_NOT_FOUND. */
+export function existingTag(
+  catalog: Pick<CatalogDraft, 'find'>,
+  errors: EngineErrors,
+  tag: string,
+): TagRecord {
+  const record = catalog.find(tag)
+  if (record === null) throw errors.tagNotFound(tag)
+  return record
+}

@@ -1,0 +1,136 @@
+import { coveredOf } from '../merge/reclaim.ts'
+import { countPoints } from '../reads/point-reads.ts'
+import { hiddenSpans, keptPoints } from '../retention/kept-points.ts'
+import { carriedOver, type RetentionRule, watermarksAt } from '../retention/rules.ts'
+import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
+import type { EngineSnapshot } from './engine-snapshot.ts'
+import type { EngineState } from './engine-state.ts'
+import { blocksOf } from './tag-sources.ts'
+
+/** What a rule would remove. */
+export interface RulePreview {
+  readonly match: string
+  /** Up to which time, in microseconds since 1970. */
+  readonly until: number
+  /** Tags that the rule counts for. */
+  readonly tags: number
+  /** Points that reads show now and would not show then. */
+  readonly points: number
+  /** Estimate of what goes of files, those that are hidden already among it. */
+  readonly bytes: number
+}
+
+/** What rules would remove of a historian, and what stays. */
+export interface RetentionPreview {
+  readonly rules: readonly RulePreview[]
+  /** Tags that no rule matches. */
+  readonly keptTags: number
+  readonly files: number
+  /** Files that go but for the points that stay of them. */
+  readonly wholeFiles: number
+  /** Further files that become smaller. */
+  readonly smallerFiles: number
+}
+
+/** What has expired of a part. */
+interface PartShare {
+  /** Points at or before watermarks, those that stay among them. */
+  old: number
+  covered: number
+}
+
+/**
+ * Works out what rules would remove at a time, by the rules and watermarks of a state; changes nothing. Rejects with
+ * Damage where points cannot be read.
+ */
+export async function previewRetention(
+  state: EngineState,
+  snapshot: EngineSnapshot,
+  rules: readonly RetentionRule[],
+  nowUs: number,
+): Promise<RetentionPreview> {
+  const { version, parts } = snapshot.set
+  const before = version.retention
+  const after = watermarksAt(rules, before === null ? null : carriedOver(rules, before), nowUs)
+  const watermarks = new TagWatermarks()
+  const shares = parts.map((): PartShare => ({ old: 0, covered: 0 }))
+  const found = after.matches.map(() => ({ tags: 0, points: 0, bytes: 0 }))
+  let keptTags = 0
+  const { catalog } = state
+  for (let id = 1; id < catalog.entries.nextId; id++) {
+    const name = catalog.get(id)?.name
+    if (name === undefined) continue
+    const rule = watermarks.ruleOf(after, catalog, id, name)
+    if (rule === null) keptTags++
+    else {
+      const one = found[rule]!
+      const watermark = after.watermarks[rule]!
+      one.tags++
+      one.points += await pointsOf(state, snapshot, id, watermark)
+      one.bytes += bytesOf(state, snapshot, id, watermark, shares)
+    }
+    if (snapshot.isDue()) await snapshot.rest()
+  }
+  const isWhole = (share: PartShare, index: number) =>
+    share.old > 0 && share.old === parts[index]!.info.points
+  return {
+    rules: after.matches.map((match, index) => {
+      const { tags, points, bytes } = found[index]!
+      return { match, until: after.watermarks[index]!, tags, points, bytes: Math.round(bytes) }
+    }),
+    keptTags,
+    files: parts.length,
+    wholeFiles: shares.filter(isWhole).length,
+    smallerFiles: shares.filter((share, index) => !isWhole(share, index) && share.covered > 0).length,
+  }
+}
+
+/** How many points of a tag are shown now and would not be with another watermark. */
+async function pointsOf(
+  state: EngineState,
+  snapshot: EngineSnapshot,
+  tag: number,
+  watermark: number,
+): Promise<number> {
+  const { retention } = snapshot.set.version
+  const now = state.watermarks.of(retention, state.catalog, tag)
+  if (watermark <= now) return 0
+  const blocks = blocksAt(state, snapshot, tag, now)
+  const shown = await countPoints(blocks, -EVER, watermark + 1, Number.POSITIVE_INFINITY, snapshot)
+  return shown === 0 ? 0 : shown - keptOf(state, snapshot, tag, watermark).times.length
+}
+
+/** About how many bytes of parts a tag would leave, and what that is of each part. */
+function bytesOf(
+  state: EngineState,
+  snapshot: EngineSnapshot,
+  tag: number,
+  watermark: number,
+  shares: readonly PartShare[],
+): number {
+  let bytes = 0
+  let hidden: ReturnType<typeof hiddenSpans> | null = null
+  for (const [index, { info, part }] of snapshot.set.parts.entries()) {
+    if (part === null || info.firstTime > watermark || !part.has(tag)) continue
+    const run = part.run(tag)!
+    if (run.firstTime > watermark) continue
+    hidden ??= hiddenSpans(keptOf(state, snapshot, tag, watermark))
+    const covered = coveredOf(run, hidden)
+    const share = shares[index]!
+    share.covered += covered
+    if (run.lastTime <= watermark) share.old += run.count
+    bytes += (info.bytes * covered) / info.points
+  }
+  return bytes
+}
+
+function keptOf(state: EngineState, snapshot: EngineSnapshot, tag: number, watermark: number) {
+  return keptPoints(blocksAt(state, snapshot, tag, NO_WATERMARK), watermark)
+}
+
+function blocksAt({ memtable }: EngineState, { set }: EngineSnapshot, tag: number, watermark: number) {
+  const columns = memtable.columns(tag)
+  return blocksOf(tag, set, { columns, tombstones: memtable.tombstones(tag), watermark })
+}
+
+const EVER = Number.MAX_SAFE_INTEGER

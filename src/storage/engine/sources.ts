@@ -1,0 +1,187 @@
+import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../../series/columns.ts'
+import { BlockView } from '../blocks/block.ts'
+import type { Part, PartRun } from '../parts/part.ts'
+
+/** [from, to) of a tag's time. */
+export interface TimeSpan {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * One of the places that hold points of a tag: a part, or the memory. Times of its points are known before it is read,
+ * roughly.
+ */
+export interface Source {
+  /** No point lies outside of these; there need not be one at them. */
+  readonly firstTime: number
+  readonly lastTime: number
+  /** Points of the blocks, to be asked for only within the times above; `null` for what is in memory. */
+  readonly run: PartRun | null
+  /** A time at or before that of the first point at or after `at`, and not before `at`; Infinity without one. */
+  nextTime(at: number): number
+  /** The beginning of the block that begins last at or before `at`; -Infinity without one. */
+  blockStart(at: number): number
+  /** Where the first block begins that begins after `at`; Infinity without one. */
+  blockAfter(at: number): number
+  /** The points of [from, to), which lie in one block; empty where there are none. Not to be changed. */
+  points(from: number, to: number): PointColumns
+  /** Whether points of [first, last] may have been taken away. */
+  isCut(first: number, last: number): boolean
+}
+
+const NONE: readonly TimeSpan[] = []
+
+/** Spans as those of them together: ascending, apart from each other. */
+export function joinSpans(spans: readonly TimeSpan[]): readonly TimeSpan[] {
+  if (spans.length < 2) return spans.length === 0 ? NONE : spans
+  const sorted = spans.toSorted((a, b) => a.from - b.from)
+  const joined: { from: number; to: number }[] = []
+  for (const { from, to } of sorted) {
+    const last = joined.at(-1)
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)
+    else joined.push({ from, to })
+  }
+  return joined
+}
+
+/** Points without those within spans; may be the argument. */
+export function without(points: PointColumns, cuts: readonly TimeSpan[]): PointColumns {
+  if (cuts.length === 0 || points.times.length === 0) return points
+  const { times, values, statuses } = points
+  const kept = new Uint32Array(times.length)
+  let count = 0
+  let cut = 0
+  for (let i = 0; i < times.length; i++) {
+    const time = times[i]!
+    while (cut < cuts.length && cuts[cut]!.to <= time) cut++
+    if (cut === cuts.length || time < cuts[cut]!.from) kept[count++] = i
+  }
+  if (count === times.length) return points
+  const left = {
+    times: new Float64Array(count),
+    values: new Float64Array(count),
+    statuses: new Uint8Array(count),
+  }
+  for (let i = 0; i < count; i++) {
+    left.times[i] = times[kept[i]!]!
+    left.values[i] = values[kept[i]!]!
+    left.statuses[i] = statuses[kept[i]!]!
+  }
+  return left
+}
+
+/** The points of a tag in a part, less those that tombstones cover. */
+export class PartSource implements Source {
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly #part: Part
+  readonly #tag: number
+  readonly #cuts: readonly TimeSpan[]
+  #run: PartRun | null = null
+  #view: BlockView | null = null
+  /** The block that the view shows. */
+  #viewed = -1
+
+  /** @param cuts  joined */
+  constructor(part: Part, tag: number, cuts: readonly TimeSpan[]) {
+    this.#part = part
+    this.#tag = tag
+    this.#cuts = cuts
+    this.firstTime = part.info.firstTime
+    this.lastTime = part.info.lastTime
+  }
+
+  get run(): PartRun {
+    this.#run ??= this.#part.run(this.#tag)!
+    return this.#run
+  }
+
+  nextTime(at: number): number {
+    if (at > this.lastTime) return Number.POSITIVE_INFINITY
+    const { run } = this
+    const block = run.blockBefore(at)
+    if (block >= 0 && run.blockLast(block) >= at) return at
+    return block + 1 < run.blocks ? run.blockFirst(block + 1) : Number.POSITIVE_INFINITY
+  }
+
+  blockStart(at: number): number {
+    const { run } = this
+    const block = run.blockBefore(at)
+    return block < 0 ? Number.NEGATIVE_INFINITY : run.blockFirst(block)
+  }
+
+  blockAfter(at: number): number {
+    const { run } = this
+    const block = run.blockBefore(at) + 1
+    return block < run.blocks ? run.blockFirst(block) : Number.POSITIVE_INFINITY
+  }
+
+  points(from: number, to: number): PointColumns {
+    const { run } = this
+    const block = run.blockBefore(to - 1)
+    if (block < 0 || run.blockLast(block) < from) return NO_COLUMNS
+    this.#view ??= new BlockView()
+    if (this.#viewed !== block) {
+      this.#viewed = -1
+      run.open(block, this.#view)
+      this.#viewed = block
+    }
+    const view = this.#view
+    return without(view.columns(view.lowerBound(from), view.lowerBound(to)), this.#cuts)
+  }
+
+  isCut(first: number, last: number): boolean {
+    return this.#cuts.some(({ from, to }) => from <= last && to > first)
+  }
+}
+
+/** The points of a tag in memory. */
+export class MemorySource implements Source {
+  readonly run = null
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly columns: PointColumns
+
+  /** @param columns  at least one point */
+  constructor(columns: PointColumns) {
+    this.columns = columns
+    this.firstTime = columns.times[0]!
+    this.lastTime = columns.times[columns.times.length - 1]!
+  }
+
+  nextTime(at: number): number {
+    const { times } = this.columns
+    const index = lowerBound(times, at)
+    return index < times.length ? times[index]! : Number.POSITIVE_INFINITY
+  }
+
+  blockStart(at: number): number {
+    return this.firstTime <= at ? this.firstTime : Number.NEGATIVE_INFINITY
+  }
+
+  blockAfter(at: number): number {
+    return this.firstTime > at ? this.firstTime : Number.POSITIVE_INFINITY
+  }
+
+  points(from: number, to: number): PointColumns {
+    const { times } = this.columns
+    return sliceColumns(this.columns, lowerBound(times, from), lowerBound(times, to))
+  }
+
+  isCut(): boolean {
+    return false
+  }
+
+  /** Whether there is a point in [first, last]. */
+  has(first: number, last: number): boolean {
+    const { times } = this.columns
+    return upperBound(times, last) > lowerBound(times, first)
+  }
+}
+
+export const NO_COLUMNS: PointColumns = {
+  times: new Float64Array(0),
+  values: new Float64Array(0),
+  statuses: new Uint8Array(0),
+}

@@ -1,0 +1,60 @@
+import type { ManifestWriter } from '../manifest/manifest-file.ts'
+import type { Edit, Version } from '../manifest/version.ts'
+import type { Ownership } from '../ownership/ownership.ts'
+import type { OpenParts } from './part-set.ts'
+
+/** Moves a historian from version to version: one edit at a time, durable before anything follows from it. */
+export class VersionLog {
+  readonly #manifest: ManifestWriter
+  readonly #ownership: Ownership
+  readonly #parts: OpenParts
+  readonly #between: (run: () => void) => Promise<void>
+  readonly #publish: () => void
+  #last: Promise<unknown> = Promise.resolve()
+
+  /**
+   * @param between  runs something when no change is being worked out, which sees parts and memory of one moment
+   * @param publish  tells other processes of the version
+   */
+  constructor(
+    manifest: ManifestWriter,
+    ownership: Ownership,
+    parts: OpenParts,
+    between: (run: () => void) => Promise<void>,
+    publish: () => void,
+  ) {
+    this.#manifest = manifest
+    this.#ownership = ownership
+    this.#parts = parts
+    this.#between = between
+    this.#publish = publish
+  }
+
+  get version(): Version {
+    return this.#manifest.version
+  }
+
+  /**
+   * Makes an edit, and the version after it that of reads. Rejects with Superseded or the system's error; then files
+   * that the edit adds must stay, as it is not known whether it counts, until another edit has succeeded.
+   * @param then  what follows from it in memory, in the same turn of the event loop
+   */
+  edit(edit: Edit, then: () => void = () => {}): Promise<void> {
+    const done = this.#last.then(async () => {
+      this.#ownership.check()
+      const version = await this.#manifest.edit(edit)
+      await this.#between(() => {
+        this.#parts.moveTo(version)
+        then()
+        this.#publish()
+      })
+    })
+    this.#last = done.catch(() => {})
+    return done
+  }
+
+  /** Resolves when no edit is under way. */
+  async idle(): Promise<void> {
+    await this.#last
+  }
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import type { Files } from '../files/files.ts'
+import { unusable } from '../files/refusals.ts'
+import type { Version } from '../manifest/version.ts'
+import type { Folders } from './folders.ts'
+
+/** What is known of a historian outside of its folder. */
+export interface HistorianBefore {
+  /** `null` where that was not noted. */
+  readonly id: string | null
+}
+
+/** A historian whose folder holds this file is made anew on purpose, although it was there before. */
+export const BEGIN_ANEW = 'begin-anew'
+
+/** A historian whose folder holds this file is the right one, although another one was there before. */
+export const HISTORIAN_IS_RIGHT = 'historian-is-right'
+
+/** Whether a folder says that its historian is to be made anew. */
+export function isToBeginAnew(files: Files, root: string): boolean {
+  return files.exists(join(root, BEGIN_ANEW))
+}
+
+/**
+ * For a historian that was in its folder before: throws DATA_DIR_UNUSABLE when it is not. Nothing is made in a folder
+ * that may be where a disk is not mounted.
+ */
+export function checkIsThere(files: Files, { root, manifest, parts, wal }: Folders): void {
+  const isThere = [manifest, parts, wal].some((folder) => files.list(folder).length > 0)
+  if (isThere || isToBeginAnew(files, root)) return
+  const reason =
+    'its historian was there before and is not now: mount its disk, or restore a backup; ' +
+    `to begin anew on purpose, make an empty file ${BEGIN_ANEW} in it`
+  throw unusable(root, reason)
+}
+
+/**
+ * For a folder that held a historian before: throws DATA_DIR_UNUSABLE when another one is in it, and nothing says that
+ * it is meant, as when the disks of two were exchanged.
+ */
+export function checkIsSame(
+  files: Files,
+  { root }: Folders,
+  { id, follows }: Version,
+  before: HistorianBefore | null,
+): void {
+  const known = before?.id ?? null
+  if (known === null || known === id || known === follows) return
+  if (files.exists(join(root, HISTORIAN_IS_RIGHT))) return
+  const reason =
+    `it holds another historian than before, with the id ${id} and not ${known}: mount the right disk, or restore a ` +
+    `backup; if this one is to take its place, make an empty file ${HISTORIAN_IS_RIGHT} in it`
+  throw unusable(root, reason)
+}
+
+/** Removes what says that a historian is meant, once its manifest does. */
+export function removeMarks(files: Files, root: string): void {
+  for (const name of [BEGIN_ANEW, HISTORIAN_IS_RIGHT]) {
+    if (files.exists(join(root, name))) files.remove(join(root, name))
+  }
+}

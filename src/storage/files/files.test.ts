@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { FailingFiles } from './failing-files.fixture.ts'
+import { isWithoutSpace, readFile, systemCode } from './files.ts'
+import { systemFiles } from './system-files.ts'
+
+/**
+ * What touches files by itself: the layer, and what measures folders for metrics. node:sqlite opens the files that it
+ * is given itself.
+ */
+const ALLOWED = /^(files[\\/]|data-measures\.ts$)/
+
+test('only the files room speaks to node:fs', () => {
+  const storage = join(import.meta.dirname, '..')
+  const found = globSync('**/*.ts', { cwd: storage }).filter(
+    (file) => !/\.(test|fixture)\.ts$/.test(file) && !ALLOWED.test(file),
+  )
+  const speaking = found.filter((file) =>
+    /from '(node:)?fs(\/promises)?'|import\('(node:)?fs/.test(readFileSync(join(storage, file), 'utf8')),
+  )
+  assert.ok(found.length > 100, 'files were looked at')
+  assert.deepEqual(speaking, [])
+})
+
+test('what is written and synced is read again', async (t) => {
+  const folder = join(temporaryFolder(t), 'a', 'b')
+  systemFiles.makeFolder(folder)
+  const path = join(folder, 'file')
+  const file = systemFiles.create(path)
+  file.writeNow(Buffer.from('abcd'), 0)
+  await file.write(Buffer.from('XY'), 4)
+  await file.sync()
+  file.syncNow()
+  systemFiles.syncFolder(folder)
+  const bytes = new Uint8Array(10)
+  assert.equal(file.readNow(bytes, 1), 5)
+  assert.equal(await file.read(bytes, 1), 5)
+  assert.equal(Buffer.from(bytes.subarray(0, 5)).toString(), 'bcdXY')
+  file.truncateNow(3)
+  assert.equal(file.size(), 3)
+  file.close()
+  assert.equal(Buffer.from(readFile(systemFiles, path)).toString(), 'abc')
+  assert.throws(() => systemFiles.create(path), { code: 'EEXIST' })
+})
+
+test('names are listed in order, and a missing folder has none', (t) => {
+  const folder = temporaryFolder(t)
+  assert.deepEqual(systemFiles.list(join(folder, 'none')), [])
+  for (const name of ['b', 'a']) systemFiles.create(join(folder, name)).close()
+  systemFiles.link(join(folder, 'a'), join(folder, 'c'))
+  systemFiles.rename(join(folder, 'b'), join(folder, 'd'))
+  systemFiles.remove(join(folder, 'none'))
+  assert.deepEqual(systemFiles.list(folder), ['a', 'c', 'd'])
+  assert.ok(systemFiles.freeBytes(folder) > 0)
+})
+
+test('the layer for tests fails where it is told, and may write half', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const file = files.create(join(folder, 'file'))
+  files.plan = (call) => (call === 'write' ? { code: 'ENOSPC', short: true } : null)
+  let error: unknown
+  try {
+    file.writeNow(Buffer.from('abcd'), 0)
+  } catch (met) {
+    error = met
+  }
+  assert.equal(systemCode(error), 'ENOSPC')
+  assert.ok(isWithoutSpace(error))
+  assert.equal(file.size(), 2)
+  files.plan = (call) => (call === 'sync' ? { code: 'EIO' } : null)
+  await assert.rejects(file.sync(), { code: 'EIO' })
+  files.plan = () => null
+  await file.write(Buffer.from('abcd'), 0)
+  assert.equal(file.size(), 4)
+  file.close()
+})

@@ -1,0 +1,84 @@
+/**
+ * Everything that the engine asks of the file system. It touches files through one of these and in no other way, so
+ * that a test can put one in its place that fails, cuts writes short, or forgets what was not synced.
+ *
+ * All throw, or reject with, what the system says: an error with `code` (ENOSPC, EDQUOT, EIO, ENOENT, EEXIST ...).
+ * Names ending in `Now` block the thread: they are for what is in the page cache or small, and for threads of their
+ * own.
+ */
+export interface Files {
+  /** Opens an existing file to read it. */
+  open(path: string): FileHandle
+  /** Opens an existing file to read and write it. */
+  edit(path: string): FileHandle
+  /** Makes a file that must not exist (EEXIST). Its entry is durable after `syncFolder` of its folder. */
+  create(path: string): FileHandle
+  /** Names in a folder, sorted; none when the folder is missing. */
+  list(folder: string): readonly string[]
+  exists(path: string): boolean
+  isFolder(path: string): boolean
+  /** Makes a folder and those above it that are missing, durably. */
+  makeFolder(path: string): void
+  /** Makes a folder in one that is there; EEXIST when it is there, too. */
+  makeNewFolder(path: string): void
+  /** Replaces what stands at `to`. Durable after `syncFolder` of the folder. */
+  rename(from: string, to: string): void
+  /** Removes a file; nothing when it is missing. */
+  remove(path: string): void
+  /** Removes a folder with everything in it; nothing when it is missing. */
+  removeFolder(path: string): void
+  /** A second name of the same file. */
+  link(from: string, to: string): void
+  /** Whether two paths are names of one file that is there. */
+  isSameFile(one: string, other: string): boolean
+  /** Has the entries of a folder on disk; nothing where the system has no such thing. */
+  syncFolder(path: string): void
+  /** Bytes that this process may still write in the file system of a folder. */
+  freeBytes(folder: string): number
+}
+
+/** An open file. Positions and sizes are in bytes. Nothing is asked of it after `close`. */
+export interface FileHandle {
+  readonly path: string
+  size(): number
+  /** Fills `target` from `at` on; gives how much was read, less than asked only at the end of the file. */
+  readNow(target: Uint8Array, at: number): number
+  read(target: Uint8Array, at: number): Promise<number>
+  /** Writes all of it: a write that the system cuts short goes on, and fails with what keeps it from going on. */
+  writeNow(bytes: Uint8Array, at: number): void
+  /** The same; `bytes` are lent until it resolves. */
+  write(bytes: Uint8Array, at: number): Promise<void>
+  /**
+   * Has content and size on disk. After it failed nothing is known of what was written before: it is never tried again.
+   */
+  syncNow(): void
+  sync(): Promise<void>
+  /** Takes the end of the file away. */
+  truncateNow(bytes: number): void
+  close(): void
+}
+
+/** The system's word for what a call failed with (`ENOSPC`); '' for an error that is none of the system's. */
+export function systemCode(error: unknown): string {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' ? code : ''
+}
+
+/** Whether something failed because there is no room: a full disk, a quota, a limit of file sizes. */
+export function isWithoutSpace(error: unknown): boolean {
+  return NO_SPACE.has(systemCode(error))
+}
+
+const NO_SPACE = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+
+/** All of a file. Throws as `open` does. */
+export function readFile(files: Files, path: string): Uint8Array<ArrayBuffer> {
+  const file = files.open(path)
+  try {
+    const bytes = new Uint8Array(file.size())
+    const length = file.readNow(bytes, 0)
+    return length === bytes.length ? bytes : bytes.slice(0, length)
+  } finally {
+    file.close()
+  }
+}

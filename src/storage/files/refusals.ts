@@ -1,0 +1,34 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { systemCode } from './files.ts'
+
+/** DATA_DIR_UNUSABLE for a folder. @param reason  in words that a user can act on */
+export function unusable(directory: string, reason: string, cause?: unknown): TidemarkError {
+  return new TidemarkError('DATA_DIR_UNUSABLE', { directory, reason }, { cause })
+}
+
+/** Why the file system refused, in words that a user can act on; without paths. */
+export function reasonOf(error: unknown): string {
+  return REASONS[systemCode(error)] ?? 'the log has the details'
+}
+
+const NO_PERMISSION = 'permission to write there is missing'
+const NO_FOLDER = 'it is not a folder, or stands below a file'
+const TOO_MANY_FILES = 'too many files are open'
+
+const REASONS: Readonly<Record<string, string>> = {
+  EROFS: 'the file system is read-only',
+  EACCES: NO_PERMISSION,
+  EPERM: NO_PERMISSION,
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file may not grow any further',
+  ENOENT: 'it is missing and cannot be made',
+  ENOTDIR: NO_FOLDER,
+  EEXIST: NO_FOLDER,
+  EIO: 'the disk is full or reports an error',
+  EMFILE: TOO_MANY_FILES,
+  ENFILE: TOO_MANY_FILES,
+  // Those of an archive (src/storage/archive).
+  NO_ARCHIVE: 'the folder of the archive is missing',
+  OTHER_RECORDS: 'the archive has other records under the same numbers, of another copy of the historian',
+}

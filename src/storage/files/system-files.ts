@@ -1,0 +1,178 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  read,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  write,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { FileHandle, Files } from './files.ts'
+
+/** The files of the system. */
+export const systemFiles: Files = {
+  open: (path) => new SystemFile(path, 'r'),
+  edit: (path) => new SystemFile(path, 'r+'),
+  create: (path) => new SystemFile(path, 'wx+'),
+  exists: existsSync,
+  makeNewFolder: mkdirSync,
+  rename: renameSync,
+  link: linkSync,
+  syncFolder,
+
+  list(folder) {
+    try {
+      return readdirSync(folder).sort()
+    } catch (error) {
+      if ((error as { code?: unknown }).code === 'ENOENT') return []
+      throw error
+    }
+  },
+
+  makeFolder(path) {
+    const first = mkdirSync(path, { recursive: true })
+    if (first === undefined) return
+    // Every folder that is new has its entry in the one above it.
+    const top = dirname(resolve(first))
+    for (let folder = resolve(path); folder !== top; folder = dirname(folder)) syncFolder(dirname(folder))
+  },
+
+  remove(path) {
+    rmSync(path, { force: true })
+  },
+
+  isFolder(path) {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  },
+
+  isSameFile(one, other) {
+    const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }))
+    return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev
+  },
+
+  removeFolder(path) {
+    rmSync(path, { recursive: true, force: true })
+  },
+
+  freeBytes(folder) {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  },
+}
+
+/**
+ * Has the entries of a folder on disk. Throws what the disk reports; nothing where the system has no such thing:
+ * Windows does not open folders, some network file systems do not sync them, and one that may not be read was not made
+ * just now.
+ */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return
+  try {
+    const descriptor = openSync(path, 'r')
+    try {
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    if (!NOT_SYNCED.has(String((error as { code?: unknown }).code))) throw error
+  }
+}
+
+const NOT_SYNCED = new Set([
+  'EINVAL',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EACCES',
+  'EPERM',
+  'EBADF',
+  'EISDIR',
+])
+
+const readAsync = promisify(read)
+const writeAsync = promisify(write)
+const syncAsync = promisify(fdatasync)
+
+class SystemFile implements FileHandle {
+  readonly path: string
+  readonly #descriptor: number
+
+  constructor(path: string, flags: string) {
+    this.path = path
+    this.#descriptor = openSync(path, flags)
+  }
+
+  size(): number {
+    return fstatSync(this.#descriptor).size
+  }
+
+  readNow(target: Uint8Array, at: number): number {
+    let length = 0
+    while (length < target.length) {
+      const more = readSync(this.#descriptor, target, length, target.length - length, at + length)
+      if (more === 0) break
+      length += more
+    }
+    return length
+  }
+
+  async read(target: Uint8Array, at: number): Promise<number> {
+    let length = 0
+    while (length < target.length) {
+      const { bytesRead } = await readAsync(
+        this.#descriptor,
+        target,
+        length,
+        target.length - length,
+        at + length,
+      )
+      if (bytesRead === 0) break
+      length += bytesRead
+    }
+    return length
+  }
+
+  writeNow(bytes: Uint8Array, at: number): void {
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(this.#descriptor, bytes, done, bytes.length - done, at + done)
+    }
+  }
+
+  async write(bytes: Uint8Array, at: number): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await writeAsync(this.#descriptor, bytes, done, bytes.length - done, at + done)
+      done += bytesWritten
+    }
+  }
+
+  syncNow(): void {
+    fdatasyncSync(this.#descriptor)
+  }
+
+  sync(): Promise<void> {
+    return syncAsync(this.#descriptor)
+  }
+
+  truncateNow(bytes: number): void {
+    ftruncateSync(this.#descriptor, bytes)
+  }
+
+  close(): void {
+    closeSync(this.#descriptor)
+  }
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { modelOf, open, printed, STEPS } from '../../../test/durability/workload.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
+import { openFileStore } from '../engine/open-file-store.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { copyHistorian } from './copy-historian.ts'
+
+const { signal } = new AbortController()
+const point = (time: number) => {
+  const points = makeColumns(1)
+  points.times[0] = time
+  return points
+}
+
+test('a copy beside the owner has all that was acknowledged, and goes on by itself', async (t) => {
+  const folder = temporaryFolder(t)
+  const from = join(folder, 'from')
+  const store = await open(systemFiles, from)
+  for (const [index, step] of STEPS.entries()) {
+    await step.run(store)
+    const to = join(folder, `copy-${index}`)
+    await copyHistorian(systemFiles, from, to, { mode: index % 2 === 0 ? 'link' : 'copy' }, signal)
+    const copy = await open(systemFiles, to)
+    assert.equal(printed(await modelOf(copy)), printed(await modelOf(store)), step.name)
+    await copy.write(writeBatch([{ tag: 'of the copy', points: point(index) }], true), signal)
+    await copy.fold()
+    assert.deepEqual((await copy.check(signal)).problems, [])
+    await copy.close()
+  }
+  // What the copies wrote is theirs alone.
+  assert.deepEqual(await store.findTags(['of the copy'], signal), [null])
+  assert.deepEqual((await store.check(signal)).problems, [])
+  await store.close()
+})
+
+test('a second copy to the same folder takes what is new, and links share their files', async (t) => {
+  const folder = temporaryFolder(t)
+  const [from, to] = [join(folder, 'from'), join(folder, 'to')]
+  const store = await open(systemFiles, from)
+  for (const step of STEPS.slice(0, 4)) await step.run(store)
+  const first = await copyHistorian(systemFiles, from, to, { mode: 'link' }, signal)
+  assert.ok(first.linked.files > 0)
+  const [part] = readdirSync(join(to, 'parts'))
+  assert.equal(statSync(join(to, 'parts', part!)).ino, statSync(join(from, 'parts', part!)).ino)
+  const again = await copyHistorian(systemFiles, from, to, { mode: 'link' }, signal)
+  assert.deepEqual([again.linked.files, again.reused], [0, first.linked])
+  for (const step of STEPS.slice(4)) await step.run(store)
+  await copyHistorian(systemFiles, from, to, { mode: 'copy' }, signal)
+  const copy = await open(systemFiles, to)
+  assert.equal(printed(await modelOf(copy)), printed(await modelOf(store)))
+  await copy.close()
+  await store.close()
+})
+
+test('copies taken while points are written, flushed and merged each have one moment of it', async (t) => {
+  const folder = temporaryFolder(t)
+  const from = join(folder, 'from')
+  const store = await openFileStore(from, {
+    historian: 'plant',
+    owner: true,
+    limits: {
+      flush: { points: 20, records: 5, ageMs: 1 },
+      merge: { partitionBytes: 10_000, fanIn: 2, largestBytes: 1 << 20 },
+      unlinkAfterMs: 0,
+      reserveBytes: 0,
+    },
+  })
+  let written = 0
+  let isEnding = false
+  const writing = (async () => {
+    while (!isEnding) {
+      // Both tags have the same points, or the moment is none.
+      const entries = ['a', 'b'].map((tag) => ({ tag, points: point(written) }))
+      await store.write(writeBatch(entries, true), signal)
+      written++
+    }
+  })()
+  for (let i = 0; i < 20; i++) {
+    const before = written
+    const to = join(folder, `copy-${i}`)
+    await copyHistorian(systemFiles, from, to, { mode: 'link' }, signal)
+    const copy = await open(systemFiles, to)
+    const model = await modelOf(copy)
+    const count = model.get('a')?.points.size ?? 0
+    assert.equal(model.get('b')?.points.size ?? 0, count)
+    assert.ok(count >= before && count <= written + 1, `${before} <= ${count} <= ${written}`)
+    await copy.close()
+  }
+  isEnding = true
+  await writing
+  await store.close()
+})
+
+test('what is no copy of the historian is left alone, and a failed one is no historian', async (t) => {
+  const folder = temporaryFolder(t)
+  const [one, other, to] = ['one', 'other', 'to'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  await assert.rejects(copyHistorian(systemFiles, one, to, { mode: 'copy' }, signal), {
+    code: 'DATA_DIR_UNUSABLE',
+  })
+  for (const place of [one, other]) {
+    const store = await open(systemFiles, place)
+    for (const step of STEPS.slice(0, 4)) await step.run(store)
+    await store.close()
+  }
+  const files = new FailingFiles(systemFiles, (call, path) =>
+    call === 'sync' && path.startsWith(to) ? { code: 'EIO' } : null,
+  )
+  await assert.rejects(copyHistorian(files, one, to, { mode: 'copy' }, signal), { code: 'EIO' })
+  await assert.rejects(openFileStore(to, { historian: 'plant', owner: false }), { code: 'DATA_DIR_UNUSABLE' })
+  await copyHistorian(systemFiles, one, to, { mode: 'copy' }, signal)
+  await assert.rejects(copyHistorian(systemFiles, other, to, { mode: 'copy' }, signal), {
+    code: 'DATA_DIR_UNUSABLE',
+  })
+  const aborted = AbortSignal.abort(new Error('enough'))
+  await assert.rejects(copyHistorian(systemFiles, one, to, { mode: 'copy' }, aborted), /enough/)
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { modelOf, open, printed, STEPS, signal } from '../../../test/durability/workload.ts'
+import { historianDirectory, openDataDirectory } from '../directory/data-directory.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { backupDataDirectory } from './backup.ts'
+import { checkDataDirectory } from './check-data-directory.ts'
+
+test('a historian on files is checked and backed up with its data directory, beside its owner', async (t) => {
+  const folder = temporaryFolder(t)
+  const [data, copy] = [join(folder, 'data'), join(folder, 'copy')]
+  const directory = await openDataDirectory(data, { owner: true })
+  const place = historianDirectory(data, 'plant')
+  const store = await open(systemFiles, place)
+  for (const step of STEPS) await step.run(store)
+  const model = await modelOf(store)
+  const checked = await checkDataDirectory(data, signal)
+  assert.equal(checked.isSound, true)
+  assert.deepEqual(
+    checked.historians.map(({ historian, check }) => [historian, check?.tags]),
+    [['plant', model.size]],
+  )
+  const elsewhere = [{ name: 'far', folder: join(folder, 'far') }]
+  const far = await open(systemFiles, elsewhere[0]!.folder)
+  await STEPS[0]!.run(far)
+  await backupDataDirectory(data, copy, signal, { mode: 'copy', since: null, elsewhere })
+  await far.close()
+  await store.close()
+  await directory.close()
+
+  const restored = await open(systemFiles, historianDirectory(copy, 'plant'))
+  assert.equal(printed(await modelOf(restored)), printed(model))
+  await restored.close()
+  const [part] = systemFiles.list(join(place, 'parts'))
+  truncateSync(join(place, 'parts', part!), 100)
+  const broken = await checkDataDirectory(data, signal)
+  assert.equal(broken.isSound, false)
+  assert.match(broken.historians[0]!.check!.problems[0]!, /part /)
+  rmSync(join(place, 'wal'), { recursive: true })
+  assert.equal((await checkDataDirectory(data, signal)).isSound, false)
+})

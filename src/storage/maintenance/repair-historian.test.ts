@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { type Model, modelOf, open, printed, STEPS, signal } from '../../../test/durability/workload.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
+import { openFileStore } from '../engine/open-file-store.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { repairHistorian } from './repair-historian.ts'
+
+/** Lives through so many steps, and closes. */
+async function lived(folder: string, steps: number): Promise<Model> {
+  const store = await open(systemFiles, folder)
+  for (const step of STEPS.slice(0, steps)) await step.run(store)
+  const model = await modelOf(store)
+  await store.close()
+  return model
+}
+
+test('a manifest that is gone, or cannot be read, is made anew, and all is there', async (t) => {
+  const base = temporaryFolder(t)
+  for (let steps = 1; steps <= STEPS.length; steps++) {
+    const folder = join(base, String(steps))
+    const model = await lived(folder, steps)
+    if (steps % 2 === 0) rmSync(join(folder, 'manifest'), { recursive: true })
+    else truncateSync(join(folder, 'manifest', readdirSync(join(folder, 'manifest')).at(-1)!), 50)
+    await assert.rejects(open(systemFiles, folder))
+    const report = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
+    assert.deepEqual([report.isSound, report.lost], [false, []], `after ${steps} steps`)
+    const store = await open(systemFiles, folder)
+    assert.equal(printed(await modelOf(store)), printed(model), `after ${steps} steps`)
+    assert.deepEqual((await store.check(signal)).problems, [])
+    await store.fold()
+    assert.equal(printed(await modelOf(store)), printed(model))
+    await store.close()
+  }
+})
+
+test('a part that cannot be read is set aside and said to be lost; the others count', async (t) => {
+  const folder = temporaryFolder(t)
+  await lived(folder, STEPS.length)
+  const [part] = readdirSync(join(folder, 'parts'))
+  truncateSync(join(folder, 'parts', part!), 30)
+  rmSync(join(folder, 'manifest'), { recursive: true })
+  const report = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
+  assert.deepEqual(report.aside, [part])
+  assert.match(report.lost[0]!, new RegExp(part!))
+  assert.deepEqual(readdirSync(join(folder, 'damaged')), [part])
+  const store = await open(systemFiles, folder)
+  assert.equal((await modelOf(store)).get('d')!.points.size, 5, 'what the log has')
+  await store.close()
+})
+
+for (const isManifestThere of [true, false]) {
+  test(`of a part that is damaged in one place all else is kept, ${isManifestThere ? 'with' : 'without'} a manifest`, async (t) => {
+    const folder = temporaryFolder(t)
+    const store = await open(systemFiles, folder)
+    const entries = ['a', 'b', 'c'].map((tag, k) => {
+      const points = makeColumns(3_000)
+      for (let i = 0; i < 3_000; i++) {
+        points.times[i] = i
+        points.values[i] = Math.sqrt(i + k)
+      }
+      return { tag, points }
+    })
+    await store.write(writeBatch(entries, true), signal)
+    await store.fold()
+    // The log has some, too.
+    const last = makeColumns(1)
+    last.times[0] = 5_000
+    await store.write(writeBatch([{ tag: 'c', points: last }], true), signal)
+    const before = await modelOf(store)
+    await store.close()
+    const path = join(folder, 'parts', readdirSync(join(folder, 'parts'))[0]!)
+    const bytes = readFileSync(path)
+    bytes[100]! ^= 1
+    writeFileSync(path, bytes)
+    if (!isManifestThere) rmSync(join(folder, 'manifest'), { recursive: true })
+    const report = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
+    assert.equal(report.aside.length, 1)
+    assert.ok(report.lost.length > 0)
+    // Also beside: what the last owner published says nothing any more.
+    const beside = await openFileStore(folder, { historian: 'plant', owner: false })
+    assert.equal((await modelOf(beside)).size, 3)
+    await beside.close()
+    const again = await open(systemFiles, folder)
+    const after = await modelOf(again)
+    assert.deepEqual((await again.check(signal)).problems, [])
+    assert.equal(after.size, 3)
+    const whole = [...after].filter(([tag, { points }]) => points.size === before.get(tag)!.points.size)
+    assert.ok(whole.length >= 2, 'two of the tags have all of their points')
+    for (const [tag, { points }] of after) {
+      for (const [time, value] of points) assert.equal(value, before.get(tag)!.points.get(time))
+    }
+    assert.ok(after.get('c')!.points.has(5_000), 'what the log has')
+    await again.fold()
+    await again.close()
+    assert.equal((await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)).isSound, true)
+  })
+}
+
+test('a historian that is sound is left alone', async (t) => {
+  const folder = temporaryFolder(t)
+  await lived(folder, 3)
+  assert.equal((await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)).isSound, true)
+})

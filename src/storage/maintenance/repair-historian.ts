@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { openCatalogStore } from '../catalog/file-catalog-store.ts'
+import type { CatalogRef, CatalogStore } from '../catalog/tag-catalog.ts'
+import { Damage } from '../damage.ts'
+import { type Folders, foldersOf } from '../engine/folders.ts'
+import { checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
+import type { Files } from '../files/files.ts'
+import { listManifests, ManifestWriter, manifestName, readManifest } from '../manifest/manifest-file.ts'
+import type { AcceptedSegment, Version } from '../manifest/version.ts'
+import { claimOwnership } from '../ownership/claim.ts'
+import { type Ownership, tokenText } from '../ownership/ownership.ts'
+import { openPartStore } from '../parts/file-part-store.ts'
+import type { PartInfo } from '../parts/part.ts'
+import type { PartStore } from '../parts/part-store.ts'
+import { salvagePart } from '../parts/salvage.ts'
+import { readAll } from '../wal/read-log.ts'
+import { scanSegment, WHOLE_SEGMENT } from '../wal/scan.ts'
+import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
+import { momentOf } from './moment.ts'
+
+/** What a repair found. */
+export interface RepairReport {
+  /** Whether the manifest and all parts can be read: then nothing was done. */
+  readonly isSound: boolean
+  readonly parts: number
+  /** Files that were moved to the folder `damaged`. */
+  readonly aside: readonly string[]
+  /** What is lost, or may be, one sentence each. */
+  readonly lost: readonly string[]
+}
+
+/** What is repaired. */
+export interface RepairedOne {
+  readonly historian: string
+  /** What is known of it outside of its folder; `null` for nothing. */
+  readonly before?: HistorianBefore | null
+}
+
+interface FoundPart {
+  readonly info: PartInfo
+  readonly replaces: readonly string[]
+}
+
+/** Files that cannot be read are moved here. */
+const ASIDE = 'damaged'
+
+/**
+ * Keeps what is intact of damaged parts, in parts of their own, and sets the damaged ones aside. For a historian whose
+ * manifest is missing or cannot be read it makes a new one, from what the files say of themselves.
+ * Parts whose footer cannot be read, and segments without a header, are set aside; all others count. Points that were
+ * removed by a merge whose inputs are still there may come twice, which changes nothing. Tags are those of the newest
+ * catalog that can be read, and of the log behind it.
+ *
+ * Throws DATA_DIR_UNUSABLE when another historian is in the folder, AlreadyOwned when a process owns the historian, and
+ * the system's errors; what was set aside stays so then, and it can be tried again.
+ */
+export async function repairHistorian(
+  files: Files,
+  folder: string,
+  { historian, before = null }: RepairedOne,
+  signal: AbortSignal,
+): Promise<RepairReport> {
+  const folders = foldersOf(folder)
+  for (const one of Object.values(folders)) files.makeFolder(one)
+  const ownership = claimOwnership(files, folder)
+  try {
+    const aside: string[] = []
+    const lost: string[] = []
+    if (isSound(files, folders, before))
+      return await repairParts(files, folders, ownership, aside, lost, signal)
+    const found = findParts(files, folders, aside, lost)
+    signal.throwIfAborted()
+    const chosen = chooseParts(found)
+    const namePrefix = `${tokenText(ownership.token)}-`
+    const { parts, damaged, lost: lostOfParts } = await keepIntact(files, folders, chosen, namePrefix, signal)
+    lost.push(...lostOfParts)
+    for (const name of damaged) setAside(files, folders, folders.parts, name, aside)
+    const { catalog, flushedBefore } = await findCatalog(files, folders, aside, lost)
+    const flushed = parts.reduce((last, { lastSequence }) => Math.max(last, lastSequence), 0)
+    const segments = findSegments(files, folders, flushed, aside, lost)
+    if (segments.first > flushed + 1 && flushedBefore) {
+      lost.push(`what records ${flushed + 1} to ${segments.first - 1} of the log said of points, if anything`)
+    }
+    const version: Version = {
+      number: 1,
+      token: ownership.token,
+      historian,
+      id: randomBytes(16).toString('hex'),
+      parts,
+      catalog,
+      flushedSequence: Math.max(flushed, segments.first - 1),
+      flushedGeneration: 0,
+      accepted: segments.accepted,
+      kept: [],
+      ...(before?.id == null ? {} : { follows: before.id }),
+      retention: null,
+    }
+    for (const place of listManifests(files, folders.manifest)) {
+      setAside(files, folders, folders.manifest, manifestName(place), aside)
+    }
+    ownership.check()
+    const manifest = new ManifestWriter(files, folders.manifest, version)
+    await manifest.begin()
+    manifest.close()
+    return { isSound: false, parts: parts.length, aside, lost }
+  } finally {
+    ownership.release()
+  }
+}
+
+/** As `repairHistorian`, where the manifest is sound. The log must be, too: Damage. */
+async function repairParts(
+  files: Files,
+  folders: Folders,
+  ownership: Ownership,
+  aside: string[],
+  lost: string[],
+  signal: AbortSignal,
+): Promise<RepairReport> {
+  const before = momentOf(files, folders)
+  const { token } = ownership
+  const kept = await keepIntact(files, folders, before.parts, `${tokenText(token)}-`, signal)
+  if (kept.damaged.length === 0) return { isSound: true, parts: before.parts.length, aside, lost }
+  lost.push(...kept.lost)
+  ownership.check()
+  const version = { ...before, number: before.number + 1, token, parts: kept.parts }
+  const manifest = new ManifestWriter(files, folders.manifest, version)
+  await manifest.begin()
+  manifest.close()
+  // Only now: until then the manifest names them.
+  for (const name of kept.damaged) setAside(files, folders, folders.parts, name, aside)
+  return { isSound: false, parts: kept.parts.length, aside, lost }
+}
+
+function isSound(files: Files, folders: Folders, before: HistorianBefore | null): boolean {
+  const place = listManifests(files, folders.manifest).at(-1)
+  if (place === undefined) return false
+  try {
+    checkIsSame(files, folders, readManifest(files, folders.manifest, place).version, before)
+    return true
+  } catch (error) {
+    if (error instanceof Damage) return false
+    throw error
+  }
+}
+
+function findParts(files: Files, folders: Folders, aside: string[], lost: string[]): FoundPart[] {
+  const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
+  const found: FoundPart[] = []
+  for (const name of files.list(folders.parts)) {
+    if (!name.endsWith('.part')) continue
+    try {
+      const { info, origin } = store.inspect(name)
+      found.push({ info, replaces: origin.replaces })
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error
+      lost.push(`the points of part ${name}: ${error.message}`)
+      setAside(files, folders, folders.parts, name, aside)
+    }
+  }
+  return found
+}
+
+/**
+ * A part that a merge made counts when one of those that it replaced is gone: these are removed after the manifest
+ * named it. While all of them are there it may be one of several that were not finished.
+ */
+function chooseParts(found: readonly FoundPart[]): PartInfo[] {
+  const there = new Map(found.map((part) => [part.info.name, part]))
+  for (const { info, replaces } of found) {
+    if (replaces.length === 0) continue
+    if (replaces.every((name) => there.has(name))) there.delete(info.name)
+    else for (const name of replaces) there.delete(name)
+  }
+  return [...there.values()]
+    .map(({ info }) => info)
+    .sort((a, b) => a.lastSequence - b.lastSequence || a.firstTime - b.firstTime)
+}
+
+/** Verifies parts, and writes what is intact of a damaged one to a new one, which counts in its place. */
+async function keepIntact(
+  files: Files,
+  folders: Folders,
+  chosen: readonly PartInfo[],
+  namePrefix: string,
+  signal: AbortSignal,
+): Promise<{
+  readonly parts: readonly PartInfo[]
+  readonly damaged: readonly string[]
+  readonly lost: readonly string[]
+}> {
+  const damaged: string[] = []
+  const lost: string[] = []
+  const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
+  const kept: PartInfo[] = []
+  let number = 0
+  for (const info of chosen) {
+    const problems = await problemsOf(store, info, signal)
+    if (problems.length === 0) {
+      kept.push(info)
+      continue
+    }
+    const newName = `${namePrefix}${tokenText(++number)}.part`
+    const salvage = await salvagePart(files, folders.parts, { name: info.name, newName, known: info }, signal)
+    lost.push(...salvage.lost.map((what) => `part ${info.name}: ${what}`))
+    if (salvage.info !== null) kept.push(salvage.info)
+    damaged.push(info.name)
+  }
+  return { parts: kept, damaged, lost }
+}
+
+async function problemsOf(store: PartStore, info: PartInfo, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    const part = store.open(info)
+    try {
+      return (await part.check(signal)).problems
+    } finally {
+      part.close()
+    }
+  } catch (error) {
+    if (error instanceof Damage) return [error.message]
+    throw error
+  }
+}
+
+async function findCatalog(
+  files: Files,
+  folders: Folders,
+  aside: string[],
+  lost: string[],
+): Promise<{ readonly catalog: CatalogRef | null; readonly flushedBefore: boolean }> {
+  const store = openCatalogStore(files, folders.catalog, '')
+  const names = files.list(folders.catalog).filter((name) => name.endsWith('.tags'))
+  for (const name of names.toReversed()) {
+    const bytes = await readableBytes(files, folders, store, name)
+    if (bytes !== null) return { catalog: { name, bytes }, flushedBefore: true }
+    lost.push(`tags of the catalog ${name}`)
+    setAside(files, folders, folders.catalog, name, aside)
+  }
+  return { catalog: null, flushedBefore: false }
+}
+
+/** All of a file that can be loaded; what a kill left of an append behind it is cut by trying less. */
+async function readableBytes(
+  files: Files,
+  folders: Folders,
+  store: CatalogStore,
+  name: string,
+): Promise<number | null> {
+  const file = files.open(join(folders.catalog, name))
+  const size = file.size()
+  file.close()
+  try {
+    await store.load({ name, bytes: size })
+    return size
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error
+    return null
+  }
+}
+
+/** Segments with records that are not in parts, in order; `first` is the number of the first record. */
+function findSegments(
+  files: Files,
+  folders: Folders,
+  flushed: number,
+  aside: string[],
+  lost: string[],
+): { readonly accepted: readonly AcceptedSegment[]; readonly first: number } {
+  const accepted: AcceptedSegment[] = []
+  let first = Number.POSITIVE_INFINITY
+  for (const name of files.list(folders.wal)) {
+    if (parseSegmentName(name) === null) continue
+    try {
+      const bytes = readAll(files, folders.wal, name)
+      const header = decodeSegmentHeader(bytes)
+      let last = 0
+      const end = scanSegment(bytes, header, WHOLE_SEGMENT, {
+        take({ sequence }) {
+          last = sequence
+        },
+        damaged(damage) {
+          lost.push(`${damage.message} (${name})`)
+        },
+      })
+      if (end === SEGMENT_HEADER_BYTES || last <= flushed) continue
+      accepted.push({ name, bytes: end })
+      first = Math.min(first, Math.max(header.firstSequence, flushed + 1))
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error
+      lost.push(`the records of segment ${name}: ${error.message}`)
+      setAside(files, folders, folders.wal, name, aside)
+    }
+  }
+  return { accepted, first: first === Number.POSITIVE_INFINITY ? flushed + 1 : first }
+}
+
+function setAside(files: Files, folders: Folders, folder: string, name: string, aside: string[]): void {
+  const target = join(folders.root, ASIDE)
+  files.makeFolder(target)
+  files.rename(join(folder, name), join(target, name))
+  files.syncFolder(target)
+  files.syncFolder(folder)
+  aside.push(name)
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { concatColumns, makeColumns, type PointColumns } from '../../series/columns.ts'
+import type { Tombstone } from '../parts/part.ts'
+import type { WalRecord } from '../wal/wal-record.ts'
+import { Memtable } from './memtable.ts'
+
+type Point = readonly [time: number, value: number, status: number]
+type Command =
+  | {
+      readonly kind: 'add'
+      readonly tags: readonly { readonly tag: number; readonly points: readonly Point[] }[]
+    }
+  | { readonly kind: 'remove'; readonly tag: number; readonly from: number; readonly length: number }
+  | { readonly kind: 'seal' | 'drop' | 'hold' }
+
+const tag = fc.constantFrom(1, 2, 3, 2_000)
+const point = fc.tuple(
+  fc.integer({ min: 0, max: 200 }),
+  fc.integer({ min: 0, max: 9 }),
+  fc.constantFrom(0, 0, 1),
+)
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('add' as const),
+      tags: fc.array(fc.record({ tag, points: fc.array(point, { maxLength: 30 }) }), { maxLength: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('remove' as const),
+      tag,
+      from: fc.integer({ min: 0, max: 200 }),
+      length: fc.integer({ min: 1, max: 100 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constantFrom('seal' as const, 'drop' as const, 'hold' as const) }),
+  },
+)
+
+function columnsOf(points: readonly Point[]): PointColumns {
+  const columns = makeColumns(points.length)
+  points.forEach(([time, value, status], i) => {
+    columns.times[i] = time
+    columns.values[i] = value
+    columns.statuses[i] = status
+  })
+  return columns
+}
+
+function recordOf(sequence: number, one: Command): WalRecord {
+  if (one.kind === 'remove') {
+    const removed = [{ tag: one.tag, from: one.from, to: one.from + one.length }]
+    return { sequence, catalog: null, removed, points: null }
+  }
+  const tags = one.kind === 'add' ? one.tags : []
+  const offsets = new Uint32Array(tags.length + 1)
+  tags.forEach(({ points }, i) => {
+    offsets[i + 1] = offsets[i]! + points.length
+  })
+  return {
+    sequence,
+    catalog: null,
+    removed: [],
+    points: {
+      tags: Uint32Array.from(tags, (each) => each.tag),
+      offsets,
+      points: concatColumns(tags.map(({ points }) => columnsOf(points))),
+    },
+  }
+}
+
+const toPoints = (columns: PointColumns | null): Point[] =>
+  columns === null
+    ? []
+    : Array.from(columns.times, (time, i) => [time, columns.values[i]!, columns.statuses[i]!])
+
+test('a memtable has what its records say, of both generations, and what was given out stays as it is', () => {
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+      const memtable = new Memtable(1)
+      /** By tag and time: the point, and whether it is sealed. */
+      const model = new Map<number, Map<number, readonly [Point, number]>>()
+      let generation = 0
+      let sealed = -1
+      const held: { readonly columns: PointColumns; readonly points: readonly Point[] }[] = []
+      const expected = (of: number): Point[] =>
+        [...(model.get(of)?.values() ?? [])].map(([one]) => one).sort((a, b) => a[0] - b[0])
+      let sequence = 0
+      for (const one of commands) {
+        if (one.kind === 'seal') {
+          if (memtable.sealed !== null) continue
+          memtable.seal()
+          sealed = generation++
+        } else if (one.kind === 'drop') {
+          if (memtable.sealed === null) continue
+          memtable.dropSealed()
+          for (const points of model.values()) {
+            for (const [time, [, of]] of points) if (of === sealed) points.delete(time)
+          }
+        } else if (one.kind === 'hold') {
+          for (const of of model.keys()) {
+            const columns = memtable.columns(of)
+            if (columns !== null) held.push({ columns, points: toPoints(columns) })
+          }
+        } else {
+          memtable.apply(recordOf(++sequence, one), 0)
+          if (one.kind === 'remove') {
+            const points = model.get(one.tag)
+            for (const time of points?.keys() ?? []) {
+              if (time >= one.from && time < one.from + one.length) points!.delete(time)
+            }
+            assert.deepEqual(memtable.tombstones(one.tag).at(-1), {
+              tag: one.tag,
+              from: one.from,
+              to: one.from + one.length,
+              sequence,
+            } satisfies Tombstone)
+          } else if (one.kind === 'add') {
+            for (const { tag: of, points } of one.tags) {
+              const known = model.get(of) ?? new Map()
+              model.set(of, known)
+              for (const each of points) known.set(each[0], [each, generation])
+            }
+          }
+        }
+        for (const of of model.keys()) {
+          const found = toPoints(memtable.columns(of))
+          // What is dropped may have been replaced in the active generation, which the model does not keep apart.
+          assert.deepEqual(found, expected(of), `tag ${of} after ${one.kind}`)
+        }
+      }
+      for (const { columns, points } of held) assert.deepEqual(toPoints(columns), points)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('the newest point is known once it was asked about, and forgotten when points are taken away', () => {
+  const memtable = new Memtable(1)
+  const add = (time: number, value: number) =>
+    memtable.apply(
+      recordOf(memtable.nextSequence, { kind: 'add', tags: [{ tag: 5, points: [[time, value, 0]] }] }),
+      0,
+    )
+  add(10, 1)
+  assert.equal(memtable.newest.has(5), false)
+  memtable.newest.remember(5, 10, 1, 0)
+  add(9, 7)
+  assert.equal(memtable.newest.time(5), 10)
+  add(11, 2)
+  assert.equal(memtable.newest.time(5), 11)
+  memtable.apply(recordOf(memtable.nextSequence, { kind: 'remove', tag: 5, from: 0, length: 5 }), 0)
+  assert.equal(memtable.newest.has(5), false)
+})

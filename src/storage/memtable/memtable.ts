@@ -1,0 +1,184 @@
+import type { PointColumns } from '../../series/columns.ts'
+import { mergePoints } from '../blocks/sort-points.ts'
+import type { Tombstone } from '../parts/part.ts'
+import type { WalRecord } from '../wal/wal-record.ts'
+import { NewestPoints } from './newest-points.ts'
+import { SlabPool } from './point-log.ts'
+import { PointMemory } from './point-memory.ts'
+import { PointTable } from './point-table.ts'
+
+/** What a generation is besides its points. */
+export interface Generation {
+  /** Numbers of its records; `first` is above `last` as long as it has none. */
+  readonly first: number
+  readonly last: number
+  /** Changes of the catalog, in order. */
+  readonly catalog: readonly Uint8Array[]
+  readonly tombstones: readonly Tombstone[]
+}
+
+class OpenGeneration implements Generation {
+  readonly first: number
+  last: number
+  readonly catalog: Uint8Array[] = []
+  readonly tombstones: Tombstone[] = []
+
+  constructor(first: number) {
+    this.first = first
+    this.last = first - 1
+  }
+}
+
+const NONE: readonly Tombstone[] = []
+
+/**
+ * What the WAL says and parts and catalog's file do not: points by tag, what they take away from parts, and the changes
+ * of the catalog. Two generations at most: one that is being flushed, and one that takes what comes.
+ */
+export class Memtable {
+  /** Of all tags that were asked about, in parts and here. */
+  readonly newest = new NewestPoints()
+  readonly #pool = new SlabPool()
+  readonly #memory = new PointMemory()
+  #activePoints = new PointTable(this.#pool, this.#memory)
+  #sealedPoints: PointTable | null = null
+  #active: OpenGeneration
+  #sealed: OpenGeneration | null = null
+  /** By tag, of both generations, in the order of their numbers. */
+  readonly #tombstones = new Map<number, Tombstone[]>()
+  #firstTime = Number.POSITIVE_INFINITY
+  #lastTime = Number.NEGATIVE_INFINITY
+  /** When the first record of the active generation came; NaN without one. */
+  #since = Number.NaN
+
+  /** @param nextSequence  number of the next record */
+  constructor(nextSequence: number) {
+    this.#active = new OpenGeneration(nextSequence)
+  }
+
+  get active(): Generation {
+    return this.#active
+  }
+
+  /** The one that is being flushed; `null` without one. */
+  get sealed(): Generation | null {
+    return this.#sealed
+  }
+
+  get nextSequence(): number {
+    return this.#active.last + 1
+  }
+
+  /** Records of the active generation. */
+  get records(): number {
+    return this.#active.last + 1 - this.#active.first
+  }
+
+  /** How long ago the first record of the active generation came, in milliseconds; 0 without one. */
+  ageMs(now: number): number {
+    return Number.isNaN(this.#since) ? 0 : now - this.#since
+  }
+
+  /** Points of the active generation, those replaced since among them. */
+  get points(): number {
+    return this.#activePoints.points
+  }
+
+  /** Points of both generations, those replaced since among them. */
+  get allPoints(): number {
+    return this.#activePoints.points + (this.#sealedPoints?.points ?? 0)
+  }
+
+  /**
+   * All points of a tag, in time order, one per time; `null` without any. Not to be changed; stays as it is when more
+   * arrive.
+   */
+  columns(tag: number): PointColumns | null {
+    const over = this.#activePoints.columns(tag)
+    const base = this.#sealedPoints?.columns(tag) ?? null
+    return base === null || over === null ? (over ?? base) : mergePoints(base, over)
+  }
+
+  /** Ids of the tags with points of the sealed generation, ascending. */
+  *sealedTags(): Generator<number> {
+    if (this.#sealedPoints !== null) yield* this.#sealedPoints.tags()
+  }
+
+  /** The points of a tag of the sealed generation, as they are now. */
+  sealedColumns(tag: number): PointColumns | null {
+    return this.#sealedPoints!.columns(tag)
+  }
+
+  /** Ids of all tags with points. */
+  tags(): Set<number> {
+    return new Set([...this.sealedTags(), ...this.#activePoints.tags()])
+  }
+
+  /** What covers points of a tag in parts. */
+  tombstones(tag: number): readonly Tombstone[] {
+    return this.#tombstones.get(tag) ?? NONE
+  }
+
+  /**
+   * Takes the next record; its changes of the catalog are somebody else's to apply. @param now  of a clock that is
+   * never put back, in ms
+   */
+  apply({ sequence, catalog, removed, points }: WalRecord, now: number): void {
+    const active = this.#active
+    if (active.last < active.first) this.#since = now
+    active.last = sequence
+    if (catalog !== null) active.catalog.push(catalog)
+    for (const { tag, from, to } of removed) {
+      this.#sealedPoints?.remove(tag, from, to)
+      this.#activePoints.remove(tag, from, to)
+      this.newest.forget(tag)
+      const tombstone = { tag, from, to, sequence }
+      active.tombstones.push(tombstone)
+      const known = this.#tombstones.get(tag)
+      if (known === undefined) this.#tombstones.set(tag, [tombstone])
+      else known.push(tombstone)
+    }
+    if (points === null) return
+    this.#activePoints.add(points)
+    this.newest.add(points)
+    // In variables: a double that is put into a field is an object of its own, here one for each point.
+    const { times } = points.points
+    let first = this.#firstTime
+    let last = this.#lastTime
+    for (let i = 0; i < times.length; i++) {
+      const time = times[i]!
+      if (time < first) first = time
+      if (time > last) last = time
+    }
+    this.#firstTime = first
+    this.#lastTime = last
+  }
+
+  /** Times of the oldest and the newest point that ever came; Infinity and -Infinity without any. */
+  get timeRange(): { readonly first: number; readonly last: number } {
+    return { first: this.#firstTime, last: this.#lastTime }
+  }
+
+  /** Begins a new generation; the one before is to be flushed. Only when none is. */
+  seal(): void {
+    if (this.#sealed !== null) throw new Error('a generation is being flushed')
+    this.#sealedPoints = this.#activePoints
+    this.#activePoints = new PointTable(this.#pool, this.#memory)
+    this.#sealed = this.#active
+    this.#active = new OpenGeneration(this.#active.last + 1)
+    this.#since = Number.NaN
+  }
+
+  /** What was sealed stands in parts and in the catalog's file. */
+  dropSealed(): void {
+    this.#sealedPoints!.release()
+    this.#sealedPoints = null
+    const { tombstones, last } = this.#sealed!
+    this.#sealed = null
+    for (const { tag } of tombstones) {
+      const left = this.#tombstones.get(tag)?.filter(({ sequence }) => sequence > last) ?? []
+      if (left.length === 0) this.#tombstones.delete(tag)
+      else this.#tombstones.set(tag, left)
+    }
+  }
+}

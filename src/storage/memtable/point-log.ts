@@ -1,0 +1,93 @@
+import { makeColumns, type PointColumns } from '../../series/columns.ts'
+
+/** Points of a slab. */
+const SLAB_POINTS = 65_536
+const SLAB_BITS = 16
+/** Slabs that are kept for later: those of a generation. */
+const KEPT_SLABS = 24
+
+interface Slab {
+  readonly times: Float64Array
+  readonly values: Float64Array
+  readonly statuses: Uint8Array
+  /** Place of the point of the same tag that came before; NO_PLACE for the first. */
+  readonly previous: Int32Array
+}
+
+export const NO_PLACE = -1
+
+/** Slabs that generations use one after the other. */
+export class SlabPool {
+  readonly #kept: Slab[] = []
+
+  take(): Slab {
+    return (
+      this.#kept.pop() ?? {
+        times: new Float64Array(SLAB_POINTS),
+        values: new Float64Array(SLAB_POINTS),
+        statuses: new Uint8Array(SLAB_POINTS),
+        previous: new Int32Array(SLAB_POINTS),
+      }
+    )
+  }
+
+  giveBack(slabs: readonly Slab[]): void {
+    for (const slab of slabs) if (this.#kept.length < KEPT_SLABS) this.#kept.push(slab)
+  }
+}
+
+/**
+ * Points of many tags in the order in which they came, each with the place of the one before it of the same tag: 21
+ * bytes a point, however few a tag has. Those of one tag are found from the last one backwards, so that a tag should
+ * not have many here.
+ */
+export class PointLog {
+  readonly #pool: SlabPool
+  #slabs: Slab[] = []
+  #length = 0
+
+  constructor(pool: SlabPool) {
+    this.#pool = pool
+  }
+
+  /**
+   * Adds points with index from start to end of one tag behind the one at `previous`; gives the place of the last one.
+   */
+  add({ times, values, statuses }: PointColumns, start: number, end: number, previous: number): number {
+    let last = previous
+    for (let i = start; i < end; i++) {
+      const place = this.#length++
+      const at = place & (SLAB_POINTS - 1)
+      if (at === 0) this.#slabs.push(this.#pool.take())
+      const slab = this.#slabs[place >>> SLAB_BITS]!
+      slab.times[at] = times[i]!
+      slab.values[at] = values[i]!
+      slab.statuses[at] = statuses[i]!
+      slab.previous[at] = last
+      last = place
+    }
+    return last
+  }
+
+  /** The points of a tag, as they came. @param last  place of the last one. @param count  how many they are */
+  collect(last: number, count: number): PointColumns {
+    const points = makeColumns(count)
+    let place = last
+    for (let i = count - 1; i >= 0; i--) {
+      const slab = this.#slabs[place >>> SLAB_BITS]!
+      const at = place & (SLAB_POINTS - 1)
+      points.times[i] = slab.times[at]!
+      points.values[i] = slab.values[at]!
+      points.statuses[i] = slab.statuses[at]!
+      place = slab.previous[at]!
+    }
+    return points
+  }
+
+  /** Gives the memory back; nothing is asked of this any more. */
+  release(): void {
+    this.#pool.giveBack(this.#slabs)
+    this.#slabs = []
+    this.#length = 0
+  }
+}

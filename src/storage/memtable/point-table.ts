@@ -1,0 +1,104 @@
+import type { PointColumns } from '../../series/columns.ts'
+import { sortPoints } from '../blocks/sort-points.ts'
+import type { PointsOfTags } from '../wal/wal-record.ts'
+import { NO_PLACE, PointLog, type SlabPool } from './point-log.ts'
+import type { PointMemory } from './point-memory.ts'
+import { TagPoints } from './tag-points.ts'
+
+/** A tag with more points than this has them in memory of its own. */
+const MOST_IN_LOG = 48
+/** Count of a tag whose points are in memory of its own. */
+const IN_OWN = 255
+
+/** The points of one generation by tag: some 5 bytes for each id, and 21 for each point of a tag that has few. */
+export class PointTable {
+  readonly #log: PointLog
+  readonly #memory: PointMemory
+  readonly #own = new Map<number, TagPoints>()
+  /** By id of the tag: place of its last point in the log, and how many it has there. */
+  #last = new Int32Array(0)
+  #counts = new Uint8Array(0)
+  /** Points that arrived, those replaced since among them. */
+  points = 0
+
+  /** @param pool, memory  shared by the generations, of which one takes what another one gives back */
+  constructor(pool: SlabPool, memory: PointMemory) {
+    this.#log = new PointLog(pool)
+    this.#memory = memory
+  }
+
+  add({ tags, offsets, points }: PointsOfTags): void {
+    for (let i = 0; i < tags.length; i++) {
+      const start = offsets[i]!
+      const end = offsets[i + 1]!
+      if (start < end) this.#addTag(tags[i]!, points, start, end)
+    }
+    this.points += points.times.length
+  }
+
+  /**
+   * The points of a tag in time order, one per time; `null` without any. Not to be changed; stays as it is when more
+   * arrive.
+   */
+  columns(tag: number): PointColumns | null {
+    const count = tag < this.#counts.length ? this.#counts[tag]! : 0
+    if (count === 0) return null
+    const columns =
+      count === IN_OWN
+        ? this.#own.get(tag)!.columns()
+        : sortPoints(this.#log.collect(this.#last[tag]!, count))
+    return columns.times.length === 0 ? null : columns
+  }
+
+  /** Takes points of [from, to) away. */
+  remove(tag: number, from: number, to: number): void {
+    if (this.columns(tag) === null) return
+    this.#ownOf(tag).remove(from, to)
+  }
+
+  /** Ids of all tags that have, or had, points here, ascending. */
+  *tags(): Generator<number> {
+    const counts = this.#counts
+    for (let tag = 0; tag < counts.length; tag++) if (counts[tag] !== 0) yield tag
+  }
+
+  /** Gives the memory back; nothing is asked of this any more. */
+  release(): void {
+    this.#log.release()
+    for (const own of this.#own.values()) own.release()
+    this.#own.clear()
+    this.#memory.cells.trim()
+    this.#memory.long.trim()
+    this.#counts = new Uint8Array(0)
+  }
+
+  #addTag(tag: number, points: PointColumns, start: number, end: number): void {
+    if (tag >= this.#counts.length) this.#grow(tag)
+    const count = this.#counts[tag]!
+    if (count !== IN_OWN && count + end - start <= MOST_IN_LOG) {
+      this.#last[tag] = this.#log.add(points, start, end, count === 0 ? NO_PLACE : this.#last[tag]!)
+      this.#counts[tag] = count + end - start
+    } else this.#ownOf(tag).add(points, start, end)
+  }
+
+  /** Moves the points of a tag to memory of their own. */
+  #ownOf(tag: number): TagPoints {
+    const count = this.#counts[tag]!
+    if (count === IN_OWN) return this.#own.get(tag)!
+    const own = new TagPoints(this.#memory)
+    if (count > 0) own.add(this.#log.collect(this.#last[tag]!, count), 0, count)
+    this.#own.set(tag, own)
+    this.#counts[tag] = IN_OWN
+    return own
+  }
+
+  #grow(tag: number): void {
+    const capacity = Math.max(1_024, Math.ceil((tag + 1) * 1.25))
+    const last = new Int32Array(capacity)
+    last.set(this.#last)
+    const counts = new Uint8Array(capacity)
+    counts.set(this.#counts)
+    this.#last = last
+    this.#counts = counts
+  }
+}

@@ -1,0 +1,221 @@
+import { lowerBound, makeColumns, type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
+import { mergePoints } from '../blocks/sort-points.ts'
+import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
+import { LatePoints } from './late-points.ts'
+import { allOk, LongPoints } from './long-points.ts'
+import type { LongMemory, PointMemory } from './point-memory.ts'
+
+/** A tag with more points has them in memory of its own: copying them whenever somebody looks would take long. */
+export const MOST_IN_CELLS = 1_024
+
+/**
+ * Points of one tag in memory, that grow as points arrive. Points that are newer than all before are added at the end;
+ * others wait and are merged when somebody looks. What was given out is never changed: it can be read on while points
+ * arrive.
+ */
+export class TagPoints {
+  #length = 0
+  #last = Number.NEGATIVE_INFINITY
+  readonly #cells: Cells
+  readonly #longMemory: LongMemory
+  #firstCell = NO_CELL
+  #lastCell = NO_CELL
+  /** Whether one of the points in cells is BAD. */
+  #hasBad = false
+  /** The points, when they are not in cells. */
+  #long: LongPoints | null = null
+  /** `null` as long as all points came in order. */
+  #late: LatePoints | null = null
+
+  constructor({ cells, long }: PointMemory) {
+    this.#cells = cells
+    this.#longMemory = long
+  }
+
+  /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
+  add(points: PointColumns, start: number, end: number): void {
+    const most = this.#length + end - start
+    if (this.#long !== null) this.#long.reserve(most)
+    else if (most > MOST_IN_CELLS) this.#lengthen(most)
+    for (let index = start; index < end; ) {
+      index = this.#addNewer(points, index, end)
+      if (index < end) index = this.#addLate(points, index, end)
+    }
+  }
+
+  /** Adds points as long as each is newer than the one before; gives the index of the first one that is not. */
+  #addNewer(points: PointColumns, start: number, end: number): number {
+    const long = this.#long
+    if (long === null) return this.#addToCells(points, start, end)
+    const stop = long.addNewer(points, start, end, this.#last)
+    if (stop > start) this.#last = points.times[stop - 1]!
+    this.#length = long.length
+    return stop
+  }
+
+  #addToCells({ times, values, statuses }: PointColumns, start: number, end: number): number {
+    let last = this.#last
+    let index = start
+    while (index < end && times[index]! > last) {
+      const at = this.#length % CELL_POINTS
+      const cell = at === 0 ? this.#addCell() : this.#lastCell
+      const { doubles, words } = this.#cells.slabOf(cell)
+      const first = firstDouble(cell)
+      const stop = Math.min(end, index + CELL_POINTS - at)
+      let place = at
+      for (; index < stop; index++, place++) {
+        const time = times[index]!
+        if (!(time > last)) break
+        doubles[first + place] = time
+        doubles[first + CELL_POINTS + place] = values[index]!
+        if (statuses[index] !== STATUS_OK) {
+          words[badWord(cell)]! |= 1 << place
+          this.#hasBad = true
+        }
+        last = time
+      }
+      this.#length += place - at
+    }
+    this.#last = last
+    return index
+  }
+
+  #addCell(): number {
+    const cell = this.#cells.take()
+    if (this.#firstCell === NO_CELL) this.#firstCell = cell
+    else this.#cells.slabOf(this.#lastCell).words[nextWord(this.#lastCell)] = cell
+    this.#lastCell = cell
+    return cell
+  }
+
+  /** Points that are not newer than the last one, from index `start` on; gives where they end. */
+  #addLate(points: PointColumns, start: number, end: number): number {
+    let stop = start + 1
+    while (stop < end && !(points.times[stop]! > this.#last)) stop++
+    this.#late ??= new LatePoints()
+    this.#late.add(points, start, stop)
+    return stop
+  }
+
+  /**
+   * The points in time order, one per time. Not to be changed; stays as it is when more arrive.
+   */
+  columns(): PointColumns {
+    this.#mergeLate()
+    return this.#long === null ? this.#fromCells() : this.#long.giveOut()
+  }
+
+  /** The same, until points arrive or are taken away, or `release`. */
+  #lend(): PointColumns {
+    this.#mergeLate()
+    return this.#inOrder()
+  }
+
+  /** Points that are late replace those that were in their place when they came. */
+  #mergeLate(): void {
+    if (this.#late !== null) this.#take(mergePoints(this.#inOrder(), this.#late.sorted()))
+  }
+
+  /** Gives its memory back, when nobody asks it for anything any more. */
+  release(): void {
+    this.#cells.giveBack(this.#firstCell)
+    this.#firstCell = NO_CELL
+    this.#lastCell = NO_CELL
+    this.#hasBad = false
+    this.#long?.release()
+    this.#long = null
+    this.#late = null
+    this.#length = 0
+    this.#last = Number.NEGATIVE_INFINITY
+  }
+
+  /** Takes points of [from, to) away. */
+  remove(from: number, to: number): void {
+    const { times, values, statuses } = this.#lend()
+    const start = lowerBound(times, from)
+    const end = lowerBound(times, to)
+    if (start === end) return
+    const kept = makeColumns(times.length - (end - start))
+    kept.times.set(times.subarray(0, start))
+    kept.times.set(times.subarray(end), start)
+    kept.values.set(values.subarray(0, start))
+    kept.values.set(values.subarray(end), start)
+    kept.statuses.set(statuses.subarray(0, start))
+    kept.statuses.set(statuses.subarray(end), start)
+    this.#take(kept)
+  }
+
+  /** Goes on with these points, copied, and nothing else. */
+  #take(points: PointColumns): void {
+    const length = points.times.length
+    if (length <= MOST_IN_CELLS) {
+      this.release()
+      this.#addToCells(points, 0, length)
+      return
+    }
+    // Before the old memory is given back: the points may lie there.
+    const long = new LongPoints(this.#longMemory, Math.ceil(length * 1.25))
+    long.set(points)
+    this.release()
+    this.#long = long
+    this.#length = length
+    this.#last = points.times[length - 1]!
+  }
+
+  /** Moves the points out of their cells, into memory for so many in all. */
+  #lengthen(capacity: number): void {
+    const points = this.#inOrder()
+    this.#cells.giveBack(this.#firstCell)
+    this.#firstCell = NO_CELL
+    this.#lastCell = NO_CELL
+    this.#length = points.times.length
+    this.#long = new LongPoints(this.#longMemory, capacity)
+    this.#long.set(points)
+  }
+
+  /** The points that came in order, lent. */
+  #inOrder(): PointColumns {
+    return this.#long === null ? this.#fromCells() : this.#long.lend()
+  }
+
+  #fromCells(): PointColumns {
+    const count = this.#length
+    const { times, values } = makePair(count)
+    let cell = this.#firstCell
+    for (let index = 0; index < count; index += CELL_POINTS) {
+      const { doubles, words } = this.#cells.slabOf(cell)
+      const from = firstDouble(cell) - index
+      const end = Math.min(count, index + CELL_POINTS)
+      for (let to = index; to < end; to++) {
+        times[to] = doubles[from + to]!
+        values[to] = doubles[from + CELL_POINTS + to]!
+      }
+      cell = words[nextWord(cell)]!
+    }
+    return {
+      times,
+      values,
+      statuses: this.#hasBad ? this.#statuses(count) : allOk(count),
+    }
+  }
+
+  #statuses(count: number): Uint8Array {
+    const statuses = new Uint8Array(count)
+    let cell = this.#firstCell
+    for (let index = 0; index < count; index += CELL_POINTS) {
+      const { words } = this.#cells.slabOf(cell)
+      const bad = words[badWord(cell)]!
+      const end = Math.min(count, index + CELL_POINTS)
+      for (let to = index; to < end; to++) {
+        if ((bad & (1 << (to - index))) !== 0) statuses[to] = STATUS_BAD
+      }
+      cell = words[nextWord(cell)]!
+    }
+    return statuses
+  }
+}
+
+function makePair(length: number): { readonly times: Float64Array; readonly values: Float64Array } {
+  const both = new Float64Array(2 * length)
+  return { times: both.subarray(0, length), values: both.subarray(length) }
+}

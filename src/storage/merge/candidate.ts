@@ -1,0 +1,201 @@
+import type { PartInfo } from '../parts/part.ts'
+import { MOST_SMALL } from '../parts/small-run.ts'
+import { cellOf, isOneMonth } from './cells.ts'
+import type { MergeLimits, MergePlan } from './merge.ts'
+
+/** About what a large run has beside its points: header of a block, its summary, and its entry in the index. */
+const RUN_BYTES = 400
+
+/** Of so many layers at most, in multiples of `fanIn`; parts of the same layer do not overlap. */
+const MOST_FAN_INS = 4
+
+/**
+ * Of all that can be merged what costs least; `null` for nothing.
+ * @param costOf  Infinity for what is not worth it
+ */
+export function cheapest(
+  parts: readonly PartInfo[],
+  limits: MergeLimits,
+  excluded: ReadonlySet<string>,
+  costOf: (candidate: Candidate) => number,
+): MergePlan | null {
+  const usable = parts.map(({ name, bytes }) => !excluded.has(name) && bytes < limits.largestBytes)
+  let best: { readonly cost: number; readonly members: readonly number[] } | null = null
+  for (let start = 0; start < parts.length; start++) {
+    if (!usable[start]) continue
+    const candidate = new Candidate(parts, usable, limits, start)
+    for (let next = start + 1; next < parts.length; next++) {
+      const step = candidate.step(next)
+      if (step === 'stop') break
+      if (step === 'left') continue
+      const cost = costOf(candidate)
+      if (cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { cost, members: candidate.members.slice() }
+    }
+  }
+  if (best === null) return null
+  return { inputs: best.members.toSorted((a, b) => a - b).map((index) => parts[index]!) }
+}
+
+/** What a candidate covers. */
+interface Extent {
+  readonly count: number
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly firstSequence: number
+  readonly lastSequence: number
+  readonly bytes: number
+  /** The cell whose parts are too large to be merged with those beside it; `null` while there is none. */
+  readonly cell: string | null
+}
+
+/** Parts from one on, in the order of their sequence numbers. What it holds can be merged. */
+export class Candidate {
+  /** Indexes. */
+  readonly members: number[] = []
+  readonly #parts: readonly PartInfo[]
+  readonly #usable: readonly boolean[]
+  readonly #limits: MergeLimits
+  #extent: Extent = {
+    count: 0,
+    firstTime: Number.POSITIVE_INFINITY,
+    lastTime: Number.NEGATIVE_INFINITY,
+    firstSequence: Number.POSITIVE_INFINITY,
+    lastSequence: Number.NEGATIVE_INFINITY,
+    bytes: 0,
+    cell: null,
+  }
+
+  constructor(parts: readonly PartInfo[], usable: readonly boolean[], limits: MergeLimits, start: number) {
+    this.#parts = parts
+    this.#usable = usable
+    this.#limits = limits
+    this.#add(start)
+  }
+
+  get bytes(): number {
+    return this.#extent.bytes
+  }
+
+  /** Bytes of each layer by its last sequence number: what came out of the same merge. */
+  layers(): ReadonlyMap<number, number> {
+    const layers = new Map<number, number>()
+    for (const index of this.members) {
+      const { lastSequence, bytes } = this.#parts[index]!
+      layers.set(lastSequence, (layers.get(lastSequence) ?? 0) + bytes)
+    }
+    return layers
+  }
+
+  /**
+   * Bytes of all layers but the largest, as far as they lie within its times; taken as spread evenly over their own.
+   */
+  overlappingBytes(): number {
+    const layers = this.layers()
+    let largest = -1
+    for (const [layer, bytes] of layers) if (bytes > (layers.get(largest) ?? 0)) largest = layer
+    const members = this.members.map((index) => this.#parts[index]!).filter(({ points }) => points > 0)
+    const base = members.filter(({ lastSequence }) => lastSequence === largest)
+    let sum = 0
+    for (const { lastSequence, firstTime, lastTime, bytes } of members) {
+      if (lastSequence === largest) continue
+      let common = 0
+      for (const other of base) {
+        common += Math.max(0, Math.min(lastTime, other.lastTime) - Math.max(firstTime, other.firstTime) + 1)
+      }
+      sum += (bytes * common) / (lastTime - firstTime + 1)
+    }
+    return sum
+  }
+
+  /** Whether merging makes one part, whatever its tags. */
+  get isOneOutput(): boolean {
+    const { bytes, firstTime, lastTime } = this.#extent
+    return bytes <= this.#limits.partitionBytes || isOneMonth(firstTime, lastTime)
+  }
+
+  /**
+   * About the bytes around the points of large runs in all parts but the one that has most of them: merged, they are
+   * there once. Small runs have next to none.
+   */
+  runBytes(): number {
+    let sum = 0
+    let most = 0
+    for (const index of this.members) {
+      const { tags, points } = this.#parts[index]!
+      const runs = points > MOST_SMALL * tags ? tags : 0
+      sum += runs
+      most = Math.max(most, runs)
+    }
+    return RUN_BYTES * (sum - most)
+  }
+
+  /** Takes the next part in order, leaves it out, or finds that nothing after it may be taken. */
+  step(index: number): 'taken' | 'left' | 'stop' {
+    if (this.members.includes(index)) return 'left'
+    if (this.layers().size >= MOST_FAN_INS * this.#limits.fanIn) return 'stop'
+    const part = this.#parts[index]!
+    const overlaps = this.#overlaps(part)
+    if (this.#usable[index] && (overlaps || this.#belongs(part)) && this.#take(index)) return 'taken'
+    return overlaps ? 'stop' : 'left'
+  }
+
+  /** Takes a part and all that then lies between; takes nothing where that cannot be. */
+  #take(index: number): boolean {
+    const before = this.#extent
+    for (let next = index; next >= 0; next = this.#between()) {
+      if (this.#usable[next] && this.#add(next)) continue
+      this.#extent = before
+      this.members.length = before.count
+      return false
+    }
+    return true
+  }
+
+  #add(index: number): boolean {
+    const part = this.#parts[index]!
+    const { count, firstTime, lastTime, firstSequence, lastSequence, bytes, cell } = this.#extent
+    this.members.push(index)
+    this.#extent = {
+      count: count + 1,
+      // Infinite times of a part without points change nothing.
+      firstTime: Math.min(firstTime, part.firstTime),
+      lastTime: Math.max(lastTime, part.lastTime),
+      firstSequence: Math.min(firstSequence, part.firstSequence),
+      lastSequence: Math.max(lastSequence, part.lastSequence),
+      bytes: bytes + part.bytes,
+      cell: cell ?? this.#confinedTo(part),
+    }
+    return this.#extent.bytes <= this.#limits.largestBytes
+  }
+
+  /** A part that overlaps the members' times and has numbers among theirs; -1 without one. */
+  #between(): number {
+    const { firstSequence, lastSequence } = this.#extent
+    return this.#parts.findIndex(
+      (part, index) =>
+        part.lastSequence >= firstSequence &&
+        part.firstSequence <= lastSequence &&
+        this.#overlaps(part) &&
+        !this.members.includes(index),
+    )
+  }
+
+  #overlaps({ points, firstTime, lastTime }: PartInfo): boolean {
+    return points > 0 && firstTime <= this.#extent.lastTime && lastTime >= this.#extent.firstTime
+  }
+
+  /** Whether a part that overlaps nothing of this would stay together with it. */
+  #belongs(part: PartInfo): boolean {
+    const { firstTime, lastTime, cell: own } = this.#extent
+    const hasPoints = part.points > 0 && firstTime <= lastTime
+    const cell = this.#confinedTo(part)
+    if (!hasPoints || (cell === null && own === null)) return true
+    const both = cellOf(Math.min(part.firstTime, firstTime), Math.max(part.lastTime, lastTime))
+    return (cell ?? both) === both && (own ?? both) === both
+  }
+
+  /** The cell that a part fills: that of all its points, when there is enough of them to be cut out. */
+  #confinedTo({ points, bytes, firstTime, lastTime }: PartInfo): string | null {
+    return points === 0 || bytes <= this.#limits.partitionBytes ? null : cellOf(firstTime, lastTime)
+  }
+}

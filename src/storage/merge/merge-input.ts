@@ -1,0 +1,163 @@
+import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { BlockView } from '../blocks/block.ts'
+import { Damage } from '../damage.ts'
+import type { FilePart } from '../parts/file-part.ts'
+import type { PartInfo } from '../parts/part.ts'
+import type { PartSummary } from '../parts/part-summary.ts'
+import { LargeRun, SmallRun } from '../parts/runs.ts'
+import { MOST_SMALL } from '../parts/small-run.ts'
+import { SmallWalk } from './small-walk.ts'
+
+/** An input cannot be read. */
+export class InputDamage extends Damage {
+  /** Name of the input. */
+  readonly part: string
+
+  constructor(part: string, message: string) {
+    super(message)
+    this.part = part
+  }
+}
+
+/** Has Damage say which input is damaged. */
+export function ofInput<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof Damage ? new InputDamage(name, error.message) : error
+  }
+}
+
+/** Memory for the block of an input that is decoded. */
+class Scratch {
+  #columns = makeColumns(0)
+
+  /** Room for so many points at least. */
+  columns(count: number): PointColumns {
+    if (this.#columns.times.length < count) this.#columns = makeColumns(count)
+    return this.#columns
+  }
+}
+
+/** A part that is merged, read tag by tag. All throw InputDamage. */
+export class MergeInput {
+  readonly info: PartInfo
+  readonly #part: FilePart
+  readonly #small: SmallWalk
+  readonly #large: Iterator<number>
+  #largeTag = 0
+  readonly #scratch = new Scratch()
+  /** The tag in hand; Infinity behind the last. */
+  tag = 0
+
+  constructor(part: FilePart) {
+    this.info = part.info
+    this.#part = part
+    this.#small = ofInput(part.info.name, () => new SmallWalk(part))
+    this.#large = part.largeTags[Symbol.iterator]()
+    this.#nextLarge()
+  }
+
+  /** Whether the tag in hand has a small run. */
+  get isSmall(): boolean {
+    return this.tag !== this.#largeTag
+  }
+
+  /** Goes on to the next tag. */
+  next(): void {
+    if (!this.isSmall) this.#nextLarge()
+    else {
+      ofInput(this.info.name, () => this.#small.next())
+      this.tag = Math.min(this.#small.tag, this.#largeTag)
+    }
+  }
+
+  #nextLarge(): void {
+    const { done, value } = this.#large.next()
+    this.#largeTag = done === true ? Number.POSITIVE_INFINITY : value
+    this.tag = Math.min(this.#small.tag, this.#largeTag)
+  }
+
+  /** Decodes the small run of the tag in hand into columns from index `to` on. Gives the number of points. */
+  decode(target: PointColumns, to: number): number {
+    return ofInput(this.info.name, () => this.#small.decode(target, to))
+  }
+
+  /** The points of the tag in hand. */
+  run(): InputRun {
+    if (!this.isSmall)
+      return ofInput(this.info.name, () => new InputRun(this.info, this.#part.run(this.tag)!, this.#scratch))
+    const points = makeColumns(MOST_SMALL)
+    const count = this.decode(points, 0)
+    return new InputRun(this.info, new SmallRun(this.tag, sliceColumns(points, 0, count)), this.#scratch)
+  }
+}
+
+const view = new BlockView()
+
+/** The points of a tag in an input. All throw InputDamage. */
+export class InputRun {
+  readonly info: PartInfo
+  readonly #small: SmallRun | null
+  readonly #large: LargeRun | null
+  readonly #scratch: Scratch
+
+  constructor(info: PartInfo, run: SmallRun | LargeRun, scratch: Scratch) {
+    this.info = info
+    this.#scratch = scratch
+    this.#small = run instanceof SmallRun ? run : null
+    this.#large = run instanceof LargeRun ? run : null
+  }
+
+  /** The points of a run with few of them; `null` for one in compressed blocks. */
+  get small(): PointColumns | null {
+    return this.#small?.points ?? null
+  }
+
+  get blocks(): number {
+    return this.#large?.blocks ?? 1
+  }
+
+  blockFirst(block: number): number {
+    return (this.#large ?? this.#small!).blockFirst(block)
+  }
+
+  blockLast(block: number): number {
+    return (this.#large ?? this.#small!).blockLast(block)
+  }
+
+  /** Number of points of a block. */
+  blockCount(block: number): number {
+    return (this.#large ?? this.#small!).blockCount(block)
+  }
+
+  /** Bytes of a compressed block; 0 for a small run. */
+  blockBytes(block: number): number {
+    return this.#large?.blockBytes(block) ?? 0
+  }
+
+  /** A compressed block as it is; its header is compared with the index. */
+  block(block: number): Uint8Array {
+    return ofInput(this.info.name, () => {
+      const bytes = this.#large!.blockOf(block)
+      this.#large!.openBytes(block, bytes, view)
+      return bytes
+    })
+  }
+
+  /** What is known of a compressed block; `null` when only its points say it. */
+  summary(block: number): PartSummary | null {
+    return ofInput(this.info.name, () => this.#large!.blockSummary(block))
+  }
+
+  /** The points of a block, decoded; valid until those of another one of the same input are. */
+  points(block: number): PointColumns {
+    if (this.#small !== null) return this.#small.points
+    return ofInput(this.info.name, () => {
+      this.#large!.open(block, view)
+      const columns = this.#scratch.columns(view.count)
+      view.copyTo(columns, 0, 0, view.count)
+      return sliceColumns(columns, 0, view.count)
+    })
+  }
+}

@@ -1,0 +1,103 @@
+import { Worker } from 'node:worker_threads'
+import type { MergeOrder, MergeResult, Merger } from './merge.ts'
+import { InputDamage } from './merge-input.ts'
+
+export type ToThread = { readonly kind: 'merge'; readonly order: MergeOrder } | { readonly kind: 'abort' }
+
+export type FromThread =
+  | { readonly kind: 'done'; readonly result: MergeResult }
+  | { readonly kind: 'damage'; readonly part: string; readonly message: string }
+  | {
+      readonly kind: 'error'
+      readonly message: string
+      readonly code: string | null
+      readonly syscall: string | null
+    }
+
+/**
+ * Merges on a thread of its own, which starts with the first merge. A thread that ends before its time fails the merge
+ * under way, and the next merge starts another one.
+ */
+export function startMerger(): Merger {
+  return new ThreadMerger()
+}
+
+interface Waiting {
+  resolve(result: MergeResult): void
+  reject(error: unknown): void
+}
+
+class ThreadMerger implements Merger {
+  #thread: Worker | null = null
+  #waiting: Waiting | null = null
+
+  merge(order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted()
+      if (this.#waiting !== null) throw new Error('a merge is under way')
+      const thread = this.#started()
+      const abort = () => thread.postMessage({ kind: 'abort' } satisfies ToThread)
+      signal.addEventListener('abort', abort, { once: true })
+      const settle = () => {
+        signal.removeEventListener('abort', abort)
+        this.#waiting = null
+        // The thread keeps no process alive that has nothing else to do.
+        thread.unref()
+      }
+      this.#waiting = {
+        resolve(result) {
+          settle()
+          resolve(result)
+        },
+        reject(error) {
+          settle()
+          reject(signal.aborted ? signal.reason : error)
+        },
+      }
+      thread.ref()
+      thread.postMessage({ kind: 'merge', order } satisfies ToThread)
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.terminate()
+    this.#thread = null
+  }
+
+  #started(): Worker {
+    if (this.#thread !== null) return this.#thread
+    const thread = new Worker(new URL('./thread.ts', import.meta.url), {
+      resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 },
+      execArgv: [],
+    })
+    this.#thread = thread
+    let reason: unknown = new Error('the thread of merges has ended')
+    thread.on('message', (message: FromThread) => this.#settle(message))
+    thread.on('error', (error) => {
+      reason = error
+    })
+    thread.on('exit', () => {
+      if (this.#thread === thread) this.#thread = null
+      this.#waiting?.reject(reason)
+    })
+    return thread
+  }
+
+  #settle(message: FromThread): void {
+    switch (message.kind) {
+      case 'done':
+        this.#waiting?.resolve(message.result)
+        break
+      case 'damage':
+        this.#waiting?.reject(new InputDamage(message.part, message.message))
+        break
+      case 'error': {
+        const { message: text, code, syscall } = message
+        this.#waiting?.reject(Object.assign(new Error(text), code === null ? {} : { code, syscall }))
+        break
+      }
+      default:
+        message satisfies never
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { PartInfo } from '../parts/part.ts'
+import { cutsOf } from './cells.ts'
+import { MERGE_LIMITS, type MergeLimits } from './merge.ts'
+import { overlapOf } from './merges.fixture.ts'
+import { monthOf, monthStart } from './months.ts'
+import { planIdleMerge, planMerge } from './plan-merge.ts'
+
+const MB = 2 ** 20
+const DAY = 86_400_000_000
+const HOUR = DAY / 24
+const nothing: ReadonlySet<string> = new Set()
+
+function partOf(
+  number: number,
+  megabytes: number,
+  [firstTime, lastTime]: readonly [number, number],
+  sequence: readonly [number, number] = [number, number],
+): PartInfo {
+  return {
+    name: `${number}.part`,
+    bytes: Math.ceil(megabytes * MB),
+    firstSequence: sequence[0],
+    lastSequence: sequence[1],
+    firstTime,
+    lastTime,
+    points: 1_000,
+    tags: 10,
+    tombstones: 0,
+  }
+}
+
+const inOrder = (parts: readonly PartInfo[]) =>
+  parts.toSorted((a, b) => a.lastSequence - b.lastSequence || a.firstTime - b.firstTime)
+
+const namesOf = (parts: readonly PartInfo[], limits = MERGE_LIMITS, excluded = nothing) =>
+  planMerge(inOrder(parts), limits, excluded)?.inputs.map(({ name }) => Number.parseInt(name, 10)) ?? null
+
+/** What merging them would make, were the bytes spread evenly over their months. */
+function merged(
+  inputs: readonly PartInfo[],
+  limits: MergeLimits,
+  nextName: () => number,
+): readonly PartInfo[] {
+  const lastTime = Math.max(...inputs.map((part) => part.lastTime))
+  const sequence: [number, number] = [
+    Math.min(...inputs.map(({ firstSequence }) => firstSequence)),
+    Math.max(...inputs.map(({ lastSequence }) => lastSequence)),
+  ]
+  const months = new Map<number, number>()
+  for (const part of inputs) {
+    const [from, to] = [monthOf(part.firstTime), monthOf(part.lastTime)]
+    for (let month = from; month <= to; month++) {
+      months.set(month, (months.get(month) ?? 0) + part.bytes / (to - from + 1))
+    }
+  }
+  const firstTime = Math.min(...inputs.map((part) => part.firstTime))
+  const total = [...months.values()].reduce((sum, bytes) => sum + bytes, 0)
+  const cuts = total > limits.partitionBytes ? cutsOf(months, limits.partitionBytes) : []
+  const inside = cuts.filter((cut) => cut > firstTime && cut <= lastTime)
+  return [firstTime, ...inside].map((from, i) => {
+    const to = inside[i] === undefined ? lastTime : inside[i] - 1
+    let bytes = 0
+    for (const [month, share] of months) if (month >= monthOf(from) && month <= monthOf(to)) bytes += share
+    return partOf(nextName(), bytes / MB, [from, to], sequence)
+  })
+}
+
+/** Flushes parts one after the other and merges all that is planned. */
+function live(flushes: readonly PartInfo[], limits = MERGE_LIMITS) {
+  let parts: readonly PartInfo[] = []
+  let name = 1_000_000
+  let written = 0
+  let most = 0
+  for (const flush of flushes) {
+    parts = inOrder([...parts, flush])
+    written += flush.bytes
+    for (let merges = 0; ; merges++) {
+      assert.ok(merges < 50, 'merging comes to an end')
+      const plan = planMerge(parts, limits, nothing)
+      if (plan === null) break
+      const rest = parts.filter((part) => !plan.inputs.includes(part))
+      const outputs = merged(plan.inputs, limits, () => name++)
+      written += outputs.reduce((sum, { bytes }) => sum + bytes, 0)
+      parts = inOrder([...rest, ...outputs])
+      assert.equal(overlapOf(parts), null)
+    }
+    most = Math.max(most, parts.length)
+  }
+  const flushed = flushes.reduce((sum, { bytes }) => sum + bytes, 0)
+  return { parts, most, amplification: written / flushed }
+}
+
+test('parts of about the same size are merged, and fewer are not', () => {
+  const parts = [1, 2, 3, 4].map((number) => partOf(number, 1, [number * HOUR, (number + 1) * HOUR]))
+  assert.deepEqual(namesOf(parts), [1, 2, 3, 4])
+  assert.equal(namesOf(parts.slice(1)), null)
+  const large = partOf(0, 900, [0, HOUR / 2])
+  assert.deepEqual(namesOf([large, ...parts]), [1, 2, 3, 4])
+})
+
+test('what is damaged is left alone, and nothing is merged across it', () => {
+  const parts = [1, 2, 3, 4, 5, 6].map((number) => partOf(number, 1, [0, DAY]))
+  assert.equal(namesOf(parts, MERGE_LIMITS, new Set(['4.part'])), null)
+  const apart = parts.map((part, i) => (i === 3 ? { ...part, firstTime: 9 * DAY, lastTime: 10 * DAY } : part))
+  assert.deepEqual(namesOf(apart, MERGE_LIMITS, new Set(['4.part'])), [1, 2, 3, 5, 6])
+})
+
+test('a part of tombstones alone hinders no merge and takes part in it', () => {
+  const parts = [1, 2, 3, 4].map((number) => partOf(number, 1, [0, DAY]))
+  parts[1] = {
+    ...parts[1]!,
+    points: 0,
+    firstTime: Number.POSITIVE_INFINITY,
+    lastTime: Number.NEGATIVE_INFINITY,
+    tombstones: 3,
+  }
+  assert.deepEqual(namesOf(parts), [1, 2, 3, 4])
+})
+
+test('what came out of one merge is not merged again by itself', () => {
+  const siblings = [0, 1, 2, 3, 4].map((month) =>
+    partOf(month, 100, [monthStart(24_000 + month), monthStart(24_001 + month) - 1], [1, 50]),
+  )
+  assert.equal(namesOf(siblings), null)
+})
+
+test('a flush every minute for a month makes few parts, each byte written a few times', () => {
+  const flushes = Array.from({ length: 43_200 / 10 }, (_, i) =>
+    partOf(i + 1, 4, [i * 600_000_000 - 5_000_000, (i + 1) * 600_000_000]),
+  )
+  const { most, amplification } = live(flushes)
+  assert.ok(most < 60, `${most} parts`)
+  assert.ok(amplification < 8, `each byte is written ${amplification} times`)
+})
+
+test('a backfill of five centuries in random order makes few parts', () => {
+  const flushes = Array.from({ length: 300 }, (_, i) => partOf(i + 1, 8, [-270 * 365 * DAY, 229 * 365 * DAY]))
+  const { most, amplification } = live(flushes)
+  assert.ok(most < 40, `${most} parts`)
+  assert.ok(amplification < 8, `each byte is written ${amplification} times`)
+})
+
+test('a backfill of two years beside what comes now ends in parts of a month', () => {
+  const flushes = Array.from({ length: 1_000 }, (_, i) => {
+    const now = 20_000 * DAY + i * HOUR
+    return partOf(i + 1, 8, i % 2 === 0 ? [now - HOUR, now] : [now - 730 * DAY, now - 30 * DAY])
+  })
+  const { parts, most, amplification } = live(flushes)
+  assert.ok(most < 150, `${most} parts`)
+  assert.ok(amplification < 10, `each byte is written ${amplification} times`)
+  assert.ok(parts.some((part) => part.bytes > 64 * MB && monthOf(part.firstTime) === monthOf(part.lastTime)))
+})
+
+test('whatever is flushed, what is newest stays newest, and merging comes to an end', () => {
+  const span = fc.tuple(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 100 }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(span, fc.constantFrom(0.01, 1, 4, 30)), { minLength: 1, maxLength: 80 }),
+      (flushes) => {
+        live(
+          flushes.map(([[from, days], megabytes], i) =>
+            partOf(i + 1, megabytes, [from * DAY, (from + days) * DAY + HOUR]),
+          ),
+        )
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('at rest what lies over each other is merged, however few layers there are', () => {
+  const idle = (parts: readonly PartInfo[]) =>
+    planIdleMerge(inOrder(parts), MERGE_LIMITS, nothing)?.inputs.map(({ name }) =>
+      Number.parseInt(name, 10),
+    ) ?? null
+  const over = [partOf(1, 13, [0, DAY]), partOf(2, 6, [0, DAY]), partOf(3, 0.8, [0, DAY])]
+  assert.equal(namesOf(over), null)
+  assert.deepEqual(idle(over), [1, 2, 3])
+  // Little beside much is not worth it, and neither is what stands side by side.
+  assert.equal(idle([partOf(1, 13, [0, DAY]), partOf(2, 1, [0, DAY])]), null)
+  assert.equal(
+    idle([1, 2, 3, 4].map((number) => partOf(number, 5, [number * DAY, (number + 1) * DAY - 1]))),
+    null,
+  )
+  // Cell by cell.
+  const months = [0, 1].map((month): [number, number] => [
+    monthStart(24_000 + month),
+    monthStart(24_001 + month) - 1,
+  ])
+  const wide = [
+    partOf(1, 100, months[0]!, [1, 9]),
+    partOf(2, 100, months[1]!, [1, 9]),
+    partOf(3, 90, months[1]!, [10, 12]),
+  ]
+  assert.deepEqual(idle(wide), [2, 3])
+})
+
+test('at rest runs of some hundred points that follow each other are joined, and those of thousands are not', () => {
+  /** Layers of so many points a tag, one after the other in time, each of a day. */
+  const layers = (pointsEach: readonly number[], tags = 1_000) =>
+    pointsEach.map((each, i) => ({
+      ...partOf(i + 1, (tags * (400 + 1.3 * each)) / MB, [i * DAY, (i + 1) * DAY - 1]),
+      points: tags * each,
+      tags,
+    }))
+  const idle = (parts: readonly PartInfo[], limits = MERGE_LIMITS) =>
+    planIdleMerge(inOrder(parts), limits, nothing)?.inputs.map(({ name }) => Number.parseInt(name, 10)) ??
+    null
+  assert.deepEqual(idle(layers([1_280, 320, 320])), [1, 2, 3])
+  assert.equal(idle(layers([10_000, 9_000])), null)
+  // Much would be written again for little, and of small runs there is little to gain.
+  assert.equal(idle(layers([5_000, 320])), null)
+  assert.equal(idle(layers([200, 200])), null)
+  // Where it could be cut apart again it would never end.
+  const small: MergeLimits = { ...MERGE_LIMITS, partitionBytes: MB }
+  const parts = layers([500, 500], 10_000)
+  assert.deepEqual(idle(parts, small), [1, 2])
+  assert.equal(idle([parts[0]!, { ...parts[1]!, firstTime: 40 * DAY, lastTime: 41 * DAY }], small), null)
+})

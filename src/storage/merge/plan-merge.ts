@@ -1,0 +1,50 @@
+import { type Candidate, cheapest } from './candidate.ts'
+import type { PlanMerge } from './merge.ts'
+
+/** The largest layer of a merge has at most this share of its bytes: what is merged grows by half at least. */
+const LARGEST_SHARE = 0.5
+/** Bytes of headers that make a merge of what does not overlap worth it then, as a share of all of its bytes. */
+const JOINED_SHARE = 0.1
+/** The largest layer of such a merge has at most this share: each byte is written a few times. */
+const JOINED_LARGEST = 0.75
+/** Overlapping bytes that make a merge worth it when there is nothing else to do, as a share of all of its bytes. */
+const IDLE_SHARE = 0.12
+
+/**
+ * Size-tiered: takes neighbours of about the same size, and of all that could be merged those that cost the fewest
+ * bytes for each layer that goes. What overlaps in time is merged in the order of sequence numbers with nothing left
+ * out; what does not overlap is merged as long as it would not be cut apart again.
+ */
+export const planMerge: PlanMerge = (parts, limits, excluded) =>
+  cheapest(parts, limits, excluded, (candidate) => {
+    const { bytes } = candidate
+    const layers = candidate.layers()
+    const isWorth = layers.size >= limits.fanIn && Math.max(...layers.values()) <= LARGEST_SHARE * bytes
+    return isWorth ? bytes / (layers.size - 1) : Number.POSITIVE_INFINITY
+  })
+
+/**
+ * For when nothing was flushed for some time: takes what lies over each other in time, however few layers there are and
+ * of whatever sizes, as long as that is a good part of it. Points that came in random order take up to twice the room
+ * in several layers that they take in one. What does not overlap is merged where the headers and summaries of its runs
+ * take much of it: tags with some hundred points in each layer.
+ */
+export const planIdleMerge: PlanMerge = (parts, limits, excluded) =>
+  cheapest(parts, limits, excluded, (candidate) => {
+    const overlapping = candidate.overlappingBytes()
+    const joined = joinedBytes(candidate)
+    const isWorth = overlapping >= IDLE_SHARE * candidate.bytes || joined >= JOINED_SHARE * candidate.bytes
+    // As much as can be at once: what is merged step by step is written several times.
+    return isWorth ? 1 / (overlapping + joined) : Number.POSITIVE_INFINITY
+  })
+
+/**
+ * Bytes that go where runs of the same tags follow each other in one part; 0 where the merge might be cut apart again,
+ * so that idle merging comes to an end, and where one layer has so much that it would be written for little.
+ */
+function joinedBytes(candidate: Candidate): number {
+  if (!candidate.isOneOutput || Math.max(...candidate.layers().values()) > JOINED_LARGEST * candidate.bytes) {
+    return 0
+  }
+  return candidate.runBytes()
+}

@@ -1,0 +1,53 @@
+import { lowerBound } from '../../series/columns.ts'
+import type { Part, PartRun, Tombstone } from '../parts/part.ts'
+import { SmallRun } from '../parts/runs.ts'
+import { Pacer } from '../pause.ts'
+import { type Span, TombstoneMap } from './spans.ts'
+
+/** A part is written anew by itself when tombstones cover so much of its points. */
+export const RECLAIMED_SHARE = 0.3
+
+/**
+ * How much of the points of a part tombstones cover, from 0 to 1, in slices of some milliseconds. Of large runs only
+ * whole blocks count: a merge of this part alone leaves none of those, so that it is not merged for them again. Reads
+ * the index of the tags that have tombstones, and pages of small runs. Rejects with Damage, the system's errors and the
+ * signal's reason.
+ * @param tombstones  of all parts; those count that are newer than this one
+ */
+export async function coveredShare(
+  part: Part,
+  tombstones: readonly Tombstone[],
+  signal: AbortSignal,
+): Promise<number> {
+  const { points, firstTime, lastTime, lastSequence } = part.info
+  if (points === 0) return 0
+  const pacer = new Pacer()
+  const covering = tombstones.filter(
+    ({ tag, from, to, sequence }) =>
+      sequence > lastSequence && from <= lastTime && to > firstTime && part.has(tag),
+  )
+  const byTag = new TombstoneMap(covering)
+  let covered = 0
+  for (const tag of new Set(covering.map((tombstone) => tombstone.tag))) {
+    covered += coveredOf(part.run(tag)!, byTag.cuts(tag, lastSequence))
+    if (pacer.isDue()) await pacer.rest(signal)
+  }
+  return covered / points
+}
+
+/** Points of a run within spans; of a large run only those of whole blocks. */
+export function coveredOf(run: PartRun, cuts: readonly Span[]): number {
+  let covered = 0
+  for (const { from, to } of cuts) {
+    if (run instanceof SmallRun) {
+      covered += lowerBound(run.points.times, to) - lowerBound(run.points.times, from)
+      continue
+    }
+    for (let block = Math.max(0, run.blockBefore(from)); block < run.blocks; block++) {
+      if (run.blockFirst(block) < from) continue
+      if (run.blockLast(block) >= to) break
+      covered += run.blockCount(block)
+    }
+  }
+  return covered
+}

@@ -1,0 +1,35 @@
+import { parentPort } from 'node:worker_threads'
+import { systemFiles } from '../files/system-files.ts'
+import { InputDamage } from './merge-input.ts'
+import type { FromThread, ToThread } from './merge-thread.ts'
+import { runMerge } from './run-merge.ts'
+
+/** The thread of merges. */
+let aborting = new AbortController()
+
+parentPort!.on('message', (message: ToThread) => {
+  if (message.kind === 'abort') {
+    aborting.abort(new Error('the merge is aborted'))
+    return
+  }
+  aborting = new AbortController()
+  runMerge(systemFiles, message.order, aborting.signal).then(
+    (result) => post({ kind: 'done', result }),
+    (error: unknown) => post(failureOf(error)),
+  )
+})
+
+function post(message: FromThread): void {
+  parentPort!.postMessage(message)
+}
+
+function failureOf(error: unknown): FromThread {
+  if (error instanceof InputDamage) return { kind: 'damage', part: error.part, message: error.message }
+  const { message, code, syscall } = error as { message: string; code?: unknown; syscall?: unknown }
+  return {
+    kind: 'error',
+    message,
+    code: typeof code === 'string' ? code : null,
+    syscall: typeof syscall === 'string' ? syscall : null,
+  }
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { type Files, systemCode } from '../files/files.ts'
+import { type KernelLock, takeKernelLock } from './kernel-lock.ts'
+import { AlreadyOwned, type Ownership, Superseded, tokenText } from './ownership.ts'
+
+/** Claims that stay; of older ones nobody needs to know. */
+const KEPT_CLAIMS = 2
+
+const CLAIM = /^[0-9a-f]{8}$/
+
+/** Token of the last owner that claimed a historian; 0 for none. */
+export function currentToken(files: Files, folder: string): number {
+  return claimsOf(files, join(folder, 'owner')).at(-1) ?? 0
+}
+
+/** The file that is the claim of a token. */
+export function claimPath(folder: string, token: number): string {
+  return join(folder, 'owner', tokenText(token))
+}
+
+/**
+ * Makes this process the owner of a historian. On one kernel the lock of SQLite on `owner.lock` keeps others away: it
+ * lasts as long as the process (kernel-lock.ts). Across kernels that do not see each other's locks, a claim supersedes
+ * the owner before it (Ownership.check).
+ *
+ * Throws AlreadyOwned, what Files throws, and errors of node:sqlite.
+ */
+export function claimOwnership(files: Files, folder: string): Ownership {
+  const owner = join(folder, 'owner')
+  files.makeFolder(owner)
+  const lock = takeKernelLock(files, join(folder, 'owner.lock'))
+  try {
+    const token = claim(files, owner)
+    return new Claim(files, owner, token, lock)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** Enters the next token, durably. Throws AlreadyOwned when another kernel does so at the same moment. */
+function claim(files: Files, owner: string): number {
+  const claims = claimsOf(files, owner)
+  const token = (claims.at(-1) ?? 0) + 1
+  try {
+    files.create(join(owner, tokenText(token))).close()
+  } catch (error) {
+    throw systemCode(error) === 'EEXIST' ? new AlreadyOwned() : error
+  }
+  files.syncFolder(owner)
+  // The oldest first: Claim.check relies on it.
+  for (const old of claims.slice(0, Math.max(0, claims.length + 1 - KEPT_CLAIMS))) {
+    try {
+      files.remove(join(owner, tokenText(old)))
+    } catch {
+      // It is tried again by the next owner; those behind it must stay until then.
+      break
+    }
+  }
+  return token
+}
+
+/** Tokens of the claims, ascending. */
+function claimsOf(files: Files, owner: string): readonly number[] {
+  return files
+    .list(owner)
+    .filter((name) => CLAIM.test(name))
+    .map((name) => Number.parseInt(name, 16))
+}
+
+class Claim implements Ownership {
+  readonly token: number
+  readonly #files: Files
+  readonly #lock: KernelLock
+  readonly #own: string
+  readonly #next: string
+
+  constructor(files: Files, owner: string, token: number, lock: KernelLock) {
+    this.token = token
+    this.#files = files
+    this.#lock = lock
+    this.#own = join(owner, tokenText(token))
+    this.#next = join(owner, tokenText(token + 1))
+  }
+
+  check(): void {
+    // In this order: whoever removes the next claim removed this one before.
+    if (this.#files.exists(this.#next) || !this.#files.exists(this.#own)) throw new Superseded()
+  }
+
+  release(): void {
+    this.#lock.release()
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The right to change a historian. On one kernel a lock held for life keeps a second owner away; across kernels the
+ * highest token counts: a successor claims `owner/<token + 1>`, and its predecessor finds that before it answers
+ * anything.
+ */
+export interface Ownership {
+  /** From 1; each owner's is higher than that of all before. All names of files carry it. */
+  readonly token: number
+  /**
+   * Throws `Superseded` when a successor has claimed the historian. To be called after a sync and before the answer,
+   * before each change of the manifest and before each unlink.
+   */
+  check(): void
+  /** Frees the lock. The token stays. */
+  release(): void
+}
+
+/** Another process has claimed the historian: nothing that this one does counts any more. */
+export class Superseded extends Error {
+  constructor() {
+    super('another process has taken the historian over')
+    this.name = 'Superseded'
+  }
+}
+
+/** The historian is owned by another process of this kernel. */
+export class AlreadyOwned extends Error {
+  constructor() {
+    super('another process owns the historian')
+    this.name = 'AlreadyOwned'
+  }
+}
+
+/** Eight digits, so that names sort as numbers do. */
+export function tokenText(token: number): string {
+  return token.toString(16).padStart(8, '0')
+}

@@ -1,0 +1,41 @@
+import { Damage } from '../damage.ts'
+import type { Files } from '../files/files.ts'
+import { BlockCache } from './block-cache.ts'
+import { FilePart } from './file-part.ts'
+import { readFooter } from './footer.ts'
+import type { PartStore } from './part-store.ts'
+import { FilePartWriter } from './part-writer.ts'
+
+/**
+ * The parts in a folder, which must exist.
+ * @param options  `cacheBytes`: what the block cache takes at most, of all parts together
+ */
+export function openPartStore(
+  files: Files,
+  folder: string,
+  options: { readonly cacheBytes: number },
+): PartStore {
+  const cache = new BlockCache(options.cacheBytes)
+  return {
+    open: (info) => new FilePart(files, folder, info, cache),
+
+    inspect(name) {
+      const file = files.open(`${folder}/${name}`)
+      try {
+        const { info, origin } = readFooter(file)
+        if (info.name !== name) throw new Damage('its footer has another name')
+        return { info, origin }
+      } catch (error) {
+        throw error instanceof Damage ? new Damage(`part ${name}: ${error.message}`) : error
+      } finally {
+        file.close()
+      }
+    },
+
+    create: (name, origin) => new FilePartWriter(files, folder, name, origin),
+
+    get cachedBytes() {
+      return cache.bytes
+    },
+  }
+}

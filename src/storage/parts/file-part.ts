@@ -1,0 +1,145 @@
+import { Damage } from '../damage.ts'
+import type { Files } from '../files/files.ts'
+import { type BlockCache, PageReader } from './block-cache.ts'
+import { checkPart } from './check-part.ts'
+import { readFooter, type Section } from './footer.ts'
+import { INDEX, SMALL, TABLE } from './page-kinds.ts'
+import type { PageList, PageTable } from './page-table.ts'
+import type { Part, PartCheck, PartInfo, Tombstone } from './part.ts'
+import { LargeRun, SmallRun } from './runs.ts'
+import { SmallPage } from './small-page.ts'
+import { TagSet } from './tag-set.ts'
+import { decodeTombstones } from './tombstones.ts'
+
+/** An open part file (docs/formats/part-v1.md). */
+export class FilePart implements Part {
+  readonly info: PartInfo
+  readonly tombstones: readonly Tombstone[]
+  readonly #reader: PageReader
+  readonly #table: Section
+  readonly #small: TagSet
+  readonly #large: TagSet
+
+  /** Throws Damage, and the system's errors. */
+  constructor(files: Files, folder: string, info: PartInfo, cache: BlockCache) {
+    const file = files.open(`${folder}/${info.name}`)
+    try {
+      const { info: stored, sections } = withName(info.name, () => readFooter(file))
+      for (const key of Object.keys(stored) as (keyof PartInfo)[]) {
+        if (stored[key] !== info[key]) throw new Damage(`part ${info.name}: the footer has another ${key}`)
+      }
+      const reader = new PageReader(file, info.name, info.bytes, cache)
+      const read = <T>({ at, bytes }: Section, parse: (page: Uint8Array<ArrayBuffer>) => T) =>
+        withName(info.name, () => parse(reader.readNow(at, bytes)))
+      this.info = info
+      this.#reader = reader
+      this.#table = sections.table
+      this.tombstones = read(sections.tombstones, decodeTombstones)
+      this.#small = read(sections.smallTags, (page) => new TagSet(page))
+      this.#large = read(sections.largeTags, (page) => new TagSet(page))
+      const isWhole =
+        this.#small.size + this.#large.size === info.tags && this.tombstones.length === info.tombstones
+      if (!isWhole) reader.damaged('the footer contradicts the file')
+    } catch (error) {
+      file.close()
+      throw error
+    }
+  }
+
+  has(tag: number): boolean {
+    return this.#small.has(tag) || this.#large.has(tag)
+  }
+
+  run(tag: number): SmallRun | LargeRun | null {
+    if (this.#large.has(tag)) return this.#largeRun(tag)
+    return this.#small.has(tag) ? this.#smallRun(tag) : null
+  }
+
+  /** The pages of small runs. */
+  smallPages(): PageList {
+    return this.#pages().small
+  }
+
+  /** A page of small runs, read past the cache. */
+  smallPage(pages: PageList, number: number): SmallPage {
+    return this.named(() => new SmallPage(this.#reader.readNow(pages.at(number), pages.bytes(number))))
+  }
+
+  /** Has Damage name the part. */
+  named<T>(read: () => T): T {
+    return withName(this.info.name, read)
+  }
+
+  /** Tags with large runs, and those with small ones. */
+  get largeTags(): TagSet {
+    return this.#large
+  }
+
+  get smallTags(): TagSet {
+    return this.#small
+  }
+
+  #smallRun(tag: number): SmallRun {
+    const { small } = this.#pages()
+    const number = small.find(tag)
+    if (number < 0) this.#reader.damaged('a tag stands in no page')
+    const page = this.#reader.page(small.at(number), small.bytes(number), SMALL)
+    const run = page.indexOf(tag)
+    if (run < 0) this.#reader.damaged('a tag is missing in its page')
+    return new SmallRun(
+      tag,
+      withName(this.info.name, () => page.points(run)),
+    )
+  }
+
+  #largeRun(tag: number): LargeRun {
+    const { index } = this.#pages()
+    const number = index.find(tag)
+    if (number < 0) this.#reader.damaged('a tag stands in no page of the index')
+    const page = this.#reader.page(index.at(number), index.bytes(number), INDEX)
+    const run = page.indexOf(tag)
+    if (run < 0) this.#reader.damaged('a tag is missing in its page of the index')
+    return new LargeRun(this.#reader, page, run)
+  }
+
+  #pages(): PageTable {
+    return this.#reader.page(this.#table.at, this.#table.bytes, TABLE)
+  }
+
+  *tags(): Generator<number> {
+    const small = this.#small[Symbol.iterator]()
+    const large = this.#large[Symbol.iterator]()
+    let oneSmall = small.next()
+    let oneLarge = large.next()
+    while (oneSmall.done !== true || oneLarge.done !== true) {
+      if (oneLarge.done === true || (oneSmall.done !== true && oneSmall.value < oneLarge.value)) {
+        yield oneSmall.value as number
+        oneSmall = small.next()
+      } else {
+        yield oneLarge.value
+        oneLarge = large.next()
+      }
+    }
+  }
+
+  check(signal: AbortSignal): Promise<PartCheck> {
+    return checkPart(
+      { info: this.info, reader: this.#reader, table: this.#table, small: this.#small, large: this.#large },
+      signal,
+    )
+  }
+
+  close(): void {
+    this.#reader.close()
+  }
+}
+
+/** Has Damage name the part. */
+function withName<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const isBare = error instanceof Damage && !error.message.startsWith('part ')
+    throw isBare ? new Damage(`part ${name}: ${error.message}`) : error
+  }
+}

@@ -1,0 +1,16 @@
+import type { Part, PartInfo, PartOrigin, PartWriter } from './part.ts'
+
+/** The parts of one historian: the folder, the block cache that they share, and how they are made. */
+export interface PartStore {
+  /**
+   * Opens a part that a manifest names. Throws Damage when its footer or its size does not fit `info`, ENOENT when it
+   * is gone.
+   */
+  open(info: PartInfo): Part
+  /** What the footer of a file says, to rebuild a manifest from. Throws Damage. */
+  inspect(name: string): { readonly info: PartInfo; readonly origin: PartOrigin }
+  /** Begins a new file, which must not exist. */
+  create(name: string, origin: PartOrigin): PartWriter
+  /** Bytes that the block cache holds. */
+  readonly cachedBytes: number
+}

@@ -1,0 +1,137 @@
+import type { PointColumns } from '../../series/columns.ts'
+import type { ZoneMap } from '../../series/zone-map.ts'
+import type { BlockView } from '../blocks/block.ts'
+
+/** What the manifest says of a part: as the footer of the file does. */
+export interface PartInfo {
+  /** File name in `parts/`; carries the owner's token and is never used again. */
+  readonly name: string
+  readonly bytes: number
+  /**
+   * Numbers of the WAL records that its points come from, both included. Of two parts with points of the same time the
+   * later range wins.
+   */
+  readonly firstSequence: number
+  readonly lastSequence: number
+  /** Of its first and last point; Infinity and -Infinity for a part that holds tombstones alone. */
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly points: number
+  /** Tags with points. */
+  readonly tags: number
+  readonly tombstones: number
+}
+
+/**
+ * Points of a tag in [from, to) are gone, as far as they came with a WAL record before `sequence`: those of a part
+ * whose `lastSequence` is below it. Of a part that begins before it and ends at or after it they are gone already.
+ */
+export interface Tombstone {
+  readonly tag: number
+  /** Microseconds; infinite for all that the tag had. */
+  readonly from: number
+  readonly to: number
+  readonly sequence: number
+}
+
+/**
+ * Writes a new part file. Tags come in ascending order, each once; what is written is immutable.
+ * After an error (of the file layer, as it is) only `abandon` may be called.
+ */
+export interface PartWriter {
+  /**
+   * Packs and takes points of the next tag, ascending and distinct, at least one. Encodes at once; files are written by
+   * `drain`.
+   */
+  add(tag: number, points: PointColumns): void
+  /**
+   * The same for a tag that may have very many points: packs some milliseconds' worth of them and awaits `rest`,
+   * again and again. Nothing else may be added meanwhile.
+   */
+  addInSlices(tag: number, points: PointColumns, rest: () => Promise<void>): Promise<void>
+  /** Tombstones may come at any time, in any order. */
+  addTombstone(tombstone: Tombstone): void
+  /** Bytes so far, those that wait to be written among them. */
+  readonly bytes: number
+  /** Writes what waits when it is worth a write; to be awaited now and then, so that memory stays bounded. */
+  drain(): Promise<void>
+  /** Writes the rest, the index and the footer, syncs the file and the folder's entry, and closes it. */
+  finish(): Promise<PartInfo>
+  /** Closes and removes the file, whatever state it is in. Never throws. */
+  abandon(): void
+}
+
+/** What the points of a new part come from. */
+export interface PartOrigin {
+  readonly firstSequence: number
+  readonly lastSequence: number
+  /** Names of the parts that it replaces, for the footer; none for a flush. */
+  readonly replaces: readonly string[]
+}
+
+/**
+ * An open part file. Its methods are synchronous: what is not in the block cache is read from the file at once (`load`
+ * fetches it before, without blocking). They throw Damage for what does not fit its checksum, which is verified when
+ * something is read first, and the system's errors. Damage of one place does not keep others from being read.
+ */
+export interface Part {
+  readonly info: PartInfo
+  /** All of them, sorted by tag and then by sequence. */
+  readonly tombstones: readonly Tombstone[]
+  /** Whether the part has points of a tag: from a set in memory, without a read. */
+  has(tag: number): boolean
+  /** The points of a tag; `null` for a tag without. */
+  run(tag: number): PartRun | null
+  /** Ids of all tags with points, ascending. */
+  tags(): Iterable<number>
+  /**
+   * Verifies everything in it, reading past the cache. Gives what is wrong, one sentence each; rejects only as `signal`
+   * says.
+   */
+  check(signal: AbortSignal): Promise<PartCheck>
+  /** Frees the descriptor and what the cache has of it. Views that were opened stay as they are. */
+  close(): void
+}
+
+export interface PartCheck {
+  readonly points: number
+  readonly blocks: number
+  readonly problems: readonly string[]
+}
+
+/**
+ * The points of one tag in one part, as blocks in time order that do not overlap, numbered from 0. A tag with few
+ * points has one block, which may share a page of the file with other tags.
+ */
+export interface PartRun {
+  readonly tag: number
+  readonly count: number
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly blocks: number
+  /** The last block that begins at or before an instant; -1 when all begin after it. */
+  blockBefore(at: number): number
+  blockFirst(block: number): number
+  blockLast(block: number): number
+  blockCount(block: number): number
+  /**
+   * The summary of a block, of files a PartSummary; `null` where none is kept (runs below 256 points) or it is
+   * damaged: then its points are read.
+   */
+  blockSummary(block: number): ZoneMap | null
+  /** Opens a view on the points of a block; valid for as long as the view is not opened again, also after `close`. */
+  open(block: number, view: BlockView): void
+  /** Blocks are summed up in pages of some 30 that follow each other; 0 pages when no summaries are kept. */
+  readonly pages: number
+  pageOf(block: number): number
+  /** First block of a page; of `pages` the number of blocks. */
+  pageStart(page: number): number
+  pageSummary(page: number): ZoneMap | null
+  /**
+   * Reads the blocks from `first` to `last` (included) ahead, for `openAhead`, and some of them into the cache; `null`
+   * when the first is at hand, or they are too many for one read.
+   */
+  load(first: number, last: number): Promise<void> | null
+  /** As `open`, but where the block was read ahead the view is valid only until the next `load`. */
+  openAhead(block: number, view: BlockView): void
+}

@@ -1,0 +1,69 @@
+import { Damage } from '../damage.ts'
+import { aligned, sealPage } from './page-checksum.ts'
+import type { Tombstone } from './part.ts'
+
+/**
+ * The tombstones of a part, sorted by tag and then by sequence.
+ *
+ * | byte | type | what |
+ * |---|---|---|
+ * | 0 | u8 | version, 1 |
+ * | 1 | u8 x 3 | 0 |
+ * | 4 | u32 | CRC-32 of all with 0 in this place |
+ * | 8 | u32 | n, number of tombstones |
+ * | 12 | u32 | 0 |
+ * | 16 | f64 x n | where they begin (included), or -Infinity |
+ * | | f64 x n | where they end (excluded), or Infinity |
+ * | | f64 x n | their sequence numbers |
+ * | | u32 x n | ids of the tags, zeros up to a multiple of 8 bytes |
+ */
+const VERSION = 1
+const HEADER_BYTES = 16
+
+function sizeOf(count: number): number {
+  return aligned(HEADER_BYTES + 28 * count)
+}
+
+/** As they stand in a part: by tag, and then by sequence. */
+export function sortTombstones(tombstones: readonly Tombstone[]): readonly Tombstone[] {
+  return tombstones.toSorted((a, b) => a.tag - b.tag || a.sequence - b.sequence)
+}
+
+/** @param tombstones  in any order */
+export function encodeTombstones(tombstones: readonly Tombstone[]): Uint8Array<ArrayBuffer> {
+  const count = tombstones.length
+  const page = new Uint8Array(sizeOf(count))
+  const doubles = new Float64Array(page.buffer)
+  const words = new Uint32Array(page.buffer)
+  page[0] = VERSION
+  words[2] = count
+  const at = HEADER_BYTES >> 3
+  const tags = (HEADER_BYTES + 24 * count) >> 2
+  sortTombstones(tombstones).forEach(({ tag, from, to, sequence }, i) => {
+    doubles[at + i] = from
+    doubles[at + count + i] = to
+    doubles[at + 2 * count + i] = sequence
+    words[tags + i] = tag
+  })
+  sealPage(page)
+  return page
+}
+
+/** @param page  verified, in memory of its own. Throws Damage. */
+export function decodeTombstones(page: Uint8Array<ArrayBuffer>): readonly Tombstone[] {
+  if (page.length < HEADER_BYTES || page.length % 8 !== 0 || page[0] !== VERSION) {
+    throw new Damage('tombstones are written in an unknown way')
+  }
+  const doubles = new Float64Array(page.buffer, page.byteOffset, page.length >> 3)
+  const words = new Uint32Array(page.buffer, page.byteOffset, page.length >> 2)
+  const count = words[2]!
+  if (sizeOf(count) !== page.length) throw new Damage('tombstones do not fit their size')
+  const at = HEADER_BYTES >> 3
+  const tags = (HEADER_BYTES + 24 * count) >> 2
+  return Array.from({ length: count }, (_, i) => ({
+    tag: words[tags + i]!,
+    from: doubles[at + i]!,
+    to: doubles[at + count + i]!,
+    sequence: doubles[at + 2 * count + i]!,
+  }))
+}

@@ -1,0 +1,52 @@
+import type { PointColumns } from '../../series/columns.ts'
+import type { ZoneMap } from '../../series/zone-map.ts'
+import type { BlockView } from '../blocks/block.ts'
+
+/** How much of a block is checked when it is found: its header, or all of it. */
+export type Check = 'header' | 'all'
+
+/** Tells long reads when to let others in. */
+export interface ReadPace {
+  /** Whether it is time for `rest`; to be called often. */
+  isDue(): boolean
+  /** Lets others in. Throws when the read is aborted. */
+  rest(): Promise<void>
+}
+
+/** Takes all points of a range, in time order. */
+export interface ZoneMapSink {
+  /** A run of points by its zone map; false when its points are needed, which then come. */
+  takeZoneMap(zoneMap: ZoneMap): boolean
+  /** The points are not to be kept: they lie in memory that is used again. */
+  takePoints(points: PointColumns): void
+  /**
+   * All points of [from, to) that a block in view has, by the summaries of its chunks or as points; false when each
+   * chunk is to be given by itself.
+   */
+  takeBlock?(view: BlockView, from: number, to: number): boolean
+  /** Whether nothing more is wanted; asked now and then. */
+  isDone?(): boolean
+}
+
+/**
+ * All points of one tag in one state, found by time as blocks that are in time order and do not overlap, whatever they
+ * are stored in.
+ *
+ * After a `seek` that gives true, `view` is the block that was found, until the next seek or any other read. All throw
+ * Damage when what they find cannot be read.
+ */
+export interface PointBlocks {
+  readonly view: BlockView
+  /** Views the last block that begins at or before `at`. */
+  seekBefore(at: number, check?: Check): boolean
+  /** Views the first block that begins at or after `at`. */
+  seekAfter(at: number, check?: Check): boolean
+  /** Views the block with the first point at or after `at`. */
+  seekCovering(at: number, check?: Check): boolean
+  /** Verifies the block in view, when only its header was looked at. */
+  verify(): void
+  /** Whether blocks are summed up, so that `eachZoneMap` is cheaper than their points. */
+  readonly hasSummaries: boolean
+  /** Gives the points of [from, to) to a sink: by summaries where the sink takes those, and the rest as points. */
+  eachZoneMap(from: number, to: number, pace: ReadPace, sink: ZoneMapSink): Promise<void>
+}

@@ -1,0 +1,44 @@
+import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import type { PointBlocks } from '../reads/point-blocks.ts'
+
+/** [from, to) of a tag's time. */
+export interface HiddenSpan {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * The points of a tag that stay although they lie at or before its watermark: the newest of them, and the last good one
+ * where that is another. In time order; empty without any. What retention takes away depends on these alone: a value
+ * that is held or interpolated right after the watermark is what it was.
+ * @param blocks  all points of the tag that are stored, those that no read shows among them
+ */
+export function keptPoints(blocks: PointBlocks, watermark: number): PointColumns {
+  const { view } = blocks
+  const kept = makeColumns(2)
+  if (!blocks.seekBefore(watermark)) return sliceColumns(kept, 0, 0)
+  const newest = view.lowerBound(watermark + 1) - 1
+  view.copyTo(kept, 1, newest, newest + 1)
+  for (let end = newest + 1; ; end = view.count) {
+    let index = view.goodCount === 0 ? -1 : end - 1
+    while (index >= 0 && !view.isGoodAt(index)) index--
+    if (index >= 0) {
+      if (view.timeAt(index) === kept.times[1]) break
+      view.copyTo(kept, 0, index, index + 1)
+      return kept
+    }
+    if (!blocks.seekBefore(view.firstTime - 1)) break
+  }
+  return sliceColumns(kept, 1, 2)
+}
+
+/** What is gone at or before a watermark of which these points were kept: all that lies before and between them. */
+export function hiddenSpans({ times }: PointColumns): readonly HiddenSpan[] {
+  const hidden: HiddenSpan[] = []
+  let from = Number.NEGATIVE_INFINITY
+  for (const time of times) {
+    if (from < time) hidden.push({ from, to: time })
+    from = time + 1
+  }
+  return hidden
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { alias, allow, promiseAliasStore } from '../../../test/contract/alias-store-promises.ts'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { systemIn } from './system.fixture.ts'
+
+promiseAliasStore(
+  async (t) => {
+    const folder = temporaryFolder(t)
+    return { open: async () => (await systemIn(t, folder)).aliases }
+  },
+  { skip: false },
+)
+
+test('aliases that cannot be read lead nowhere, take no place in a page, and are counted by a check', async (t) => {
+  const { aliases, database } = await systemIn(t, temporaryFolder(t))
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await aliases.put(alias(name), allow)
+  const damage = database.statement('UPDATE aliases SET record = ? WHERE name = ?')
+  damage.run('{"tag":5}', Buffer.from('b'))
+  damage.run('no JSON', Buffer.from('c'))
+  assert.deepEqual(await aliases.check(), { aliases: 5, damaged: 2 })
+  assert.equal(await aliases.read((reader) => reader.get('b')), null)
+  const page = await aliases.read((reader) => reader.list({ prefix: '', after: 'a', limit: 2 }))
+  assert.deepEqual(page, [alias('d'), alias('e')])
+})

@@ -1,0 +1,120 @@
+import type { Alias, AliasCheck, AliasQuery, AliasReader, AliasStore } from '../../aliases/store.ts'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { isSqlite, reasonOf, type SystemDatabase } from './system-database.ts'
+
+/**
+ * Aliases in the database of a data directory: the name as UTF-8 → tag, description and units as JSON. Nothing is
+ * remembered: each call reads the newest state. Changes are transactions, of which SQLite lets one run at a time among
+ * all processes.
+ */
+export class DatabaseAliasStore implements AliasStore {
+  readonly #database: SystemDatabase
+  readonly #reader: AliasReader
+
+  constructor(database: SystemDatabase) {
+    this.#database = database
+    this.#reader = {
+      get: (name) => this.#get(name),
+      list: (query) => this.#list(query),
+    }
+  }
+
+  read<Result>(work: (aliases: AliasReader) => Result): Promise<Result> {
+    return this.#database.read(() => work(this.#reader)).catch(throwUnavailable)
+  }
+
+  put(alias: Alias, check: AliasCheck): Promise<'created' | 'replaced'> {
+    return this.#change(check, () => {
+      const name = Buffer.from(alias.name)
+      const outcome = this.#find(name) === undefined ? 'created' : 'replaced'
+      this.#database.statement('INSERT OR REPLACE INTO aliases VALUES (?, ?)').run(name, recordOf(alias))
+      return outcome
+    })
+  }
+
+  delete(name: string, check: AliasCheck): Promise<boolean> {
+    return this.#change(check, () => {
+      const { changes } = this.#database
+        .statement('DELETE FROM aliases WHERE name = ?')
+        .run(Buffer.from(name))
+      return Number(changes) > 0
+    })
+  }
+
+  /** How many there are, and how many of them cannot be read. */
+  check(): Promise<{ readonly aliases: number; readonly damaged: number }> {
+    return this.#database
+      .read(() => {
+        const rows = this.#database.statement('SELECT name, record FROM aliases').all()
+        const damaged = rows.filter(({ name, record }) => readAlias(name, record) === null).length
+        return { aliases: rows.length, damaged }
+      })
+      .catch(throwUnavailable)
+  }
+
+  /** What the check throws is thrown as it is. */
+  #change<Result>(check: AliasCheck, change: () => Result): Promise<Result> {
+    return this.#database
+      .change(() => {
+        check(this.#reader)
+        return change()
+      })
+      .catch(throwUnavailable)
+  }
+
+  #find(name: Uint8Array) {
+    return this.#database.statement('SELECT record FROM aliases WHERE name = ?').get(name)
+  }
+
+  #get(name: string): Alias | null {
+    const bytes = Buffer.from(name)
+    const row = this.#find(bytes)
+    return row === undefined ? null : readAlias(bytes, row.record)
+  }
+
+  #list({ prefix, after, limit }: AliasQuery): readonly Alias[] {
+    const first = Buffer.from(prefix)
+    // No UTF-8 text has the byte 0xff, so this sorts after every name that begins so.
+    const end = Buffer.concat([first, Buffer.of(0xff)])
+    const found: Alias[] = []
+    let last = after === null ? null : Buffer.from(after)
+    // A damaged entry takes no place in a page.
+    for (;;) {
+      const wanted = limit - found.length
+      const rows = this.#database
+        .statement(
+          'SELECT name, record FROM aliases WHERE name >= ? AND name < ? AND name > ? ORDER BY name LIMIT ?',
+        )
+        .all(first, end, last ?? Buffer.alloc(0), wanted)
+      found.push(...rows.flatMap(({ name, record }) => readAlias(name, record) ?? []))
+      if (rows.length < wanted || found.length === limit) return found
+      last = Buffer.from(rows.at(-1)!.name as Uint8Array)
+    }
+  }
+}
+
+function recordOf({ tag, description, units }: Alias): string {
+  return JSON.stringify({ tag, description, units })
+}
+
+/** `null` for an entry that is damaged: it leads nowhere. */
+function readAlias(name: unknown, text: unknown): Alias | null {
+  try {
+    const record = JSON.parse(String(text)) as Partial<Alias> | null
+    const { tag, description, units } = record ?? {}
+    if (typeof tag !== 'string' || !isTextOrNull(description) || !isTextOrNull(units)) return null
+    return { name: Buffer.from(name as Uint8Array).toString(), tag, description, units }
+  } catch {
+    return null
+  }
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === 'string'
+}
+
+/** What SQLite says, as the client may hear it. */
+function throwUnavailable(error: unknown): never {
+  if (!isSqlite(error)) throw error
+  throw new TidemarkError('ALIASES_UNAVAILABLE', { reason: reasonOf(error) }, { cause: error })
+}

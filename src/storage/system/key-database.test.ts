@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { newKey, promiseKeyStore } from '../../../test/contract/key-store-promises.ts'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { systemIn } from './system.fixture.ts'
+
+promiseKeyStore(
+  async (t) => {
+    const folder = temporaryFolder(t)
+    return { open: async () => (await systemIn(t, folder)).keys }
+  },
+  { skip: false },
+)
+
+test('a key that another opening revokes is seen as such within a second, and one of this opening at once', async (t) => {
+  const folder = temporaryFolder(t)
+  const [{ keys }, beside] = [await systemIn(t, folder), await systemIn(t, folder)]
+  const one = newKey('one')
+  await keys.add(one.record, one.digest)
+  assert.deepEqual(keys.find(one.digest), one.record)
+  const revoked = await beside.keys.revoke('one')
+  await setTimeout(1_000)
+  assert.deepEqual(keys.find(one.digest), revoked)
+  const two = newKey('two')
+  await keys.add(two.record, two.digest)
+  assert.deepEqual(keys.find(two.digest), two.record)
+  const revokedToo = await keys.revoke('two')
+  assert.deepEqual(keys.find(two.digest), revokedToo)
+})
+
+test('a damaged key opens nothing, and no other one goes with it', async (t) => {
+  const { keys, database } = await systemIn(t, temporaryFolder(t))
+  const [one, two] = [newKey('one'), newKey('two')]
+  await keys.add(one.record, one.digest)
+  await keys.add(two.record, two.digest)
+  for (const entry of [Buffer.concat([one.digest, Buffer.from('{"id":5}')]), Buffer.alloc(5), 'text']) {
+    database
+      .statement('UPDATE keys SET entry = ? WHERE place = ?')
+      .run(entry as Buffer, one.digest.subarray(0, 8))
+    assert.equal(await keys.find(one.digest), null)
+    assert.deepEqual(await keys.list(), [two.record])
+    assert.deepEqual(await keys.find(two.digest), two.record)
+  }
+})

@@ -1,0 +1,160 @@
+import { join } from 'node:path'
+import { type Clock, systemClock } from '../clock.ts'
+import { AppendFailed, type WalDevice } from './device.ts'
+import { GroupBuffer, type RecordBody } from './group.ts'
+import {
+  encodeSegmentHeader,
+  newSegment,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+  segmentName,
+} from './segment.ts'
+import type { WalPosition } from './wal-record.ts'
+
+/** A segment of this owner. */
+interface OwnSegment {
+  readonly name: string
+  readonly generation: number
+  /** Those that count; 0 for one that could not be made. */
+  bytes: number
+}
+
+/** A segment that takes no more groups, and its bytes that count. */
+export interface CompleteSegment {
+  readonly name: string
+  readonly bytes: number
+}
+
+/**
+ * Writes the WAL of one owner: groups of records, each durable before the next one is begun. After a group failed so
+ * that nothing is known of it, what follows goes to a new segment, whose header says that the group does not count.
+ */
+export class LogWriter {
+  readonly #device: WalDevice
+  readonly #folder: string
+  readonly #token: number
+  readonly #clock: Clock
+  readonly #buffer = new GroupBuffer()
+  /** Segments that may have records which are not flushed, in order. */
+  #segments: OwnSegment[] = []
+  #header: SegmentHeader | null = null
+  #needsSegment = true
+  #segment = 0
+  #offset = 0
+  /** The last segment that has groups, and its bytes that count. */
+  #previous = { segment: 0, bytes: 0 }
+  #generation: number
+  #nextSequence: number
+
+  constructor(
+    device: WalDevice,
+    folder: string,
+    start: { readonly token: number; readonly generation: number; readonly nextSequence: number },
+    clock: Clock = systemClock,
+  ) {
+    this.#device = device
+    this.#folder = folder
+    this.#token = start.token
+    this.#clock = clock
+    this.#generation = start.generation
+    this.#nextSequence = start.nextSequence
+  }
+
+  /** The number that the next record gets. */
+  get nextSequence(): number {
+    return this.#nextSequence
+  }
+
+  /** What the next record belongs to. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** Up to where all is durable; segment 0 before the first group. */
+  get position(): WalPosition {
+    return {
+      token: this.#token,
+      segment: this.#previous.segment,
+      offset: this.#previous.bytes,
+      lastSequence: this.#nextSequence - 1,
+    }
+  }
+
+  /** Bytes of the segment that is written. */
+  get bytes(): number {
+    return this.#offset
+  }
+
+  /** Has the next group begin a new generation. */
+  rotate(): void {
+    this.#generation++
+    this.#needsSegment = true
+  }
+
+  /** Has the next group begin a segment, when this one has groups. */
+  cut(): void {
+    if (this.#offset > SEGMENT_HEADER_BYTES) this.#needsSegment = true
+  }
+
+  /** Segments that take no more groups, in order, as long as they are not dropped. */
+  completed(): readonly CompleteSegment[] {
+    return this.#segments.slice(0, this.#needsSegment ? undefined : -1).map(complete)
+  }
+
+  /** Those of them whose generations are flushed. */
+  completedUntil(generation: number): readonly CompleteSegment[] {
+    return this.#segments.filter((segment) => segment.generation <= generation).map(complete)
+  }
+
+  /** Takes segments away whose generations are flushed. */
+  dropUntil(generation: number): void {
+    this.#segments = this.#segments.filter((segment) => segment.generation > generation)
+  }
+
+  /**
+   * Makes records durable as one group; their numbers begin with `nextSequence` at the time of the call. Rejects with
+   * AppendFailed, or with what kept a new segment from being made; only after an AppendFailed that is not `isIntact`
+   * they may count all the same, if the process ends before the next group.
+   */
+  async append(records: readonly RecordBody[]): Promise<void> {
+    if (this.#needsSegment) await this.#begin()
+    const { nextSequence } = this
+    const bytes = this.#buffer.encode(this.#header!, this.#offset, nextSequence, this.#clock(), records)
+    try {
+      await this.#device.append(bytes, this.#offset)
+    } catch (error) {
+      if (!(error instanceof AppendFailed && error.isIntact)) this.#needsSegment = true
+      throw error
+    }
+    this.#offset += bytes.length
+    this.#previous = { segment: this.#segment, bytes: this.#offset }
+    this.#segments.at(-1)!.bytes = this.#offset
+    this.#nextSequence += records.length
+    this.#buffer.trim()
+  }
+
+  async close(): Promise<void> {
+    await this.#device.close()
+  }
+
+  async #begin(): Promise<void> {
+    const segment = ++this.#segment
+    const name = segmentName(this.#token, segment)
+    const header = newSegment({
+      token: this.#token,
+      segment,
+      generation: this.#generation,
+      previous: this.#previous.segment,
+      firstSequence: this.#nextSequence,
+      previousBytes: this.#previous.bytes,
+    })
+    // Also one that failed may be there.
+    this.#segments.push({ name, generation: this.#generation, bytes: 0 })
+    await this.#device.begin(join(this.#folder, name), this.#folder, encodeSegmentHeader(header))
+    this.#header = header
+    this.#offset = SEGMENT_HEADER_BYTES
+    this.#needsSegment = false
+  }
+}
+
+const complete = ({ name, bytes }: OwnSegment): CompleteSegment => ({ name, bytes })

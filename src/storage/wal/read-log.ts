@@ -1,0 +1,188 @@
+import { join } from 'node:path'
+import { Damage } from '../damage.ts'
+import { type FileHandle, type Files, readFile, systemCode } from '../files/files.ts'
+import type { AcceptedSegment, Version } from '../manifest/version.ts'
+import { scanSegment, WHOLE_SEGMENT } from './scan.ts'
+import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts'
+import type { WalPosition, WalRecord } from './wal-record.ts'
+
+/** Takes what is read of the WAL, in the order in which it counts. */
+export interface LogTarget {
+  /** The next record; its number is the one after that of the record before, unless damage was told. */
+  take(record: WalRecord): void
+  damaged(damage: Damage): void
+  /** What follows belongs to another generation of the same owner. */
+  seal?(): void
+}
+
+/** A segment that was read. */
+export interface ReadSegment extends AcceptedSegment {
+  readonly header: SegmentHeader
+}
+
+interface FoundSegment {
+  readonly name: string
+  readonly header: SegmentHeader
+  readonly bytes: Buffer
+  /** Of an accepted one; Infinity for those of the version's owner. */
+  readonly limit: number
+}
+
+/**
+ * Reads all records of a historian that are not flushed: those of segments that its version accepted, then those of its
+ * last owner. What cannot be read of the latter is the torn end of the log only where nothing says that it was durable:
+ * the owner's publication, another group, another segment.
+ * @param published  the last that is known of the owner; `null` for nothing
+ * @param isFollowed whether the owner goes on: what lies behind `published` is none of the reader's then
+ * @returns          the segments that have records, and their bytes that count
+ */
+export function readLog(
+  files: Files,
+  folder: string,
+  version: Version,
+  published: WalPosition | null,
+  target: LogTarget,
+  isFollowed = false,
+): readonly ReadSegment[] {
+  const own = readOwn(files, folder, version, target).filter(
+    ({ header }) => !isFollowed || published === null || header.segment <= published.segment,
+  )
+  const found = [...readAccepted(files, folder, version, target), ...own]
+  const sequence = new SequenceCheck(version.flushedSequence + 1, target)
+  const read: ReadSegment[] = []
+  checkChain(own, target)
+  let generation: number | null = null
+  for (const { name, header, bytes, limit } of found) {
+    const next = own.find(
+      (one) => one.header.previous === header.segment && one.header.token === header.token,
+    )
+    const isOwn = limit === Number.POSITIVE_INFINITY
+    const isPublished = published?.token === header.token && published.segment === header.segment
+    const most = isFollowed && isPublished ? published.offset : limit
+    const counts = isOwn ? (next?.header.previousBytes ?? most) : limit
+    const later = own.find((one) => one.header.segment > header.segment)
+    const isLeft = isOwn && later !== undefined && later.header.previous < header.segment
+    // A segment that another one follows, whose owner knew of none of its groups, has none.
+    const range = {
+      ...WHOLE_SEGMENT,
+      limit: isLeft && !isPublished ? SEGMENT_HEADER_BYTES : counts,
+      atLeast: counts < Number.POSITIVE_INFINITY ? counts : isPublished ? published.offset : 0,
+    }
+    if (isOwn) {
+      if (generation !== null && header.generation !== generation) target.seal?.()
+      generation = header.generation
+    }
+    const end = scanSegment(bytes, header, range, sequence)
+    if (end > SEGMENT_HEADER_BYTES) read.push({ name, bytes: end, header })
+  }
+  if (published?.token === version.token && published.lastSequence >= sequence.next) {
+    target.damaged(new Damage(`records ${sequence.next} to ${published.lastSequence} of the log are missing`))
+  }
+  return read
+}
+
+/** Tells records that are missing. */
+export class SequenceCheck {
+  #next: number
+  readonly #target: LogTarget
+
+  constructor(next: number, target: LogTarget) {
+    this.#next = next
+    this.#target = target
+  }
+
+  /** Number of the next record. */
+  get next(): number {
+    return this.#next
+  }
+
+  take(record: WalRecord): void {
+    if (record.sequence > this.#next) {
+      this.#target.damaged(
+        new Damage(`records ${this.#next} to ${record.sequence - 1} of the log are missing`),
+      )
+    }
+    if (record.sequence < this.#next) return
+    this.#next = record.sequence + 1
+    this.#target.take(record)
+  }
+
+  damaged(damage: Damage): void {
+    this.#target.damaged(damage)
+  }
+}
+
+function readAccepted(files: Files, folder: string, version: Version, target: LogTarget): FoundSegment[] {
+  return version.accepted.flatMap(({ name, bytes: limit }) => {
+    try {
+      const bytes = readAll(files, folder, name)
+      return [{ name, bytes, header: decodeSegmentHeader(bytes), limit }]
+    } catch (error) {
+      target.damaged(damageOf(error, name))
+      return []
+    }
+  })
+}
+
+function readOwn(files: Files, folder: string, version: Version, target: LogTarget): FoundSegment[] {
+  const found: FoundSegment[] = []
+  const names = files.list(folder).filter((name) => parseSegmentName(name)?.token === version.token)
+  for (const [i, name] of names.entries()) {
+    try {
+      const header = readHeader(files, folder, name)
+      // Those that wait for an archive are not read, and go at any time: one that is needed would leave a gap.
+      if (header === null || header.generation <= version.flushedGeneration) continue
+      const bytes = readAll(files, folder, name)
+      found.push({
+        name,
+        bytes,
+        header: decodeSegmentHeader(bytes),
+        limit: Number.POSITIVE_INFINITY,
+      })
+    } catch (error) {
+      // The header is durable before anything else is done with a segment: only the last one can be without.
+      if (i < names.length - 1) target.damaged(damageOf(error, name))
+      else if (!(error instanceof Damage)) throw error
+    }
+  }
+  return found
+}
+
+/** Tells segments that are missing: every one names the one before it. */
+function checkChain(own: readonly FoundSegment[], target: LogTarget): void {
+  const has = (segment: number) => own.some(({ header }) => header.segment === segment)
+  const first = own[0]
+  for (const { header } of own) {
+    // Those before the first one that is left are flushed and gone.
+    if (header.previous === 0 || header.previous < first!.header.segment || has(header.previous)) continue
+    target.damaged(new Damage(`segment ${header.previous} of the log is missing`))
+  }
+}
+
+/** `null` for a segment that has gone since its folder was listed. */
+function readHeader(files: Files, folder: string, name: string): SegmentHeader | null {
+  let file: FileHandle
+  try {
+    file = files.open(join(folder, name))
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null
+    throw error
+  }
+  try {
+    const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
+    return decodeSegmentHeader(bytes.subarray(0, file.readNow(bytes, 0)))
+  } finally {
+    file.close()
+  }
+}
+
+/** All of a segment, in memory of its own. */
+export function readAll(files: Files, folder: string, name: string): Buffer {
+  return Buffer.from(readFile(files, join(folder, name)).buffer)
+}
+
+function damageOf(error: unknown, name: string): Damage {
+  if (error instanceof Damage) return error
+  if (systemCode(error) === 'ENOENT') return new Damage(`segment ${name} of the log is missing`)
+  throw error
+}

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { Damage } from '../damage.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { AppendFailed } from './device.ts'
+import { GROUP_HEADER_BYTES, GroupBuffer, readRecord } from './group.ts'
+import { LogWriter } from './log-writer.ts'
+import { PublicationReader, Publisher } from './publication.ts'
+import { newSegment } from './segment.ts'
+import { ThreadDevice } from './thread-device.ts'
+import { bodyOf, expected, readBack, startLog, versionOf } from './wal.fixture.ts'
+
+/** Writes records 1 to n, so many in a group; gives where each group ends, the beginning first. */
+async function writeGroups(log: LogWriter, count: number, each: number): Promise<number[]> {
+  const ends = [64]
+  for (let first = 1; first <= count; first += each) {
+    const numbers = Array.from({ length: Math.min(each, count - first + 1) }, (_, i) => first + i)
+    await log.append(numbers.map(bodyOf))
+    ends.push(log.position.offset)
+  }
+  return ends
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => expected(i + 1))
+const NAME = '00000001-00000001.wal'
+
+test('records come back as they were written, in order', async (t) => {
+  const folder = temporaryFolder(t)
+  const log = startLog(folder)
+  await writeGroups(log, 40, 7)
+  assert.equal(log.nextSequence, 41)
+  const read = readBack(folder)
+  assert.deepEqual(read.records, upTo(40))
+  assert.deepEqual(read.damages, [])
+  assert.deepEqual(read.segments, [{ name: NAME, bytes: log.position.offset }])
+  await log.close()
+})
+
+test('the thread of a log does what is done here', async (t) => {
+  const folder = temporaryFolder(t)
+  const log = new LogWriter(new ThreadDevice(), folder, { token: 1, generation: 1, nextSequence: 1 })
+  await writeGroups(log, 20, 3)
+  log.rotate()
+  // More than the buffer holds at first, and what comes behind it.
+  const times = Float64Array.from({ length: 100_000 }, (_, i) => i)
+  const points = { times, values: times, statuses: new Uint8Array(100_000) }
+  await log.append([
+    {
+      catalog: null,
+      removed: [],
+      points: { tags: Uint32Array.of(1), offsets: Uint32Array.of(0, 100_000), points },
+    },
+  ])
+  await log.append([bodyOf(22)])
+  await log.close()
+  const read = readBack(folder)
+  assert.deepEqual(read.damages, [])
+  assert.equal(read.records.length, 22)
+  assert.deepEqual(read.records[21], expected(22))
+  assert.equal(read.seals, 1)
+})
+
+test('a thread that is refused a segment says why, and goes on', async (t) => {
+  const folder = temporaryFolder(t)
+  const device = new ThreadDevice()
+  await assert.rejects(device.begin(join(folder, 'none', 'a.wal'), folder, new Uint8Array(64)), {
+    code: 'ENOENT',
+  })
+  await device.begin(join(folder, 'a.wal'), folder, new Uint8Array(64))
+  await device.close()
+})
+
+test('a log that is cut anywhere loses the group at its end, and says nothing', async (t) => {
+  const folder = temporaryFolder(t)
+  const log = startLog(folder)
+  const ends = await writeGroups(log, 12, 3)
+  await log.close()
+  const path = join(folder, NAME)
+  const whole = readFileSync(path).subarray(0, ends.at(-1))
+  for (let length = whole.length; length >= 64; length -= 4) {
+    writeFileSync(path, whole.subarray(0, length))
+    const groups = ends.filter((end) => end <= length).length - 1
+    const read = readBack(folder)
+    assert.deepEqual([read.records.length, read.damages], [groups * 3, []], `at ${length}`)
+  }
+})
+
+test('what was published and cannot be read is damage, whatever follows', async (t) => {
+  const folder = temporaryFolder(t)
+  const log = startLog(folder)
+  const ends = await writeGroups(log, 12, 3)
+  const published = log.position
+  await log.close()
+  truncateSync(join(folder, NAME), ends[3]! + 20)
+  const read = readBack(folder, versionOf(1), published)
+  assert.deepEqual(read.records, upTo(9))
+  assert.ok(read.damages.length > 0)
+  assert.deepEqual(
+    readBack(folder, versionOf(1), { ...published, offset: ends[3]!, lastSequence: 9 }).damages,
+    [],
+  )
+})
+
+test('a flipped bit is found: the last group is not there, of an earlier one the other records are', async (t) => {
+  const folder = temporaryFolder(t)
+  const log = startLog(folder)
+  const ends = await writeGroups(log, 12, 3)
+  await log.close()
+  const path = join(folder, NAME)
+  const whole = readFileSync(path).subarray(0, ends.at(-1))
+  for (let at = 64; at < whole.length; at += 3) {
+    const bytes = Buffer.from(whole)
+    bytes[at]! ^= 1 << (at % 8)
+    writeFileSync(path, bytes)
+    const read = readBack(folder)
+    const isLast = at >= ends.at(-2)!
+    if (isLast) assert.deepEqual([read.records, read.damages], [upTo(9), []], `at ${at}`)
+    else {
+      assert.ok(read.damages.length > 0, `at ${at} it is said`)
+      const all = upTo(12).map((one) => JSON.stringify(one))
+      for (const one of read.records)
+        assert.ok(all.includes(JSON.stringify(one)), `at ${at} nothing wrong is read`)
+      assert.ok(read.records.length >= 9, `at ${at} the others are read: ${read.records.length}`)
+    }
+  }
+})
+
+test('a group whose sync failed does not count once another one is there', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const log = startLog(folder, 1, files)
+  await log.append([bodyOf(1)])
+  files.plan = (call) => (call === 'sync' ? { code: 'EIO' } : null)
+  await assert.rejects(log.append([bodyOf(2)]), (error) => error instanceof AppendFailed && !error.isIntact)
+  // It is whole, and nobody knows that it failed: it may count.
+  assert.deepEqual(readBack(folder).records, upTo(2))
+  files.plan = () => null
+  await log.append([bodyOf(9)])
+  const read = readBack(folder)
+  assert.deepEqual(read.records, [expected(1), expected(9, 2)])
+  assert.deepEqual(read.damages, [])
+  assert.deepEqual(
+    read.segments.map(({ name }) => name),
+    [NAME, '00000001-00000002.wal'],
+  )
+  await log.close()
+})
+
+test('a disk that is full takes nothing of a group, and more when it has room', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const log = startLog(folder, 1, files)
+  await log.append([bodyOf(1)])
+  files.plan = (call) => (call === 'write' ? { code: 'ENOSPC', short: true } : null)
+  await assert.rejects(log.append([bodyOf(2)]), (error) => error instanceof AppendFailed && error.isIntact)
+  assert.deepEqual(readBack(folder).records, upTo(1))
+  files.plan = (call) =>
+    call === 'truncate' ? { code: 'EIO' } : call === 'write' ? { code: 'ENOSPC', short: true } : null
+  await assert.rejects(log.append([bodyOf(2)]), (error) => error instanceof AppendFailed && !error.isIntact)
+  files.plan = (call) => (call === 'create' ? { code: 'ENOSPC' } : null)
+  await assert.rejects(log.append([bodyOf(2)]), { code: 'ENOSPC' })
+  files.plan = () => null
+  await log.append([bodyOf(2)])
+  await log.append([bodyOf(3)])
+  const read = readBack(folder)
+  assert.deepEqual([read.records, read.damages], [upTo(3), []])
+  await log.close()
+})
+
+test('a missing segment is damage, and so is a missing number', async (t) => {
+  const folder = temporaryFolder(t)
+  const log = startLog(folder)
+  for (let i = 1; i <= 3; i++) {
+    await log.append([bodyOf(i)])
+    log.rotate()
+  }
+  await log.close()
+  systemFiles.remove(join(folder, '00000001-00000002.wal'))
+  const read = readBack(folder)
+  assert.deepEqual(read.records, [expected(1), expected(3)])
+  assert.ok(read.damages.some((one) => /segment 2 .* missing/.test(one)))
+  assert.ok(read.damages.some((one) => /records 2 to 2 .* missing/.test(one)))
+})
+
+test('what is flushed is not read, and bytes behind those that a successor accepted do not count', async (t) => {
+  const folder = temporaryFolder(t)
+  const log = startLog(folder)
+  await log.append([bodyOf(1)])
+  log.rotate()
+  await log.append([bodyOf(2)])
+  const accepted = log.position.offset
+  await log.append([bodyOf(3)])
+  await log.close()
+  assert.deepEqual(readBack(folder, versionOf(1, { flushedGeneration: 1, flushedSequence: 1 })).records, [
+    expected(2),
+    expected(3),
+  ])
+  const successor = versionOf(2, {
+    flushedSequence: 1,
+    accepted: [{ name: '00000001-00000002.wal', bytes: accepted }],
+  })
+  assert.deepEqual(readBack(folder, successor).records, [expected(2)])
+})
+
+test('what was published is read again, and half of it is nothing', (t) => {
+  const folder = temporaryFolder(t)
+  const reader = new PublicationReader(systemFiles, folder)
+  assert.equal(reader.read(), null)
+  const publisher = new Publisher(systemFiles, folder)
+  const publication = {
+    token: 3,
+    segment: 2,
+    offset: 2 ** 40,
+    lastSequence: 12,
+    manifest: 7,
+    manifestBytes: 99,
+  }
+  publisher.publish(publication)
+  assert.deepEqual(reader.read(), publication)
+  writeFileSync(join(folder, 'published'), readFileSync(join(folder, 'published')).fill(0, 20, 24))
+  assert.equal(reader.read(), null)
+  publisher.close()
+  reader.close()
+})
+
+test('whatever the fields of a record say, it is read or it is damage', () => {
+  const buffer = new GroupBuffer()
+  const header = newSegment({
+    token: 1,
+    segment: 1,
+    generation: 1,
+    previous: 0,
+    firstSequence: 1,
+    previousBytes: 0,
+  })
+  const group = Buffer.from(buffer.encode(header, 64, 1, 1_767_225_600_000_000, [bodyOf(7)]))
+  const record = group.subarray(GROUP_HEADER_BYTES)
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: record.length - 1 }), fc.integer({ min: 0, max: 255 })), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      (changes) => {
+        const bytes = Buffer.from(new Uint8Array(record).buffer)
+        for (const [at, value] of changes) bytes[at] = value
+        // As if somebody had meant it.
+        bytes.writeUInt32LE(0, 4)
+        const size = bytes.readUInt32LE(0)
+        bytes.writeUInt32LE(crc32(bytes.subarray(0, size <= bytes.length ? size : bytes.length)), 4)
+        try {
+          const read = readRecord(bytes, 0, bytes.length, 1)
+          assert.ok(read.end <= bytes.length)
+        } catch (error) {
+          assert.ok(error instanceof Damage, String(error))
+        }
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+})

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { serve, temporaryFolder, tidemark } from './run.ts'
+
+describe('tags, alias and points through a running service', async () => {
+  const cwd = await temporaryFolder()
+  const service = await serve([], { cwd })
+  const run = (...args: string[]) =>
+    tidemark([...args, '--url', service.url, '--key', service.writeKey], { cwd })
+  const does = async (args: readonly string[], stdout: string) => {
+    const done = await run(...args)
+    assert.equal(done.stdout + done.stderr, stdout, args.join(' '))
+    assert.equal(done.code, 0)
+  }
+
+  it('change what the same commands change in place', async () => {
+    await does(['tags', 'create', 'local/A B', '--units', 'bar'], 'Made local/A B.\n')
+    await does(['tags', 'describe', 'local/A B', '--stepped'], 'Changed local/A B.\n')
+    await does(['alias', 'put', 'line/a', 'local/A B'], 'Made aliases/line/a.\n')
+    await does(
+      ['tags', 'rename', 'local/A B', 'local/C', '--aliases', 'follow'],
+      'Renamed local/A B to local/C.\naliases/line/a refers to local/C.\n',
+    )
+    const list = await run('tags', 'list', '--csv', '--historian', 'local')
+    assert.equal(list.stdout, 'tag,units,stepped,description\nlocal/C,bar,yes,\n')
+    await does(['alias', 'delete', 'line/a'], 'Deleted aliases/line/a.\n')
+    await does(['tags', 'delete', 'local/C', '--dry-run'], 'Would delete local/C with 0 points.\n')
+    await does(['tags', 'delete', 'local/C'], 'Deleted local/C with 0 points.\n')
+  })
+
+  it('end with a sentence and exit code 1 for what is refused', async () => {
+    await does(['tags', 'create', 'local/FLOW'], 'Made local/FLOW.\n')
+    const again = await run('tags', 'create', 'local/FLOW')
+    assert.equal(again.code, 1)
+    assert.match(
+      again.stderr,
+      /Tag local\/FLOW already exists; tidemark tags describe changes its metadata\n$/,
+    )
+    const missing = await run('points', 'delete', 'local/FLWO', '--from', 'today', '--to', 'now')
+    assert.equal(missing.code, 1)
+    assert.match(missing.stderr, /Tag local\/FLWO does not exist; did you mean local\/FLOW\?/)
+    const time = await run('points', 'delete', 'local/FLOW', '--from', 'yesteday', '--to', 'now')
+    assert.match(time.stderr, /tag local\/FLOW: a time such as yesterday or yesterday at 06:00 is expected/)
+    assert.equal((await run('tags', 'describe', 'local/FLOW')).code, 2)
+  })
+})

@@ -1,0 +1,31 @@
+import { clickhouseServer, startClickhouse } from '../../servers/clickhouse.ts'
+import { outcomePromises } from '../outcome-promises.ts'
+import { openHistorian } from './open.ts'
+
+const context = { signal: new AbortController().signal }
+
+outcomePromises(
+  'ClickHouse',
+  async () => {
+    const server = await startClickhouse()
+    return {
+      port: Number(new URL(server.url).port),
+      async open(port, queryTimeoutSeconds) {
+        const historian = await openHistorian({ urls: [`http://127.0.0.1:${port}`], queryTimeoutSeconds })
+        // Looks at the tables, which is no part of a write.
+        try {
+          await historian.checkHealth(context)
+        } catch (error) {
+          await historian.close()
+          throw error
+        }
+        return historian
+      },
+      isSentAgain: true,
+      // A read that is held ends 5 s after its time limit.
+      holdStride: 31,
+      stop: () => server.kill(),
+    }
+  },
+  clickhouseServer.skip,
+)

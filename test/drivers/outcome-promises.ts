@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { CallContext, Historian, TagRange } from '../../src/historian/contract.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
+import { applyAll, CHANGE_CODES, WRITE_CODES } from '../../src/write/apply.ts'
+import { EVER, points } from '../contract/points.ts'
+import { type Fault, FaultyProxy } from '../servers/faulty-proxy.ts'
+import { untilDone } from '../until.ts'
+
+/** A real server whose driver is asked whether it tells the truth. */
+export interface OutcomeSubject {
+  /** TCP port of the server. */
+  readonly port: number
+  /** Opens a historian that finds its server at this port. @param seconds time limit of a call */
+  open(port: number, seconds: number): Promise<Historian>
+  /** Whether a write that was cut off is sent again until it is answered; it is then told as done. */
+  readonly isSentAgain?: boolean
+  /** Bytes from one place at which a write is held to the next, where each takes seconds; 1 when left out. */
+  readonly holdStride?: number
+  stop(): Promise<void>
+}
+
+const context: CallContext = { signal: new AbortController().signal }
+const TAG = 'truth'
+/** Changes under way at the same time, each through a proxy of its own; those that are held only wait. */
+const LANES = { cut: 12, hold: 24, split: 8 }
+/** Longer than a write takes, so that what is not held is made; what is held costs that much for each byte. */
+const HOLD_SECONDS = 0.4
+const LONG_SECONDS = 30
+/** Time limit of a write that is sent twice and may be locked out by its copy. */
+const TWICE_SECONDS = 5
+/** Writes of a lane that may fail before their fault is met. */
+const MOST_MISSES = 30
+/** Until what arrived late is stored, or never will be. */
+const SETTLE_MS = 1_000
+
+/** One kind of change, made of one point at a time. */
+interface Change {
+  /** Of the tests that cut it in each direction. */
+  readonly titles: Readonly<Record<Fault['direction'], string>>
+  readonly codes: typeof WRITE_CODES | typeof CHANGE_CODES
+  /** Whether the point is stored once the change is done. */
+  readonly isStoredAfter: boolean
+  /** What is stored before the fault, past the proxy. */
+  prepare(direct: Historian, time: number): Promise<void>
+  make(historian: Historian, time: number): Promise<void>
+}
+
+const WRITE: Change = {
+  titles: {
+    request: 'a write cut after every byte of the request',
+    answer: 'a write cut after every byte of the answer',
+  },
+  codes: WRITE_CODES,
+  isStoredAfter: true,
+  prepare: async () => {},
+  make: write,
+}
+const DELETE: Change = {
+  titles: {
+    request: 'a delete cut after every byte of the request',
+    answer: 'a delete cut after every byte of the answer',
+  },
+  codes: CHANGE_CODES,
+  isStoredAfter: false,
+  prepare: write,
+  async make(historian, time) {
+    const range = { tag: TAG, from: time, to: time + 1 } as TagRange
+    await historian.deletePoints!([range], false, context)
+  },
+}
+
+/** What was reported of a change of one point. */
+interface Told {
+  readonly fault: Fault
+  /** Code of the answer, and its sentence. */
+  readonly code: string
+  readonly message: string
+}
+
+/**
+ * The promise behind every answer to a change: what is reported is what is stored. Writes and deletes one point at a
+ * time while a proxy interrupts the conversation with the server after every single byte of it, both ways, and
+ * compares.
+ */
+export function outcomePromises(
+  name: string,
+  start: () => Promise<OutcomeSubject>,
+  skip: string | false,
+): void {
+  describe(`what is told of a change through ${name} is what is stored, however the conversation ends`, {
+    skip,
+  }, () => {
+    let subject: OutcomeSubject
+    let direct: Historian
+    before(async () => {
+      subject = await start()
+      direct = await subject.open(subject.port, LONG_SECONDS)
+      await write(direct, 0)
+    })
+    after(async () => {
+      await direct.close()
+      await subject.stop()
+    })
+    /** Times of the points that were written: each test has its own. */
+    let nextTime = 1
+
+    /** Makes changes through a fault after every byte until there are no more bytes. */
+    async function faultEverywhere(
+      change: Change,
+      kind: Fault['kind'],
+      direction: Fault['direction'],
+      seconds: number,
+    ): Promise<ReadonlyMap<number, Told>> {
+      const told = new Map<number, Told>()
+      const lanes = Array.from({ length: LANES[kind] }, async (_, lane) => {
+        const proxy = await FaultyProxy.start(subject.port)
+        let historian: Historian | null = null
+        try {
+          historian = await subject.open(proxy.port, seconds)
+          for (let place = lane, misses = 0; misses < MOST_MISSES; ) {
+            const bytes = kind === 'hold' ? place * (subject.holdStride ?? 1) : place
+            const time = nextTime++
+            await change.prepare(direct, time)
+            const fault: Fault = { kind, direction, after: bytes }
+            proxy.arm(fault)
+            const answer = await tell(change, historian, time)
+            told.set(time, { fault, ...answer })
+            const happened = proxy.release()
+            if (happened) place += LANES[kind]
+            // There are no more bytes.
+            else if (answer.code === change.codes.done) return
+            // On a busy machine the time may be up before that many bytes came.
+            else misses++
+          }
+        } finally {
+          await historian?.close()
+          await proxy.close()
+        }
+      })
+      await Promise.all(lanes)
+      return told
+    }
+
+    async function compare(change: Change, told: ReadonlyMap<number, Told>): Promise<void> {
+      const { codes, isStoredAfter } = change
+      await wait(SETTLE_MS)
+      const stored = await timesOf(direct)
+      const lies: string[] = []
+      for (const [time, { fault, code, message }] of told) {
+        const isStored = stored.has(time)
+        const isTrue =
+          code === codes.unknown || isStored === (code === codes.done ? isStoredAfter : !isStoredAfter)
+        if (!isTrue || !isOutcome(code, codes))
+          lies.push(`${show(fault)}: ${code}, and ${isStored ? '' : 'not '}stored: ${message}`)
+      }
+      assert.deepEqual(lies.slice(0, 5), [], `${lies.length} of ${told.size}`)
+    }
+
+    for (const direction of ['request', 'answer'] as const) {
+      for (const change of [WRITE, DELETE]) {
+        test(change.titles[direction], async () => {
+          const told = await faultEverywhere(change, 'cut', direction, LONG_SECONDS)
+          assert.ok(told.size > 50, `${told.size} places`)
+          const wanted = subject.isSentAgain ? change.codes.done : change.codes.unknown
+          assert.ok([...told.values()].some(({ code }) => code === wanted))
+          await compare(change, told)
+        })
+      }
+
+      test(`a write held after every byte of the ${direction} until the time is up, and delivered then`, async () => {
+        const told = await faultEverywhere(WRITE, 'hold', direction, HOLD_SECONDS)
+        assert.ok(told.size > 50 / (subject.holdStride ?? 1), `${told.size} places`)
+        assert.ok([...told.values()].some(({ code }) => code === WRITE_CODES.unknown))
+        await compare(WRITE, told)
+      })
+
+      test(`a write delayed after every byte of the ${direction}: nothing is noticed`, async () => {
+        const told = await faultEverywhere(WRITE, 'split', direction, LONG_SECONDS)
+        assert.ok(told.size > 50, `${told.size} places`)
+        for (const { fault, code, message } of told.values()) {
+          assert.equal(code, 'WRITE_DONE', `${show(fault)}: ${message}`)
+        }
+        await compare(WRITE, told)
+      })
+    }
+
+    test('a write sent twice: it is there once', async () => {
+      for (let attempt = 0; attempt < MOST_MISSES; attempt++) {
+        const time = nextTime++
+        const before = await timesOf(direct)
+        const { code, message } = await tellTwice(time)
+        await wait(SETTLE_MS)
+        const after = await timesOf(direct)
+        const added = [...after].filter((each) => !before.has(each))
+        // The copy's transaction may lock the rows first, and waits for a commit that is only sent after an answer.
+        const isLockedOut = code === WRITE_CODES.failed && added.length === 0
+        if (isLockedOut) continue
+        assert.ok(code === WRITE_CODES.done || code === WRITE_CODES.unknown, message)
+        assert.deepEqual(added, [time])
+        return
+      }
+      assert.fail('no write was taken')
+    })
+
+    async function tellTwice(time: number): Promise<Pick<Told, 'code' | 'message'>> {
+      const proxy = await FaultyProxy.start(subject.port)
+      proxy.duplicates = true
+      // A server that still runs the first of two refuses the second, which may be the one that is answered.
+      const isTwice = (error: unknown) => error instanceof Error && /twice/.test(error.message)
+      try {
+        const historian = await untilDone(() => subject.open(proxy.port, TWICE_SECONDS), isTwice)
+        try {
+          return await tell(WRITE, historian, time)
+        } finally {
+          await historian.close()
+        }
+      } finally {
+        await proxy.close()
+      }
+    }
+  })
+}
+
+async function write(historian: Historian, time: number): Promise<void> {
+  await historian.write(writeBatch([{ tag: TAG, points: points([time, time]) }], true), context)
+}
+
+function isOutcome(code: string, { done, failed, unknown }: Change['codes']): boolean {
+  return code === done || code === failed || code === unknown
+}
+
+/** What a client is told of its change. */
+async function tell(
+  { codes, make }: Change,
+  historian: Historian,
+  time: number,
+): Promise<Pick<Told, 'code' | 'message'>> {
+  const applied = await applyAll([{ historian, run: () => make(historian, time) }], codes, context)
+  switch (applied.kind) {
+    case 'done':
+      return { code: codes.done, message: '' }
+    case 'rejected':
+      return { code: codes.failed, message: applied.error.message }
+    case 'failed':
+      return applied.issues[0]!
+  }
+}
+
+async function timesOf(historian: Historian): Promise<ReadonlySet<number>> {
+  const [read] = await historian.readRanges([{ tag: TAG, ...EVER, order: 'asc', limit: 1e6 }], context)
+  const { times, values } = read!.points
+  assert.deepEqual([...values], [...times], 'each point has its own value')
+  return new Set(times)
+}
+
+function show({ kind, direction, after: bytes }: Fault): string {
+  return `${kind} after ${bytes} bytes of the ${direction}`
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { TidemarkError } from '../../src/errors/tidemark-error.ts'
+import type { FileStore } from '../../src/storage/engine/file-store.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
+import { type Model, modelOf, open, STEPS, signal } from './workload.ts'
+
+/** Places that are damaged, one after the other, over all kinds of files. */
+const PLACES = Number(process.env.ROT_PLACES ?? 2_000)
+
+const REFUSALS = ['STORAGE_CORRUPT', 'DATA_DIR_UNUSABLE']
+const ALL = { from: -1e17, to: 1e17, order: 'asc', limit: 1e6 } as const
+
+interface Tally {
+  refused: number
+  told: number
+  harmless: number
+}
+
+/** Reads each tag by itself: what is read is right, or an error. Gives how many tags had one. */
+async function readEach(store: FileStore, model: Model, what: string): Promise<number> {
+  let failed = 0
+  for (const [tag, { points }] of model) {
+    try {
+      const [read] = await store.readRanges([{ tag, ...ALL }], signal)
+      const { times, values } = read!.points
+      assert.equal(times.length, points.size, `${what}: ${tag} has other points`)
+      for (const [i, time] of times.entries()) {
+        assert.equal(values[i], points.get(time), `${what}: ${tag} at ${time}`)
+      }
+    } catch (error) {
+      if (!(error instanceof TidemarkError)) throw error
+      assert.equal(error.code, 'STORAGE_CORRUPT', `${what}: ${tag}`)
+      failed++
+      await readBeside(store, tag, points, what)
+    }
+  }
+  return failed
+}
+
+/** Reads what is intact of a tag: it is right, and what is missing lies within the spans that are said. */
+async function readBeside(
+  store: FileStore,
+  tag: string,
+  points: ReadonlyMap<number, number>,
+  what: string,
+): Promise<void> {
+  try {
+    const [read] = await store.readRanges([{ tag, ...ALL, partial: true }], signal)
+    const { points: found, missing = [] } = read!
+    for (const [i, time] of found.times.entries()) {
+      assert.equal(found.values[i], points.get(time), `${what}: ${tag} at ${time}, beside damage`)
+    }
+    const there = new Set(found.times)
+    for (const time of points.keys()) {
+      const isSaid = missing.some(({ from, to }) => time >= from && time < to)
+      assert.ok(there.has(time) || isSaid, `${what}: ${tag} lacks ${time}, and nothing says so`)
+    }
+  } catch (error) {
+    // What a part takes away from others is not known.
+    if (!(error instanceof TidemarkError)) throw error
+    assert.equal(error.code, 'STORAGE_CORRUPT', `${what}: ${tag}`)
+  }
+}
+
+async function meet(disk: SimulatedDisk, folder: string, model: Model, what: string, tally: Tally) {
+  let store: FileStore
+  try {
+    store = await open(disk, folder)
+  } catch (error) {
+    assert.ok(error instanceof TidemarkError && REFUSALS.includes(error.code), `${what}: ${String(error)}`)
+    tally.refused++
+    return
+  }
+  try {
+    const healthy = await store.checkHealth(signal).then(
+      () => true,
+      () => false,
+    )
+    const { problems } = await store.check(signal)
+    const isTold = !healthy || problems.length > 0
+    if (isTold) tally.told++
+    else tally.harmless++
+    // What the log lost is said by all of it: then points may be missing. Otherwise what is read is right.
+    if (healthy) {
+      const failed = await readEach(store, model, what)
+      assert.ok(failed === 0 || isTold, `${what}: the check says nothing of it`)
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+test('a flipped bit or a missing end of any file is told, or changes nothing', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-rot-'))
+  try {
+    const disk = new SimulatedDisk()
+    const store = await open(disk, folder)
+    for (const step of STEPS) await step.run(store)
+    const model = await modelOf(store)
+    await store.close()
+    const found = [...disk.contents()].filter(([path, { length }]) => length > 0 && path.startsWith(folder))
+    const kinds = new Map<string, Tally>()
+    const each = Math.ceil(PLACES / found.length)
+    for (const [path, content] of found) {
+      const kind = basename(dirname(path)) + (path.endsWith('published') ? '/published' : '')
+      const tally = kinds.get(kind) ?? { refused: 0, told: 0, harmless: 0 }
+      kinds.set(kind, tally)
+      for (let i = 0; i < each; i++) {
+        // Not in the zeros that a segment reserves.
+        const at = Math.floor((i * (content.findLastIndex((byte) => byte !== 0) + 1)) / each)
+        const isCut = i % 4 === 3
+        const damaged = isCut ? content.slice(0, at) : content.slice()
+        if (!isCut) damaged[at]! ^= 1 << (i % 8)
+        const what = `${basename(path)} ${isCut ? 'cut at' : 'bit flipped at'} ${at}`
+        await meet(disk.copy(new Map([[path, damaged]])), folder, model, what, tally)
+      }
+      await meet(disk.copy(new Map([[path, null]])), folder, model, `${basename(path)} is missing`, tally)
+    }
+    for (const [kind, tally] of kinds) t.diagnostic(`${kind}: ${JSON.stringify(tally)}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

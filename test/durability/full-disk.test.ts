@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { TidemarkError } from '../../src/errors/tidemark-error.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
+import { makeColumns } from '../../src/series/columns.ts'
+import type { FileStore } from '../../src/storage/engine/file-store.ts'
+import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
+
+const FILLS = Number(process.env.DISK_FILLS ?? 200)
+const { signal } = new AbortController()
+const ALL = { from: -1e15, to: 1e15, order: 'asc', limit: 1e7 } as const
+
+const open = (disk: SimulatedDisk, folder: string): Promise<FileStore> =>
+  openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    files: disk,
+    limits: {
+      flush: { points: 3_000, records: 50, ageMs: 1e9 },
+      merge: { partitionBytes: 20_000, fanIn: 2, largestBytes: 1 << 20 },
+      unlinkAfterMs: 0,
+      reserveBytes: 20_000,
+    },
+  })
+
+/** Points that are hard to pack. */
+function batchOf(from: number, count: number) {
+  const points = makeColumns(count)
+  for (let i = 0; i < count; i++) {
+    points.times[i] = from + i
+    points.values[i] = Math.sqrt(from + i)
+  }
+  return writeBatch([{ tag: 'a', points }], true)
+}
+
+async function timesOf(store: FileStore): Promise<Float64Array> {
+  const [read] = await store.readRanges([{ tag: 'a', ...ALL }], signal)
+  return read!.points.times
+}
+
+async function assertWritten(store: FileStore, from: number, to: number, what: string): Promise<void> {
+  const times = await timesOf(store)
+  assert.equal(times.length, to - from, what)
+  assert.ok(
+    times.every((time, i) => time === from + i),
+    what,
+  )
+}
+
+test('a disk that fills up loses nothing, answers reads, and takes more once points were taken away', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-full-'))
+  let refused = 0
+  let late = 0
+  try {
+    for (let fill = 0; fill < FILLS; fill++) {
+      const disk = new SimulatedDisk()
+      disk.capacity = 60_000 + fill * 997
+      let store = await open(disk, folder)
+      let written = 0
+      const step = 50 + ((fill * 37) % 400)
+      for (let failures = 0; failures < 4; ) {
+        try {
+          await store.write(batchOf(written, step), signal)
+          written += step
+        } catch (error) {
+          assert.ok(error instanceof TidemarkError && error.code === 'WRITE_FAILED', String(error))
+          failures++
+          refused++
+          await assertWritten(store, 0, written, `fill ${fill}: what is read on a full disk`)
+        }
+      }
+      if (fill % 3 === 0) {
+        await store.close()
+        store = await open(disk, folder)
+        await assertWritten(store, 0, written, `fill ${fill}: what is there after a start on a full disk`)
+      }
+      // What is taken away makes room, with what was set aside for that.
+      const cut = Math.floor(written * 0.8)
+      const deleted = await store.deletePoints([{ tag: 'a', from: -1, to: cut }], false, signal).then(
+        ([count]) => count,
+        (error: unknown) => {
+          assert.ok(error instanceof TidemarkError && error.code === 'WRITE_FAILED', String(error))
+          return 0
+        },
+      )
+      await assertWritten(
+        store,
+        deleted === 0 ? 0 : cut,
+        written,
+        `fill ${fill}: after points were taken away`,
+      )
+      // More room, as when somebody has cleared up: one that started on the full disk becomes the owner by and by, and
+      // what is set aside for such a disk is taken back first.
+      disk.capacity *= 2
+      for (let isWritten = false; !isWritten; ) {
+        isWritten = await store.write(batchOf(written, step), signal).then(
+          () => true,
+          (error: unknown) => {
+            assert.match(String(error), /no room to become the owner|the disk is full/)
+            return false
+          },
+        )
+        if (!isWritten) {
+          late++
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+      }
+      await store.fold()
+      await assertWritten(store, deleted === 0 ? 0 : cut, written + step, `fill ${fill}: in the end`)
+      assert.deepEqual((await store.check(signal)).problems, [])
+      await store.close()
+    }
+    t.diagnostic(`${FILLS} fills, ${refused} writes were refused, ${late} of them after there was room`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

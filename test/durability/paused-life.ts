@@ -1,0 +1,37 @@
+import { FailingFiles } from '../../src/storage/files/failing-files.fixture.ts'
+import { systemFiles } from '../../src/storage/files/system-files.ts'
+import { open, STEPS } from './workload.ts'
+
+/**
+ * The life of an owner that two-owners.test.ts has stand still: all steps of the workload, each told before and after.
+ * @param at    number of the call of the file layer before which it stands still
+ * @param stop  stands still until somebody else lets it go on
+ */
+export async function livePaused(
+  folder: string,
+  at: number,
+  tell: (line: string) => void,
+  stop: () => void,
+): Promise<void> {
+  const files = new FailingFiles(systemFiles, (_call, _path, number) => {
+    if (number === at) {
+      tell('stopped')
+      stop()
+    }
+    return null
+  })
+  try {
+    const store = await open(files, folder)
+    for (const [index, step] of STEPS.entries()) {
+      tell(`begun ${index}`)
+      await step.run(store).then(
+        () => tell(`done ${index}`),
+        (error: { code?: unknown }) => tell(`refused ${index} ${String(error.code)}`),
+      )
+    }
+    await store.close()
+  } catch (error) {
+    tell(`failed ${String((error as { code?: unknown }).code ?? error)}`)
+  }
+  tell(`ended ${files.calls}`)
+}

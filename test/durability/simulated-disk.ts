@@ -1,0 +1,309 @@
+import { dirname, resolve } from 'node:path'
+import type { FileHandle, Files } from '../../src/storage/files/files.ts'
+
+/*
+ * A disk in memory that knows what is durable and what is not. At a power cut every write that was not synced, and
+ * every entry of a folder that was not, is there, is not, or is there in part, in any combination that a file system
+ * may leave.
+ */
+
+type Random = (below: number) => number
+
+/** Something that was written to a file and is not durable. */
+type Pending =
+  | { readonly kind: 'write'; readonly at: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'truncate'; readonly size: number }
+
+class Inode {
+  now = new Uint8Array(0)
+  durable = new Uint8Array(0)
+  pending: Pending[] = []
+
+  write(bytes: Uint8Array, at: number): void {
+    const copy = bytes.slice()
+    this.now = written(this.now, copy, at)
+    this.pending.push({ kind: 'write', at, bytes: copy })
+  }
+
+  truncate(size: number): void {
+    this.now = this.now.slice(0, size)
+    this.pending.push({ kind: 'truncate', size })
+  }
+
+  sync(): void {
+    this.durable = this.now
+    this.pending = []
+  }
+}
+
+function written(content: Uint8Array, bytes: Uint8Array, at: number): Uint8Array<ArrayBuffer> {
+  const next = new Uint8Array(Math.max(content.length, at + bytes.length))
+  next.set(content)
+  next.set(bytes, at)
+  return next
+}
+
+/** A change of the entries of a folder that is not durable. */
+interface PendingEntry {
+  readonly folder: string
+  apply(entries: Map<string, Inode>): void
+}
+
+const SECTOR = 512
+
+export class PowerCut extends Error {}
+
+export class SimulatedDisk implements Files {
+  readonly #folders = new Set<string>()
+  #now = new Map<string, Inode>()
+  #durable = new Map<string, Inode>()
+  #pending: PendingEntry[] = []
+  /** Calls that change something, so far. */
+  calls = 0
+  /** The power is cut in place of this call. */
+  cutAt = Number.POSITIVE_INFINITY
+  /** Bytes that all files may have together. */
+  capacity = Number.POSITIVE_INFINITY
+
+  open(path: string): FileHandle {
+    return new SimulatedFile(this, path, this.#inode(path))
+  }
+
+  edit(path: string): FileHandle {
+    return this.open(path)
+  }
+
+  create(path: string): FileHandle {
+    this.met()
+    if (!this.#folders.has(dirname(resolve(path)))) throw errorOf('ENOENT', path)
+    if (this.#now.has(path)) throw errorOf('EEXIST', path)
+    const inode = new Inode()
+    this.#change(path, (entries) => entries.set(path, inode))
+    return new SimulatedFile(this, path, inode)
+  }
+
+  list(folder: string): readonly string[] {
+    const start = `${resolve(folder)}/`
+    return [...this.#now.keys()]
+      .filter((path) => path.startsWith(start) && !path.slice(start.length).includes('/'))
+      .map((path) => path.slice(start.length))
+      .sort()
+  }
+
+  exists(path: string): boolean {
+    return this.#now.has(path) || this.#folders.has(path)
+  }
+
+  isFolder(path: string): boolean {
+    return this.#folders.has(path)
+  }
+
+  removeFolder(path: string): void {
+    const start = `${resolve(path)}/`
+    for (const file of this.#now.keys()) if (file.startsWith(start)) this.remove(file)
+    for (const folder of this.#folders) if (`${folder}/`.startsWith(start)) this.#folders.delete(folder)
+  }
+
+  makeNewFolder(path: string): void {
+    if (this.#folders.has(resolve(path))) throw errorOf('EEXIST', path)
+    this.makeFolder(path)
+  }
+
+  makeFolder(path: string): void {
+    for (let folder = resolve(path); !this.#folders.has(folder) && folder !== '/'; folder = dirname(folder)) {
+      this.#folders.add(folder)
+    }
+  }
+
+  rename(from: string, to: string): void {
+    this.met()
+    const inode = this.#inode(from)
+    this.#change(to, (entries) => {
+      entries.delete(from)
+      entries.set(to, inode)
+    })
+  }
+
+  remove(path: string): void {
+    this.met()
+    this.#change(path, (entries) => entries.delete(path))
+  }
+
+  link(from: string, to: string): void {
+    this.met()
+    const inode = this.#inode(from)
+    this.#change(to, (entries) => entries.set(to, inode))
+  }
+
+  isSameFile(one: string, other: string): boolean {
+    const inode = this.#now.get(one)
+    return inode !== undefined && inode === this.#now.get(other)
+  }
+
+  syncFolder(path: string): void {
+    this.met()
+    const folder = resolve(path)
+    for (const change of this.#pending) if (change.folder === folder) change.apply(this.#durable)
+    this.#pending = this.#pending.filter((change) => change.folder !== folder)
+  }
+
+  freeBytes(): number {
+    return Math.min(2 ** 40, this.capacity - this.#used())
+  }
+
+  /** Throws what a disk says that has no room for so many bytes more. */
+  room(bytes: number): void {
+    if (this.capacity < Number.POSITIVE_INFINITY && this.#used() + bytes > this.capacity) {
+      throw errorOf('ENOSPC', 'write')
+    }
+  }
+
+  #used(): number {
+    let used = 0
+    for (const { now } of new Set(this.#now.values())) used += now.length
+    return used
+  }
+
+  /** To be called before each call that changes something. */
+  met(): void {
+    if (this.calls++ >= this.cutAt) throw new PowerCut('the power is cut')
+  }
+
+  /** The contents of all files by their paths. */
+  contents(): ReadonlyMap<string, Uint8Array> {
+    return new Map([...this.#now].map(([path, { now }]) => [path, now]))
+  }
+
+  /** A disk with the same files, durable, but for some whose content is another; `null` for one that is gone. */
+  copy(changed: ReadonlyMap<string, Uint8Array | null> = new Map()): SimulatedDisk {
+    const next = new SimulatedDisk()
+    for (const folder of this.#folders) next.#folders.add(folder)
+    for (const [path, { now }] of this.#now) {
+      const content = changed.get(path)
+      if (content === null) continue
+      const inode = new Inode()
+      inode.now = (content ?? now).slice()
+      inode.durable = inode.now
+      next.#now.set(path, inode)
+      next.#durable.set(path, inode)
+    }
+    return next
+  }
+
+  /** What is there when the power is back. */
+  afterCut(random: Random): SimulatedDisk {
+    const next = new SimulatedDisk()
+    for (const folder of this.#folders) next.#folders.add(folder)
+    const entries = new Map(this.#durable)
+    for (const change of this.#pending) if (random(2) === 0) change.apply(entries)
+    const copies = new Map<Inode, Inode>()
+    for (const [path, inode] of entries) {
+      let copy = copies.get(inode)
+      if (copy === undefined) {
+        copy = new Inode()
+        copy.durable = leftOf(inode, random)
+        copy.now = copy.durable
+        copies.set(inode, copy)
+      }
+      next.#now.set(path, copy)
+      next.#durable.set(path, copy)
+    }
+    return next
+  }
+
+  #inode(path: string): Inode {
+    const inode = this.#now.get(path)
+    if (inode === undefined) throw errorOf('ENOENT', path)
+    return inode
+  }
+
+  #change(path: string, apply: (entries: Map<string, Inode>) => void): void {
+    apply(this.#now)
+    this.#pending.push({ folder: dirname(resolve(path)), apply })
+  }
+}
+
+/** The content of a file when the power is back. */
+function leftOf({ durable, pending }: Inode, random: Random): Uint8Array<ArrayBuffer> {
+  let content = durable
+  for (const change of pending) {
+    const fate = random(4)
+    if (fate === 0) continue
+    if (change.kind === 'truncate') content = content.slice(0, change.size)
+    else if (fate === 1) {
+      // The length is there, and some of the sectors.
+      content = written(content, new Uint8Array(0), change.at + change.bytes.length)
+      for (let at = 0; at < change.bytes.length; at += SECTOR) {
+        if (random(2) === 0)
+          content = written(content, change.bytes.subarray(at, at + SECTOR), change.at + at)
+      }
+    } else if (fate === 2) {
+      content = written(content, change.bytes.subarray(0, random(change.bytes.length + 1)), change.at)
+    } else content = written(content, change.bytes, change.at)
+  }
+  return content
+}
+
+class SimulatedFile implements FileHandle {
+  readonly path: string
+  readonly #disk: SimulatedDisk
+  readonly #inode: Inode
+
+  constructor(disk: SimulatedDisk, path: string, inode: Inode) {
+    this.path = path
+    this.#disk = disk
+    this.#inode = inode
+  }
+
+  size(): number {
+    return this.#inode.now.length
+  }
+
+  readNow(target: Uint8Array, at: number): number {
+    const found = this.#inode.now.subarray(at, at + target.length)
+    target.set(found)
+    return found.length
+  }
+
+  async read(target: Uint8Array, at: number): Promise<number> {
+    return this.readNow(target, at)
+  }
+
+  writeNow(bytes: Uint8Array, at: number): void {
+    this.#disk.met()
+    const grows = (length: number) => Math.max(0, at + length - this.#inode.now.length)
+    try {
+      this.#disk.room(grows(bytes.length))
+    } catch (error) {
+      // As much as there is room for, as file systems do.
+      const left = Math.floor(bytes.length / 2)
+      if (this.#disk.freeBytes() >= grows(left)) this.#inode.write(bytes.subarray(0, left), at)
+      throw error
+    }
+    this.#inode.write(bytes, at)
+  }
+
+  async write(bytes: Uint8Array, at: number): Promise<void> {
+    this.writeNow(bytes, at)
+  }
+
+  syncNow(): void {
+    this.#disk.met()
+    this.#inode.sync()
+  }
+
+  async sync(): Promise<void> {
+    this.syncNow()
+  }
+
+  truncateNow(bytes: number): void {
+    this.#disk.met()
+    this.#inode.truncate(bytes)
+  }
+
+  close(): void {}
+}
+
+function errorOf(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code, syscall: 'simulated' })
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import { MemoryHistorian } from '../contract/memory-historian.ts'
+import { PushDownHistorian } from '../contract/push-down-historian.ts'
+import { askBody, fill, pointsEvery, type TestTag } from '../multi-harness.ts'
+import { ALL_WRAPS, addressOver, type DrawnRequest, labelsOver, requestOver } from './nested-labels.ts'
+
+const TAGS: Readonly<Record<string, TestTag>> = {
+  DENSE: { points: pointsEvery(1) },
+  HELD: { stepped: true, points: pointsEvery(1) },
+  FINE: { points: pointsEvery(5, { bad: 7 }) },
+  ROUGH: { points: pointsEvery(50, { bad: 5 }) },
+  STEPS: { stepped: true, points: pointsEvery(17) },
+  EMPTY: { points: [] },
+}
+
+const HISTORIANS = [new MemoryHistorian('plant'), new PushDownHistorian('server')]
+before(async () => {
+  for (const historian of HISTORIANS) await fill(historian, TAGS)
+})
+
+function tagOf(...names: readonly string[]): fc.Arbitrary<string> {
+  const historian = fc.constantFrom(...HISTORIANS.map(({ name }) => name))
+  return fc.tuple(historian, fc.constantFrom(...names)).map((parts) => parts.join('/'))
+}
+
+/**
+ * The load that explain tells, and the points that were fetched; `null` when a limit or the deadline ended the call.
+ */
+async function loadOf(
+  requests: Readonly<Record<string, DrawnRequest>>,
+): Promise<{ readonly load: number; readonly fetched: number } | null> {
+  const explained = await askBody(HISTORIANS, { requests, explain: true })
+  assert.equal(explained.answer.outcome, 'explained')
+  const { answer } = await askBody(HISTORIANS, { requests }, { limits: { deadlineSeconds: 1 } })
+  if (answer.outcome !== 'executed') return null
+  return { load: explained.json.explain.totals.load, fetched: answer.statistics.points }
+}
+
+/** Points without a value, many in a row, are not known before a search passes them by. */
+const MARGIN = 2
+const MARGIN_POINTS = 20
+
+/**
+ * Points beside ranges and windows that are estimated, and not always there or read, of a calculation of some inputs.
+ */
+const SPARE_POINTS = 300
+
+/**
+ * All functions but TIMESHIFT to a relative time: the instants that it leads to may all be the starts of windows, where
+ * a total is 0 and nothing is fetched, which no estimate knows.
+ */
+const KNOWN = ALL_WRAPS.filter((wrap) => !wrap('x', 'y').includes('begin of'))
+
+describe('nested calculations', () => {
+  test('fetch no more than twice the load that explain tells, and a few points for each label', async () => {
+    const address = addressOver(tagOf('FINE', 'ROUGH', 'STEPS', 'EMPTY'), ALL_WRAPS, { least: 0, most: 6 })
+    let ended = 0
+    await fc.assert(
+      fc.asyncProperty(labelsOver(requestOver(address)), async (labels) => {
+        const found = await loadOf(Object.fromEntries(labels))
+        if (found === null) ended++
+        else {
+          const { load, fetched } = found
+          assert.ok(
+            fetched <= MARGIN * load + MARGIN_POINTS * labels.length,
+            `load ${load}, ${fetched} fetched`,
+          )
+        }
+      }),
+      { numRuns: 150 },
+    )
+    assert.ok(ended < 15, `${ended} calls ended by a limit`)
+  })
+
+  test('over dense tags are estimated at three times what they fetch at most', async () => {
+    const address = addressOver(tagOf('DENSE', 'HELD'), KNOWN, { least: 0, most: 4 })
+    await fc.assert(
+      fc.asyncProperty(requestOver(address), async (request) => {
+        const found = await loadOf({ a: request })
+        assert.ok(found !== null, 'no limit ends it')
+        const { load, fetched } = found
+        assert.ok(load <= 3 * fetched + SPARE_POINTS, `load ${load}, ${fetched} fetched`)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('fetch no more than estimated where windows, shifts and pages once led to points that were not', async () => {
+    const afterTheLast = { from: '2026-01-15T16:00:00Z', to: '2026-01-15T20:00:00Z' }
+    const page = { from: '2026-01-15T07:06:00Z', to: '2026-01-15T17:03:00Z', order: 'desc' }
+    const grid = { from: '2026-01-15T08:35:00Z', to: '2026-01-15T14:26:00Z', interval: '1h' }
+    const longer = { from: '2026-01-14T23:04:00Z', to: '2026-01-15T08:30:00Z' }
+    const both = { leftBoundary: 'INTERPOLATED', rightBoundary: 'INTERPOLATED' }
+    const early = { from: '2026-01-14T23:14:00Z', to: '2026-01-15T02:39:00Z', maxPoints: 16, ...both }
+    const late = { from: '2026-01-15T09:05:00Z', to: '2026-01-15T13:56:00Z', maxPoints: 13, ...both }
+    const afternoon = {
+      from: '2026-01-15T11:19:00Z',
+      to: '2026-01-15T11:41:00Z',
+      maxPoints: 17,
+      order: 'desc',
+    }
+    for (const [type, tag, details] of [
+      ['AGGREGATED_POINTS', 'TIMESHIFT(SLIDINGAGG(server/DENSE, AVG, 1h), 1d)', longer],
+      ['AGGREGATED_POINTS', 'SLIDINGAGG(TIMESHIFT(plant/DENSE, 1d), AVG, 1h)', afterTheLast],
+      ['AGGREGATED_POINTS', 'SLIDINGAGG(plant/HELD, MAX, 45m)', afterTheLast],
+      ['RAW_POINTS', 'TOTALISE(plant/DENSE, 1h, BEGIN_DAY, 1h)', { ...page, maxPoints: 16 }],
+      ['RAW_POINTS', 'TOTALISERAW(server/FINE, DAY, BEGIN_DAY, 1d)', late],
+      ['RAW_POINTS', 'ADD(TOTALISE(plant/HELD, 1h, BEGIN_DAY, 1h), server/EMPTY)', { ...page, maxPoints: 5 }],
+      ['INTERPOLATED_POINTS', 'TIMESHIFT(EPOCH_MS(WINDOWAGG(plant/FINE, MAX, 30m)), -30m)', grid],
+      ['INTERPOLATED_POINTS', 'EPOCH_MS(WINDOWAGG(plant/FINE, TOTAL, 1h, 1min))', grid],
+      ['RAW_POINTS', 'WINDOWAGG(NEG(WINDOWAGG(server/FINE, SUM, 30m, 00:10)), MAX, 30m)', early],
+      ['RAW_POINTS', 'TOTALISERAW(WINDOWAGG(server/STEPS, MAX, 30m), DAY, BEGIN_DAY, 1d)', afternoon],
+    ] as const) {
+      const found = await loadOf({ a: { type, tag: `calc/${tag}`, details } })
+      assert.ok(found !== null, 'no limit ends it')
+      assert.ok(
+        found.fetched <= found.load,
+        `${type} of ${tag}: load ${found.load}, ${found.fetched} fetched`,
+      )
+    }
+  })
+
+  test('as filters of filters are estimated at two and a half times what they fetch at most', async () => {
+    const range = { from: '2026-01-15T05:00:00Z', to: '2026-01-15T06:00:00Z' }
+    const at = { at: range.from }
+    for (const wrap of [(x: string) => `LOWPASS(${x}, 600)`, (x: string) => `HIGHPASS(${x}, 600)`]) {
+      for (const depth of [1, 4, 8, 12]) {
+        let tag = 'plant/DENSE'
+        for (let i = 0; i < depth; i++) tag = wrap(tag)
+        for (const [type, details] of [
+          ['CURRENT_POINT', {}],
+          ['HISTORICAL_POINT', at],
+          ['POINT_BEFORE', at],
+          ['INTERPOLATED_POINTS', { ...range, count: 10 }],
+          ['RAW_POINTS', { ...range, maxPoints: 10 }],
+          ['RAW_POINTS', { ...range, maxPoints: 10, order: 'desc' }],
+          ['AGGREGATED_POINTS', range],
+        ] as const) {
+          const found = await loadOf({ a: { type, tag: `calc/${tag}`, details } })
+          assert.ok(found !== null, 'no limit ends it')
+          const { load, fetched } = found
+          assert.ok(fetched <= load && load <= 2.5 * fetched, `${type}: load ${load}, ${fetched} fetched`)
+        }
+      }
+    }
+  })
+
+  test('are estimated by the instants that a shift on the calendar leads to', async () => {
+    const range = { from: '2026-01-15T23:02:00Z', to: '2026-01-16T02:02:00Z', interval: '30m' }
+    const request = { type: 'INTERPOLATED_POINTS', details: range }
+    for (const offset of ['1d', 'begin of this hour']) {
+      const tag = `calc/TIMESHIFT(WINDOWAGG(plant/DENSE, MAX, 30m), ${offset})`
+      assert.deepEqual(await loadOf({ a: { ...request, tag } }), { load: 0, fetched: 0 })
+    }
+  })
+})
