@@ -22,7 +22,14 @@ const MAX_FILE_BYTES = 10 * 1024 ** 2
 const MAX_PROBLEMS = 20
 
 /** What each kind of historian is configured with; the drivers' definitions fit. */
-export type HistorianTypes = ReadonlyMap<string, { readonly configSchema: ZodType }>
+export type HistorianTypes = ReadonlyMap<
+  string,
+  {
+    readonly configSchema: ZodType
+    /** The folder that a historian with this configuration has to itself; `null` where it is not configured. */
+    ownFolder?(config: unknown): string | null
+  }
+>
 
 /** What each kind of store of keys and aliases is configured with. */
 export type StoreTypes = HistorianTypes
@@ -72,7 +79,7 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
   const problems = [...tree.problems]
   const checked = check(fileSchema, tree, [], problems) as FileSettings | null
   const isDemo = checked?.demo === true
-  const historians = checkHistorians(tree, options.types, isDemo, problems)
+  const historians = checkHistorians(tree, options, isDemo, problems)
   const store = checkStore(tree, options.stores ?? new Map(), problems)
   const wanted = defaultHistorian(tree, isDemo, problems)
   const pathIn = (path: string, setting: string) => resolve(folderOf(setting, tree, file, options), path)
@@ -221,11 +228,12 @@ function check(schema: ZodType, tree: ConfigTree, path: readonly PropertyKey[], 
 /** The historians whose own settings can be judged: what else is wrong with the section, its schema says. */
 function checkHistorians(
   tree: ConfigTree,
-  types: HistorianTypes,
+  { types, directory }: Pick<LoadOptions, 'types' | 'directory'>,
   isDemo: boolean,
   problems: string[],
 ): ReadonlyMap<string, HistorianSettings> {
   const settings = new Map<string, HistorianSettings>()
+  const owners = new Map<string, string>()
   for (const [name, type] of typesOf(historianSection(tree))) {
     const kind = types.get(type)
     if (kind === undefined) {
@@ -248,6 +256,15 @@ function checkHistorians(
     delete (written as Record<string, unknown>).type
     const options = check(strict(kind.configSchema), tree, place, problems)
     settings.set(name, { type, options: (options ?? {}) as Record<string, unknown> })
+    const named = options === null ? null : (kind.ownFolder?.(options) ?? null)
+    if (named === null) continue
+    const folder = resolve(directory, named)
+    const other = owners.get(folder)
+    if (other === undefined) owners.set(folder, name)
+    else {
+      const problem = `${named} is the folder of historians.${other} already: a folder of its own is expected`
+      problems.push(`historians.${name}.path: ${problem}`)
+    }
   }
   return settings
 }

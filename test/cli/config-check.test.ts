@@ -46,6 +46,23 @@ historians:
     assert.doesNotMatch(stderr, /^ +at /m)
   })
 
+  it('tells that two embedded historians have one folder, however it is written', async () => {
+    const { code, stderr } = await check(`
+historians:
+  a: {type: embedded, path: plant}
+  b: {type: embedded, path: ./other/../plant/}
+  c: {type: embedded, path: other}
+  d: {type: embedded}
+`)
+    assert.equal(code, 2)
+    const lines = stderr.split('\n').filter((line) => line.includes('historians.'))
+    assert.equal(lines.length, 1, stderr)
+    assert.match(
+      stderr,
+      /historians\.b\.path: \.\/other\/\.\.\/plant\/ is the folder of historians\.a already: a folder of its own is expected/,
+    )
+  })
+
   it('tells what is wrong with rules of retention', async () => {
     const rules = [
       '{match: "FLOW.*", keep: 90d}',
