@@ -18,6 +18,8 @@ export interface GoldenTag {
   readonly name: string
   readonly stepped: boolean
   readonly maxGap: string | null
+  /** Names of values; `null` for a tag without. */
+  readonly states: Readonly<Record<string, string>> | null
   readonly points: readonly GoldenPoint[]
 }
 
@@ -57,7 +59,10 @@ export type Expected =
 export interface GoldenWindow {
   readonly from: Instant
   readonly to: Instant
-  /** By the names of the answer; `null` where it cannot be computed. Times and statuses are texts. */
+  /**
+   * By the names of the answer; `null` where it cannot be computed. Times and statuses are texts, and so are the times of
+   * states (`statesText`).
+   */
   readonly values: ReadonlyMap<string, number | string | null>
   /** Whether the answer says that the window is cut. */
   readonly partial: boolean
@@ -111,7 +116,7 @@ function readScope(reader: Reader, rest: string, scope: Scope): void {
 }
 
 function readTag(reader: Reader, rest: string, scope: Scope): GoldenTag {
-  const match = /^([^/]+)\/(.+?) +(linear|stepped)(?: +maxGap +(\S+))?$/.exec(rest)
+  const match = /^([^/]+)\/(.+?) +(linear|stepped)(?: +maxGap +(\S+))?(?: +states +(\S+))?$/.exec(rest)
   if (match === null) return reader.fail('<historian>/<name>, then linear or stepped, is expected')
   const points: GoldenPoint[] = []
   for (let line = reader.next(2); line !== null; line = reader.next(2)) {
@@ -122,8 +127,24 @@ function readTag(reader: Reader, rest: string, scope: Scope): GoldenTag {
     name: match[2]!,
     stepped: match[3] === 'stepped',
     maxGap: match[4] ?? null,
+    states: match[5] === undefined ? null : readStates(reader, match[5]),
     points,
   }
+}
+
+/** `0=Closed,1=Open`. */
+function readStates(reader: Reader, text: string): Readonly<Record<string, string>> {
+  const pairs = text
+    .split(',')
+    .map((pair) => /^(-?[\d.]+)=(\w+)$/.exec(pair) ?? reader.fail(`${pair} is no state`))
+  return Object.fromEntries(pairs.map(([, value, name]) => [value!, name!]))
+}
+
+/** What STATES answers as a text: `Closed=600x2,Open=0x0`, seconds and visits of each. */
+export function statesText(states: Readonly<Record<string, { seconds: number; visits: number }>>): string {
+  return Object.entries(states)
+    .map(([name, { seconds, visits }]) => `${name}=${seconds}x${visits}`)
+    .join(',')
 }
 
 function readCase(reader: Reader, title: string, number: number, outer: Scope): GoldenCase {
@@ -250,7 +271,7 @@ function readInterval(reader: Reader, text: string, scope: Scope): GoldenInterva
 
 function readAggregate(reader: Reader, name: string, text: string, scope: Scope): number | string | null {
   if (text === 'null') return null
-  if (name === 'worstStatus') return text
+  if (name === 'worstStatus' || name === 'states') return text
   return name.endsWith('Time') ? timeText(readTime(reader, text, scope)) : readValue(reader, text)
 }
 

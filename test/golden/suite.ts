@@ -15,7 +15,7 @@ import { writeBatch } from '../../src/historian/write-batch.ts'
 import { answerChunks } from '../../src/multi/answer.ts'
 import type { MultiCall } from '../../src/multi/call.ts'
 import { LabelParser, parseHead } from '../../src/multi/parse.ts'
-import { operatorContext } from '../../src/multi/plan.ts'
+import { namedStates, operatorContext } from '../../src/multi/plan.ts'
 import { resolveTags } from '../../src/multi/resolve.ts'
 import { runMulti } from '../../src/multi/run.ts'
 import { CallSource } from '../../src/multi/source.ts'
@@ -31,6 +31,7 @@ import {
   type GoldenPoint,
   type GoldenRead,
   parseGolden,
+  statesText,
   timeText,
 } from './format.ts'
 
@@ -205,7 +206,11 @@ function assertAnswer(read: GoldenRead, answer: Json): void {
           const isTime = name.endsWith('Time') && found !== null
           const what = `${name} of window ${i}`
           if (typeof value === 'string')
-            assert.equal(isTime ? timeText(instantOf(found)) : found, value, what)
+            assert.equal(
+              isTime ? timeText(instantOf(found)) : name === 'states' ? statesText(found) : found,
+              value,
+              what,
+            )
           else assertValue(found, value, read.within, what)
         }
       })
@@ -315,7 +320,7 @@ async function withPagesOfOnePoint(
     evaluation,
     zone,
     now,
-    states: null,
+    states: namedStates(tree, operator),
     other: null,
     otherStates: null,
   })
@@ -342,9 +347,9 @@ function reprinted(tag: string, { now, zone }: GoldenCase): string {
 
 async function fill(historians: readonly Historian[], file: GoldenFile): Promise<void> {
   const context = { signal: new AbortController().signal }
-  for (const { historian: name, name: tag, stepped, maxGap, points } of file.tags) {
+  for (const { historian: name, name: tag, stepped, maxGap, states, points } of file.tags) {
     const historian = historians.find((one) => one.name === name)!
-    const metadata = { description: null, units: null, stepped, maxGap }
+    const metadata = { description: null, units: null, stepped, maxGap, states }
     await historian.putTags([{ name: tag, metadata }], 'create', context)
     const columns = makeColumns(points.length)
     points.forEach(({ time, value, bad }, i) => {
