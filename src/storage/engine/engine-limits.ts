@@ -21,6 +21,8 @@ export interface EngineLimits {
   readonly merge: MergeLimits
   /** What is left to merge is merged when nothing was flushed for so many milliseconds. */
   readonly idleMergeAfterMs: number
+  /** Once in so many milliseconds also what little lies over much is merged then, so that it is written seldom. */
+  readonly thoroughMergeEveryMs: number
   /** Bytes that the cache of blocks holds at most. */
   readonly cacheBytes: number
   /**
@@ -45,6 +47,7 @@ export const ENGINE_LIMITS: EngineLimits = {
   },
   merge: MERGE_LIMITS,
   idleMergeAfterMs: 20_000,
+  thoroughMergeEveryMs: 1_800_000,
   cacheBytes: 64 * 2 ** 20,
   // The deadline of a call, and 30 seconds.
   unlinkAfterMs: 60_000,

@@ -21,6 +21,9 @@ export interface MergingParts {
   /** What to merge when nothing was flushed for so many milliseconds. */
   readonly planIdle: PlanMerge
   readonly idleAfterMs: number
+  /** What is worth it then only once in so many milliseconds. */
+  readonly planThorough: PlanMerge
+  readonly thoroughEveryMs: number
   readonly limits: MergeLimits
   readonly expiry: Expiry
   readonly trouble: Trouble
@@ -43,6 +46,11 @@ export class Merging {
   #running: Promise<void> | null = null
   /** Whether watermarks have moved since parts were looked at. */
   #isTrimDue = false
+  /** Whether nothing was flushed for some time, and not all is merged that waited for that. */
+  #isIdle = false
+  /** Whether thorough merges are under way, and from when on there may be more. */
+  #isThorough = false
+  #thoroughFrom = Number.NEGATIVE_INFINITY
   #retryTimer: NodeJS.Timeout | null = null
   #idleTimer: NodeJS.Timeout | null = null
   #trimmedFiles = 0
@@ -60,28 +68,30 @@ export class Merging {
   /** To be called when there are new parts. */
   goOn(): void {
     if (this.#closing.signal.aborted) return
-    this.#waitForIdle()
-    this.#run(this.#parts.plan)
+    this.#isIdle = false
+    this.#waitForIdle(this.#parts.idleAfterMs)
+    this.#run()
   }
 
   /** To be called when watermarks of retention have moved. */
   trim(): void {
     this.#isTrimDue = true
-    this.#run(this.#parts.plan)
+    this.#run()
   }
 
-  #run(plan: PlanMerge): void {
+  #run(): void {
     if (this.#running !== null || this.#retryTimer !== null || this.#closing.signal.aborted) return
-    this.#running = this.#mergeAll(plan).then(
+    this.#running = this.#mergeAll().then(
       () => {
         this.#running = null
         this.#parts.trouble.over()
-        if (this.#isTrimDue) this.#run(this.#parts.plan)
+        // What became due when the last look had begun.
+        if (this.#isTrimDue || this.#isIdle) this.#run()
       },
       (error: unknown) => {
         this.#running = null
         if (this.#closing.signal.aborted) return
-        if (isWithoutSpace(error) && this.#parts.reserve.giveUp()) this.#run(plan)
+        if (isWithoutSpace(error) && this.#parts.reserve.giveUp()) this.#run()
         else this.#retryLater(this.#parts.trouble.failed(error))
       },
     )
@@ -99,15 +109,16 @@ export class Merging {
     await this.#parts.merger.close()
   }
 
-  async #mergeAll(plan: PlanMerge): Promise<void> {
+  async #mergeAll(): Promise<void> {
     const { signal } = this.#closing
-    while (!signal.aborted && (await this.#mergeNext(plan, signal))) {
+    while (!signal.aborted && (await this.#mergeNext(signal))) {
       // One after the other.
     }
   }
 
-  async #mergeNext(plan: PlanMerge, signal: AbortSignal): Promise<boolean> {
-    const { parts, limits } = this.#parts
+  async #mergeNext(signal: AbortSignal): Promise<boolean> {
+    const { parts, plan, limits } = this.#parts
+    const isIdle = this.#isIdle
     const set = parts.current
     const excluded = new Set(this.#damaged)
     for (const { info, damage } of set.parts) if (damage !== null) excluded.add(info.name)
@@ -115,10 +126,35 @@ export class Merging {
     const isFull = this.#parts.reserve.isSpent
     if (isFull && (await this.#reclaim(set, excluded, signal))) return true
     if (isFull && (await this.#trimNext(set, excluded, signal))) return true
-    const chosen = plan(set.version.parts, limits, excluded)
+    const infos = set.version.parts
+    const chosen = isIdle ? this.#planIdle(infos, excluded) : plan(infos, limits, excluded)
     if (chosen !== null) return this.#merge(chosen, set, signal)
     if (await this.#trimNext(set, excluded, signal)) return true
-    return plan === this.#parts.planIdle && !isFull && this.#reclaim(set, excluded, signal)
+    if (!isIdle) return false
+    if (!isFull && (await this.#reclaim(set, excluded, signal))) return true
+    this.#endIdle()
+    return false
+  }
+
+  #planIdle(infos: readonly PartInfo[], excluded: ReadonlySet<string>): MergePlan | null {
+    const { planIdle, planThorough, limits } = this.#parts
+    const chosen = planIdle(infos, limits, excluded)
+    if (chosen !== null) return chosen
+    const thorough = planThorough(infos, limits, excluded)
+    if (thorough === null) return null
+    const waitMs = this.#thoroughFrom - performance.now()
+    if (waitMs > 0) {
+      this.#waitForIdle(waitMs)
+      return null
+    }
+    this.#isThorough = true
+    return thorough
+  }
+
+  #endIdle(): void {
+    this.#isIdle = false
+    if (this.#isThorough) this.#thoroughFrom = performance.now() + this.#parts.thoroughEveryMs
+    this.#isThorough = false
   }
 
   /** Merges a part by itself of which much has expired; false when there is none. */
@@ -222,12 +258,13 @@ export class Merging {
   }
 
   /** Merges what is worth it when there is nothing else to do: called again, it waits anew. */
-  #waitForIdle(): void {
-    if (this.#idleTimer !== null) {
-      this.#idleTimer.refresh()
-      return
-    }
-    this.#idleTimer = setTimeout(() => this.#run(this.#parts.planIdle), this.#parts.idleAfterMs)
+  #waitForIdle(afterMs: number): void {
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => {
+      // Also while a merge is under way, after which it goes on with this.
+      this.#isIdle = true
+      this.#run()
+    }, afterMs)
     this.#idleTimer.unref()
   }
 

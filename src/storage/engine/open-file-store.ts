@@ -20,7 +20,7 @@ import type { Version } from '../manifest/version.ts'
 import { Memtable } from '../memtable/memtable.ts'
 import { inlineMerger } from '../merge/inline-merger.ts'
 import { startMerger } from '../merge/merge-thread.ts'
-import { planIdleMerge, planMerge } from '../merge/plan-merge.ts'
+import { planIdleMerge, planMerge, planThoroughMerge } from '../merge/plan-merge.ts'
 import { claimOwnership, claimPath, currentToken } from '../ownership/claim.ts'
 import { inUse } from '../ownership/in-use.ts'
 import { noteOwner } from '../ownership/owner-note.ts'
@@ -249,6 +249,7 @@ async function openToChange(
     merger: given === undefined ? startMerger() : inlineMerger(files),
     planMerge,
     planIdleMerge,
+    planThoroughMerge,
     garbage,
     reserve: new Reserve(files, folders.wal, limits.reserveBytes),
     limits,

@@ -38,6 +38,7 @@ export interface OwnerParts {
   readonly merger: Merger
   readonly planMerge: PlanMerge
   readonly planIdleMerge: PlanMerge
+  readonly planThoroughMerge: PlanMerge
   readonly garbage: Garbage
   readonly reserve: Reserve
   readonly limits: EngineLimits
@@ -119,6 +120,8 @@ export class Owner {
       plan: parts.planMerge,
       planIdle: parts.planIdleMerge,
       idleAfterMs: limits.idleMergeAfterMs,
+      planThorough: parts.planThoroughMerge,
+      thoroughEveryMs: limits.thoroughMergeEveryMs,
       limits: limits.merge,
       trouble: this.#mergeTrouble,
       expiry: new Expiry(state),

@@ -6,7 +6,7 @@ import { cutsOf } from './cells.ts'
 import { MERGE_LIMITS, type MergeLimits } from './merge.ts'
 import { overlapOf } from './merges.fixture.ts'
 import { monthOf, monthStart } from './months.ts'
-import { planIdleMerge, planMerge } from './plan-merge.ts'
+import { planIdleMerge, planMerge, planThoroughMerge } from './plan-merge.ts'
 
 const MB = 2 ** 20
 const DAY = 86_400_000_000
@@ -196,6 +196,15 @@ test('at rest what lies over each other is merged, however few layers there are'
     partOf(3, 90, months[1]!, [10, 12]),
   ]
   assert.deepEqual(idle(wide), [2, 3])
+})
+
+test('once in a long time what lies over each other is merged also where it is little', () => {
+  const thorough = (parts: readonly PartInfo[]) =>
+    planThoroughMerge(inOrder(parts), MERGE_LIMITS, nothing)?.inputs.length ?? null
+  const month: [number, number] = [0, 30 * DAY]
+  assert.equal(thorough([partOf(1, 67, month), partOf(2, 8, month)]), 2)
+  assert.equal(planIdleMerge([partOf(1, 67, month), partOf(2, 8, month)], MERGE_LIMITS, nothing), null)
+  assert.equal(thorough([partOf(1, 67, month), partOf(2, 1, month)]), null)
 })
 
 test('at rest runs of some hundred points that follow each other are joined, and those of thousands are not', () => {

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { MERGE_LIMITS, type MergeResult, type PlanMerge } from '../merge/merge.ts'
+import type { PartInfo } from '../parts/part.ts'
+import { Merging, type MergingParts } from './merging.ts'
+
+const IDLE_MS = 20_000
+
+/** Parts of a version, and what is known of merging besides. */
+interface Bench {
+  readonly merging: Merging
+  readonly parts: PartInfo[]
+  /** What was merged, by its names; in order. */
+  readonly merged: string[]
+  /** Ends the merge under way. */
+  finish(): Promise<void>
+}
+
+function merging(
+  t: TestContext,
+  names: readonly string[],
+  plans: Pick<MergingParts, 'plan' | 'planIdle' | 'planThorough'>,
+  thoroughEveryMs: number,
+): Bench {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const parts = names.map(partOf)
+  const merged: string[] = []
+  let under: PromiseWithResolvers<MergeResult> | null = null
+  const set = () => ({
+    version: { parts: parts.slice() },
+    parts: parts.map((info) => ({ info, part: null, damage: null })),
+    tombstonesWithout: () => [],
+  })
+  const made = new Merging({
+    ...plans,
+    parts: {
+      get current() {
+        return set()
+      },
+      hold() {},
+      release() {},
+    },
+    reserve: { isSpent: false },
+    versions: {
+      edit: async ({ add, remove }: { add: readonly PartInfo[]; remove: readonly string[] }) => {
+        const kept = parts.filter(({ name }) => !remove.includes(name))
+        parts.splice(0, parts.length, ...kept, ...add)
+      },
+    },
+    merger: {
+      merge: ({ inputs }: { inputs: readonly PartInfo[] }) => {
+        merged.push(inputs.map(({ name }) => name).join('+'))
+        under = Promise.withResolvers()
+        return under.promise
+      },
+      close: async () => {},
+    },
+    idleAfterMs: IDLE_MS,
+    thoroughEveryMs,
+    limits: MERGE_LIMITS,
+    expiry: { ofParts: async () => null },
+    trouble: { over() {} },
+    folder: '',
+    namePrefix: '',
+    takeNumbers: () => 1,
+  } as unknown as MergingParts)
+  return {
+    merging: made,
+    parts,
+    merged,
+    async finish() {
+      await turns()
+      under!.resolve({ added: [partOf(`(${merged.at(-1)})`)] })
+      await turns()
+    },
+  }
+}
+
+const partOf = (name: string) => ({ name, points: 1, bytes: 1 }) as PartInfo
+
+/** What does not wait for a merge or a timer is done then. */
+const turns = () => new Promise((resolve) => setImmediate(resolve))
+
+const nothing: PlanMerge = () => null
+/** Takes the first two parts. */
+const two: PlanMerge = (parts) => (parts.length < 2 ? null : { inputs: parts.slice(0, 2) })
+
+test('what waits for a rest is merged also when the rest began amid another merge', async (t) => {
+  const plan: PlanMerge = (parts) => (parts.length < 4 ? null : { inputs: parts.slice(0, 2) })
+  const plans = { plan, planIdle: two, planThorough: nothing }
+  const { merging: made, merged, finish } = merging(t, ['a', 'b', 'c', 'd'], plans, 0)
+  made.goOn()
+  t.mock.timers.tick(IDLE_MS)
+  await finish()
+  await finish()
+  await finish()
+  await made.idle()
+  assert.equal(merged.length, 3)
+  await made.close()
+})
+
+test('what is merged seldom is merged as a whole, and then not before its time', async (t) => {
+  const plans = { plan: nothing, planIdle: nothing, planThorough: two }
+  const { merging: made, parts, merged, finish } = merging(t, ['a', 'b', 'c'], plans, 1e9)
+  made.goOn()
+  await turns()
+  assert.deepEqual(merged, [])
+  t.mock.timers.tick(IDLE_MS)
+  await finish()
+  await finish()
+  await made.idle()
+  assert.equal(merged.length, 2)
+  parts.push(partOf('d'))
+  made.goOn()
+  t.mock.timers.tick(IDLE_MS)
+  await turns()
+  await made.idle()
+  assert.equal(merged.length, 2)
+  await made.close()
+})
+
+test('a flush has what waits for a rest wait anew', async (t) => {
+  const plans = { plan: nothing, planIdle: two, planThorough: nothing }
+  const { merging: made, parts, merged, finish } = merging(t, ['a', 'b', 'c', 'd'], plans, 0)
+  made.goOn()
+  t.mock.timers.tick(IDLE_MS)
+  await turns()
+  parts.push(partOf('e'))
+  made.goOn()
+  await finish()
+  await made.idle()
+  assert.equal(merged.length, 1)
+  await made.close()
+})
