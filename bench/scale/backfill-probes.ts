@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { HttpClient } from '../client/http-client.ts'
 import { expect, seededRandom } from '../measure.ts'
@@ -14,10 +15,23 @@ export const PROBES = ['write-others', 'read-others', 'read-backfilled'] as cons
 /** Milliseconds between an answer and the next request. */
 const PAUSE_MS = { 'write-others': 50, 'read-others': 20, 'read-backfilled': 50 }
 
-/** Milliseconds that each request of a kind took. */
-export type ProbeTimes = Readonly<Record<(typeof PROBES)[number], readonly number[]>>
+/** What a request took, in milliseconds. */
+export interface ProbeTime {
+  readonly ms: number
+  /**
+   * Of the service's main thread meanwhile: how long it ran, for this request and others, and how long it was ready to
+   * and had no processor. As the kernel counts them, some milliseconds late; NaN where there is no /proc.
+   */
+  readonly ranMs: number
+  readonly readyMs: number
+}
+
+/** The requests of each kind. */
+export type ProbeTimes = Readonly<Record<(typeof PROBES)[number], readonly ProbeTime[]>>
 
 interface ProbeTarget {
+  /** Of the service. */
+  readonly pid: number
   readonly port: number
   readonly key: string
   /** Number of backfilled tags. */
@@ -65,7 +79,7 @@ export function bodiesBefore(): string[] {
 }
 
 if (!isMainThread) {
-  const { port, key, tags } = workerData as ProbeTarget
+  const { pid, port, key, tags } = workerData as ProbeTarget
   const random = seededRandom(4)
   let written = POINTS_BEFORE
 
@@ -96,17 +110,29 @@ if (!isMainThread) {
   }
 
   let isOver = { now: false }
-  let times: Record<string, number[]> = Object.fromEntries(PROBES.map((kind) => [kind, []]))
+  let times: Record<string, ProbeTime[]> = Object.fromEntries(PROBES.map((kind) => [kind, []]))
   let running: Promise<unknown> = Promise.resolve()
 
-  const run = async (kind: (typeof PROBES)[number], taken: number[], over: { readonly now: boolean }) => {
+  const mainThread = (): Omit<ProbeTime, 'ms'> => {
+    try {
+      const [ran, ready] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+      return { ranMs: Number(ran) / 1e6, readyMs: Number(ready) / 1e6 }
+    } catch {
+      return { ranMs: Number.NaN, readyMs: Number.NaN }
+    }
+  }
+
+  const run = async (kind: (typeof PROBES)[number], taken: ProbeTime[], over: { readonly now: boolean }) => {
     const client = new HttpClient(port, { 'content-type': 'application/json', 'x-api-key': key })
     while (!over.now) {
       const [path, body] = requests[kind]()
       const request = client.request('POST', path, body)
+      const before = mainThread()
       const began = performance.now()
       const answer = await client.send(request)
-      taken.push(performance.now() - began)
+      const ms = performance.now() - began
+      const after = mainThread()
+      taken.push({ ms, ranMs: after.ranMs - before.ranMs, readyMs: after.readyMs - before.readyMs })
       const text = answer.toString('utf8')
       expect(kind === 'write-others' || text.includes('"errors":{}'), `${kind}: ${text.slice(0, 300)}`)
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS[kind]))

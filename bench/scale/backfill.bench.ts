@@ -1,10 +1,11 @@
-import { readdirSync, statSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { historianDirectory } from '../../src/storage/directory/data-directory.ts'
 import { expect, type Measurement, quantile } from '../measure.ts'
 import { watch } from '../peers/server.ts'
 import { type Service, startService } from '../service.ts'
 import { bytesIn } from '../storage/plant.ts'
+import { watchParts } from './backfill-parts.ts'
 import { leastBytes, nameOf, Plant } from './backfill-plant.ts'
 import { bodiesBefore, PROBES, Probes, type ProbeTimes } from './backfill-probes.ts'
 
@@ -13,6 +14,11 @@ import { bodiesBefore, PROBES, Probes, type ProbeTimes } from './backfill-probes
  * beside writes and reads of other tags and reads of those that are backfilled. Then the service is left alone until
  * nothing is merged any more, its files are compared with what the same points take in one part, and some tags are
  * read.
+ *
+ * Calls of other tags are timed four times: alone; beside the same backfill of another service of this machine, which
+ * says what two busy processors and a busy disk cost; beside the backfill as fast as it goes; and beside its last
+ * quarter at a quarter of that rate. Making the bodies takes a processor that a client elsewhere would not take of this
+ * machine: on Linux it has a lower priority (nice 10).
  *
  * BACKFILL_POINTS and BACKFILL_TAGS take other sizes, BACKFILL_QUIET_SECONDS another time of probes before,
  * BACKFILL_IDLE_SECONDS ends the wait after that time (3600: an hour) instead of a minute without a change.
@@ -25,30 +31,44 @@ const PER_REQUEST = 10_000
 /** More than any wait of the engine for something to do. */
 const UNCHANGED_MS = 60_000
 const CHECKED_TAGS = 3
+const OTHER_KINDS = ['write-others', 'read-others'] as const
 
 const plant = new Plant(POINTS, TAGS)
 const measurements: Measurement[] = []
-const service = await startService({
+const environment = {
   TIDEMARK_HISTORIAN_LOAD: String(2 * plant.each),
   TIDEMARK_REQUESTED_POINTS: String(2 * plant.each),
-})
+}
+const service = await startService(environment)
 const server = watch(service.pid, service.dataDir, () => service.stop())
-const probes = new Probes({ port: service.port, key: service.key, tags: TAGS })
+const probes = new Probes({ pid: service.pid, port: service.port, key: service.key, tags: TAGS })
 const parts = watchParts(service)
+// The priority of this thread alone: the probes have theirs already.
+if (process.platform === 'linux') setPriority(10)
 try {
   for (const body of bodiesBefore()) await service.post('/historian/write/points', body)
   await parts.settled(UNCHANGED_MS / 4)
   const others = { stored: storedBytes(), written: parts.writtenBytes }
-  await probes.next(['write-others', 'read-others'])
+  await probes.next(OTHER_KINDS)
   await sleep(QUIET_MS)
   const quiet = await probes.next([])
+  addTimes('alone', quiet, null)
+  addTimes('beside-another-service', await besideAnother(), quiet)
   const written = server.writtenBytes()
-  const writeMs = await backfill()
-  const busy = await probes.next([])
+  const processor = server.processorMs()
+  const paced = Math.ceil((0.75 * POINTS) / PER_REQUEST) * PER_REQUEST
+  const fast = await backfill(service, 0, paced, 0, () => void probes.next(PROBES))
+  addTimes('fast', await probes.next(PROBES), quiet)
+  add('rate', fast.acknowledged, `points/s acknowledged; ${fast.sent.toFixed(0)} sent, bodies made between`)
+  addQuantiles('write-backfilled', fast.writeMs, `requests of ${PER_REQUEST} points`)
+  const slow = await backfill(service, paced, POINTS, fast.sent / 4)
+  addTimes('quarter', await probes.next([]), quiet)
+  add('quarter/rate', slow.sent, 'points/s sent')
+  const serverNs = ((server.processorMs() - processor) * 1e6) / POINTS
+  add('processor', serverNs, 'ns of processor a point, merges and the probes of that time included')
   const mostParts = parts.most
   if (IDLE_SECONDS > 0) await sleep(IDLE_SECONDS * 1_000)
   else await parts.settled(UNCHANGED_MS)
-  addTimes(quiet, busy, writeMs)
   await addFiles(
     storedBytes() - others.stored,
     parts.writtenBytes - others.written,
@@ -64,52 +84,79 @@ try {
 }
 process.stdout.write(JSON.stringify(measurements))
 
-/** Gives the milliseconds of each request. */
-async function backfill(): Promise<readonly number[]> {
-  const times: number[] = []
-  const processor = server.processorMs()
+/**
+ * Writes the points with these places in the random order.
+ * @param rate   points a second at most; 0 for as many as go
+ * @param begun  called when all tags are there
+ * @returns      milliseconds of each request, points a second of that time, and of all the time
+ */
+async function backfill(to: Service, first: number, end: number, rate: number, begun = () => {}) {
+  const writeMs: number[] = []
   const began = performance.now()
-  for (let from = 0; from < POINTS; from += PER_REQUEST) {
-    const body = plant.bodyOf(from, from + PER_REQUEST)
+  for (let from = first; from < end; from += PER_REQUEST) {
+    const body = plant.bodyOf(from, Math.min(end, from + PER_REQUEST))
+    if (rate > 0) await sleep(Math.max(0, began + ((from - first) * 1_000) / rate - performance.now()))
     const sent = performance.now()
-    await service.post('/historian/write/points', body)
-    times.push(performance.now() - sent)
-    // Now all tags are there.
-    if (from === 0) await probes.next(PROBES)
+    await to.post('/historian/write/points', body)
+    writeMs.push(performance.now() - sent)
+    if (from === first) begun()
   }
-  const ms = performance.now() - began
-  const sendingMs = times.reduce((sum, time) => sum + time, 0)
-  add('rate', (POINTS * 1_000) / sendingMs, `points/s acknowledged; ${(ms / 1_000).toFixed(0)} s in all`)
-  const serverNs = ((server.processorMs() - processor) * 1e6) / POINTS
-  add('processor', serverNs, 'ns of processor a point, merges and the probes of that time included')
-  return times
+  const sendingMs = writeMs.reduce((sum, ms) => sum + ms, 0)
+  const count = (end - first) * 1_000
+  return { writeMs, acknowledged: count / sendingMs, sent: count / (performance.now() - began) }
 }
 
-function addTimes(quiet: ProbeTimes, busy: ProbeTimes, writeMs: readonly number[]): void {
-  for (const kind of ['write-others', 'read-others'] as const) {
-    const before = addQuantiles(`${kind}/before`, quiet[kind], 'without a backfill')
-    const during = addQuantiles(`${kind}/during`, busy[kind], 'beside it')
-    const name = `${kind}/p99-ratio`
-    add(name, during / before, 'x the p99 without a backfill')
+/** Times of calls of this service while another one takes the backfill, for as long as they were timed alone. */
+async function besideAnother(): Promise<ProbeTimes> {
+  const other = await startService(environment)
+  try {
+    const until = performance.now() + QUIET_MS
+    let isBegun = false
+    for (let from = 0; performance.now() < until || !isBegun; from = (from + 50 * PER_REQUEST) % POINTS) {
+      await backfill(other, from, Math.min(POINTS, from + 50 * PER_REQUEST), 0)
+      if (!isBegun) await probes.next(OTHER_KINDS)
+      isBegun = true
+    }
+    return await probes.next([])
+  } finally {
+    await other.stop()
   }
-  addQuantiles('read-backfilled', busy['read-backfilled'], '1,000 raw points of a tag that is backfilled')
-  addQuantiles('write-backfilled', writeMs, `requests of ${PER_REQUEST} points`)
 }
 
-/** Gives the 99th percentile. */
-function addQuantiles(name: string, times: readonly number[], note: string): number {
+/** @param quiet  those alone, of which the others are multiples; `null` for themselves */
+function addTimes(when: string, times: ProbeTimes, quiet: ProbeTimes | null): void {
+  for (const kind of PROBES) {
+    if (times[kind].length === 0) continue
+    const of = (name: keyof ProbeTimes[typeof kind][number]) => times[kind].map((time) => time[name])
+    const quietMs = quiet?.[kind].map(({ ms }) => ms) ?? []
+    const ratio =
+      quietMs.length === 0 ? '' : `p99 ${(p99Of(of('ms')) / p99Of(quietMs)).toFixed(2)} x that alone; `
+    const ran = `${p99Of(of('ranMs')).toFixed(1)} ms of processor of the main thread`
+    addQuantiles(
+      `${kind}/${when}`,
+      of('ms'),
+      `${ratio}p99 ${ran}, ${p99Of(of('readyMs')).toFixed(1)} waiting for one`,
+    )
+  }
+}
+
+function p99Of(times: readonly number[]): number {
+  return quantile(
+    times.toSorted((a, b) => a - b),
+    0.99,
+  )
+}
+
+function addQuantiles(name: string, times: readonly number[], note: string): void {
   const sorted = times.toSorted((a, b) => a - b)
-  const p99Ms = quantile(sorted, 0.99)
-  const runs = times.length
   measurements.push({
     name: `backfill/${name}`,
-    runs,
+    runs: times.length,
     medianMs: quantile(sorted, 0.5),
-    p99Ms,
+    p99Ms: quantile(sorted, 0.99),
     items: null,
     note,
   })
-  return p99Ms
 }
 
 /** All but the last are bytes for what came: in the files, of all parts that were made, and written to disk. */
@@ -146,44 +193,6 @@ async function checkTag(tag: number): Promise<void> {
   expect(values.length === plant.each, `${nameOf(tag)} has ${values.length} of ${plant.each} points`)
   const wrong = values.findIndex((value, index) => value !== plant.valueOf(tag, index))
   expect(wrong === -1, `${nameOf(tag)} has another value at ${wrong}`)
-}
-
-/** Looks at the parts of a service often enough to see each: dropped ones stay for ten seconds. */
-function watchParts(of: Service) {
-  const folder = join(historianDirectory(of.dataDir, 'local'), 'parts')
-  const bytes = new Map<string, number>()
-  let most = 0
-  let changed = performance.now()
-  let last = ''
-  const names = () => readdirSync(folder).filter((name) => name.endsWith('.part'))
-  const look = () => {
-    const found = names()
-    most = Math.max(most, found.length)
-    for (const name of found) {
-      const size = statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0
-      bytes.set(name, Math.max(size, bytes.get(name) ?? 0))
-    }
-    const now = found.map((name) => `${name} ${bytes.get(name)}`).join()
-    if (now !== last) changed = performance.now()
-    last = now
-  }
-  const timer = setInterval(look, 250)
-  return {
-    names,
-    get most() {
-      return most
-    },
-    /** Of all that were ever seen. */
-    get writtenBytes() {
-      return bytes.values().reduce((sum, size) => sum + size, 0)
-    },
-    /** Resolves when nothing has changed for some time. */
-    settled: async (unchangedMs: number) => {
-      changed = performance.now()
-      while (performance.now() - changed < unchangedMs) await sleep(250)
-    },
-    stop: () => clearInterval(timer),
-  }
 }
 
 function sleep(ms: number): Promise<void> {
