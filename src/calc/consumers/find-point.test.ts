@@ -77,6 +77,7 @@ const CALCULATIONS = [
   'STEPPED(ADD(LINE, 1))',
   'EPOCH_MS(ADD(STEPS, 1))',
   'TIMESHIFT(ADD(STEPS, 1), -1s)',
+  'MUL(SLIDINGAGG(EMPTY, AVG, 1h), STEPS)',
 ].map((text) => text.replaceAll(/LINE|STEPS|OTHER|EMPTY/g, 'h/$&'))
 
 describe('the search for a good raw point', () => {
@@ -118,6 +119,8 @@ const WRAPS: readonly ((x: string, y: string) => string)[] = [
   (x) => `MAXGAP(${x}, 5min)`,
   (x) => `TIMESHIFT(${x}, -30m)`,
   (x) => `TIMESHIFT(${x}, 1d)`,
+  (x, y) => `TIME_THRESHOLD(2026-01-15T09:00:00Z, ${x}, ${y})`,
+  (x, y) => `MUL(${x}, POINTINTIME(${y}, -2h))`,
 ]
 const leaf = fc.constantFrom('h/LINE', 'h/STEPS', 'h/EMPTY', '1.5')
 const drawnRows = fc

@@ -9,6 +9,8 @@ import { rawPoints } from './raw-points.ts'
 
 /** BAD points that are read at first where a good one is looked for, and estimated; there are rarely more in a row. */
 const BAD_RUN = 4
+/** How much longer each further page is. */
+const PAGE_GROWTH = 4
 const LONGEST_PAGE = 20_000
 /** Bounds that a search goes to before it reads pages: an input may have a good point where another has a BAD one. */
 const FEW_BOUNDS = 3
@@ -53,14 +55,14 @@ export async function findRawPoint(
       if (step < FEW_BOUNDS) continue
     }
     const [from, to] = isBack ? [MIN_INSTANT, last.time] : [instantFromUs(last.time + 1), END_INSTANT]
-    if (from >= to) return null
+    if (from >= to || (isForGood && !(await operator.mayHaveValue(find, last.time)))) return null
     const page = await rawPoints(operator, { from, to, limit, order: isBack ? 'desc' : 'asc' }, evaluation)
     for (const point of singlePoints(page.points)) {
       if (accept(point)) return point
       last = point
     }
     if (!page.more) return null
-    limit = Math.min(limit * 8, LONGEST_PAGE)
+    limit = Math.min(limit * PAGE_GROWTH, LONGEST_PAGE)
   }
 }
 

@@ -32,6 +32,7 @@ export abstract class BaseOperator implements Operator {
   readonly #streams = new Map<string, SharedStream>()
   readonly #times = new LookUps<Instant | null>()
   readonly #points = new LookUps<SinglePoint | null>()
+  readonly #valued = new LookUps<boolean>()
 
   constructor(inputs: readonly Operator[], context: OperatorContext, traits: Omit<Traits, 'width'>) {
     this.inputs = inputs
@@ -56,14 +57,20 @@ export abstract class BaseOperator implements Operator {
   protected abstract findTime(find: FindPoint, at: Instant): Promise<Instant | null>
   protected abstract findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
 
+  /** `mayHaveValue`, called once for equal questions. */
+  protected async findValue(_find: FindPoint, _at: Instant): Promise<boolean> {
+    return true
+  }
+
   needs(need: Need, sink: NeedSink): void {
     switch (need.kind) {
       case 'integrals':
       case 'plot': {
-        const { from, to } = need
+        const { from, to, near } = need
         if (from >= to) return
         // What is not linear is read as segments from the raw point before the range to the one after it.
-        this.inputNeeds({ kind: 'chunks', from, to, beyond: this.linear ? 0 : 1 }, sink)
+        const beyond = this.linear ? 0 : 1
+        this.inputNeeds({ kind: 'chunks', from, to, beyond, ...(near !== undefined && { near }) }, sink)
         return
       }
       case 'aggregates':
@@ -147,6 +154,13 @@ export abstract class BaseOperator implements Operator {
     return this.#points.get(find, at, async () => {
       await this.#begin(1)
       return this.findPoint(find, at)
+    })
+  }
+
+  mayHaveValue(find: FindPoint, at: Instant): Promise<boolean> {
+    return this.#valued.get(find, at, async () => {
+      await this.#begin(1)
+      return this.findValue(find, at)
     })
   }
 

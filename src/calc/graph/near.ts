@@ -10,6 +10,8 @@ export interface Near {
    * window is another one, and so much longer than the need at most.
    */
   readonly window?: { readonly withinUs: number; readonly moreUs: number }
+  /** Forward: no further than so, where that is known, however few raw points there are. */
+  readonly aheadUs?: number
 }
 
 export function nearName({ back, count, window }: Near): string {
@@ -21,14 +23,12 @@ export function nearName({ back, count, window }: Near): string {
 export function furthest(a: Near, b: Near): Near {
   const back = a.back || b.back
   const count = Math.max(a.count, b.count)
+  const aheadUs = Math.max(a.aheadUs ?? 0, b.aheadUs ?? 0)
   const windows = [a.window, b.window].filter((window) => window !== undefined)
-  if (windows.length === 0) return { back, count }
+  if (windows.length === 0) return { back, count, aheadUs }
   const withinUs = Math.min(...windows.map((window) => window.withinUs))
-  return {
-    back,
-    count,
-    window: { withinUs, moreUs: Math.max(...windows.map(({ moreUs }) => moreUs)) },
-  }
+  const moreUs = Math.max(...windows.map((window) => window.moreUs))
+  return { back, count, aheadUs, window: { withinUs, moreUs } }
 }
 
 /** From a place that was found to the next. */

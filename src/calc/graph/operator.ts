@@ -65,6 +65,11 @@ export interface Operator extends Traits {
   goodBound?(find: FindPoint, at: Instant): Promise<Instant | null>
   /** Reports what `goodBound` needs of the inputs. */
   goodBoundNeeds?(place: FindPlace, sink: NeedSink): void
+  /**
+   * Whether the signal may have a value at an instant or beyond it, in the direction of a search; a few points of each
+   * tag below. False ends a search for a good raw point, which would go on to the last one of its inputs.
+   */
+  mayHaveValue(find: FindPoint, at: Instant): Promise<boolean>
   /** Whether each BAD point of an operator below is a BAD one here too. */
   isBadWith?(operator: Operator): boolean
   /**

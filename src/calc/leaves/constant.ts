@@ -83,6 +83,10 @@ export class ConstantLeaf extends BaseOperator {
     return null
   }
 
+  protected override async findValue(): Promise<boolean> {
+    return !Number.isNaN(await this.#constant())
+  }
+
   async integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
     const value = await this.#constant()
     if (Number.isNaN(value)) {

@@ -17,6 +17,7 @@ import type {
 } from '../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, isAccepted, MIN_INSTANT } from '../../time/instant.ts'
 import { aggregatesFromChunks } from '../consumers/aggregates.ts'
+import { goesBack } from '../consumers/find-point.ts'
 import { BaseOperator } from '../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
 import type { Need, NeedSink } from '../graph/need.ts'
@@ -141,6 +142,14 @@ export class StoredLeaf extends BaseOperator {
       default:
         return never(find)
     }
+  }
+
+  /** Between good points and, until `now`, after the last one. */
+  protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    const isBack = goesBack(find)
+    const place = instantFromUs(Math.min(at, END_INSTANT - 1))
+    if (!isBack && (await this.goodPoint('after-or-at', place)) !== null) return true
+    return (isBack || at <= this.#shape.holdUntil) && (await this.goodPoint('before-or-at', place)) !== null
   }
 
   async signal(from: Instant, to: Instant): Promise<Chunk> {

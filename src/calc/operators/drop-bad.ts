@@ -94,6 +94,10 @@ export class DropBadOperator extends BaseOperator {
     return (await this.rawPoint(find, at))?.time ?? null
   }
 
+  protected override findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    return this.#input.mayHaveValue(find, at)
+  }
+
   async #aggregates(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns> {
     if (names.some(dependsOnBad)) return aggregatesFromChunks(this, edges, names, this.context)
     const all = await aggregatesOf(this.#input, edges, namesOfAll(names), this.context)

@@ -65,7 +65,9 @@ export class AnchoredTotal extends OwnTimesOperator {
           this.#integrals.needs(this.#startAt(own), at, count, key, sink)
         } else {
           const to = instantFromUs(Math.min(at + 1, END_INSTANT))
-          this.#integrals.needs(this.#startAt(at), to, count, key, nearSink(sink, { back: false, count: 1 }))
+          const aheadUs = Math.min(...this.ownTimes(find, at)) - at
+          const near = { back: false, count: 1, aheadUs }
+          this.#integrals.needs(this.#startAt(at), to, count, key, nearSink(sink, near))
         }
         break
       }
@@ -73,7 +75,7 @@ export class AnchoredTotal extends OwnTimesOperator {
         const { from, to, order, count } = need
         sink.need(input, { ...need, count: count + MORE_POINTS + segmentsBeyond(input) })
         this.#segmentNeeds(from, to, sink)
-        if (order === 'asc') this.#baseNeeds(from, sink)
+        if (order === 'asc') this.#firstBaseNeeds(from, sink)
         // Where a page that is read backwards starts is known only once it was read.
         else {
           const near = { back: true, count: count + MORE_POINTS }
@@ -86,7 +88,7 @@ export class AnchoredTotal extends OwnTimesOperator {
         // The raw point beside the range may be this operator's own, and the input is then read from there by itself.
         sink.need(input, { ...need, beyond: beyond + Math.max(Math.sign(beyond), segmentsBeyond(input)) })
         this.#segmentNeeds(from, to, sink)
-        this.#baseNeeds(from, sink)
+        this.#firstBaseNeeds(from, sink)
       }
     }
   }
@@ -95,6 +97,11 @@ export class AnchoredTotal extends OwnTimesOperator {
   #windowSink(near: Near, start: Instant, to: Instant, sink: NeedSink): NeedSink {
     const window = { withinUs: to - start, moreUs: start - this.#startAt(before(start)) }
     return nearSink(sink, { ...near, window })
+  }
+
+  /** Where a range begins; nothing where it begins with a window. */
+  #firstBaseNeeds(at: Instant, sink: NeedSink): void {
+    if (this.#startAt(at) < at) this.#baseNeeds(at, sink)
   }
 
   /** The integral from the start of the window that holds the last microsecond before an instant. */

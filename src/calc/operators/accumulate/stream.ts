@@ -109,6 +109,9 @@ export class AnchoredStream implements ChunkStream {
   /** The total where a chunk starts, from the start of its window, or of the window that ends there. */
   async #baseAt(at: Instant): Promise<Base> {
     const { windows, integral } = this.#source
+    // Nothing depends on what was before the raw point that a range begins with.
+    if (at === this.#range.from && windows.startAt(at) === at)
+      return { sum: new CompensatedSum(), before: Number.NaN }
     const before = await integral(windows.startAt(instantFromUs(at - 1)), at)
     const sum = new CompensatedSum()
     if (windows.startAt(at) !== at) sum.add(before)

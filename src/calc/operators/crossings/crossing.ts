@@ -109,6 +109,10 @@ export class CrossingOperator extends BaseOperator {
     return crossing !== null || isBack ? (crossing ?? bound) : beginningOf(varying, bound)
   }
 
+  protected override findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    return this.#pointwise.mayHaveValue(find, at)
+  }
+
   isBadWith(operator: Operator): boolean {
     return isBadWith(this.#a, operator) || isBadWith(this.#b, operator)
   }

@@ -70,6 +70,10 @@ class DecidedComparison extends BaseOperator {
     boundNeeds(this.#whole, place, sink)
   }
 
+  protected override findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    return this.#whole.mayHaveValue(find, at)
+  }
+
   isBadWith(operator: Operator): boolean {
     return isBadWith(this.#whole, operator)
   }

@@ -11,7 +11,7 @@ import { ConstantLeaf } from '../../leaves/constant.ts'
 import { type AlignedChunks, breaksOf, UnionStream } from '../union.ts'
 import { thresholdsBelow } from './monotone.ts'
 import { MapProgram, type RawColumn } from './program.ts'
-import type { MapRule } from './rule.ts'
+import { isStepped, type MapRule } from './rule.ts'
 
 /** Any time that a constant is read at: it has the same value at all times. */
 const ANY_TIME = Float64Array.of(0)
@@ -150,6 +150,28 @@ export class MapOperator extends BaseOperator {
       sources.filter((_, i) => isNeeded[i]),
       bound,
     )
+  }
+
+  /**
+   * Without a value of an argument that matters there is none. Which ones matter is known where the first argument
+   * follows from the time and has no raw point any more.
+   */
+  protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    const { rule, args } = this
+    const known = rule.matters === undefined ? null : await this.#lastValue(args[0]!, find, at)
+    const columns = args.map((_, i) => Float64Array.of(i === 0 && known !== null ? known : Number.NaN))
+    const needed = args.filter(
+      (_, i) => i === 0 || (known === null ? rule.matters === undefined : rule.matters!(columns, 0, i)),
+    )
+    const found = await Promise.all(needed.map((arg) => arg.mayHaveValue(find, at)))
+    return rule.leavesNullsOut === true ? found.includes(true) : !found.includes(false)
+  }
+
+  /** The value that an argument keeps from an instant on in the direction of a search; `null` where it may change. */
+  async #lastValue(arg: Operator, find: FindPoint, at: Instant): Promise<number | null> {
+    if (arg.varies === 'data' || !isStepped(arg)) return null
+    const next = await arg.rawTime(goesBack(find) ? 'before-or-at' : 'after-or-at', at)
+    return next === null ? (await arg.valuesAt(Float64Array.of(at)))[0]! : null
   }
 
   isBadWith(operator: Operator): boolean {

@@ -13,6 +13,7 @@ import type { FindPoint, SignalShape } from '../../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
+import { goesBack } from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { nearSink } from '../../graph/near-sink.ts'
@@ -102,8 +103,10 @@ export class ResampleOperator extends BaseOperator {
         break
       }
       case 'chunks': {
-        const { from, to, beyond, copies = 1 } = need
-        this.#windowNeeds(this.#around(from, to), copies, sink)
+        const { from, to, beyond, copies = 1, near } = need
+        // Windows cost the same whether they have points or not.
+        const end = accepted(to + (near?.aheadUs ?? 0))
+        this.#windowNeeds(this.#around(from, end), copies, sink)
         if (beyond === 0) return
         // The raw times next to both ends.
         this.#windowNeeds(this.#around(from, from), copies, sink)
@@ -175,6 +178,13 @@ export class ResampleOperator extends BaseOperator {
     return time === undefined ? null : { time: instantFromUs(time), value: values[index]!, bad: false }
   }
 
+  /** Of the windows beside an instant, which hold what lies on its other side too. */
+  protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    const { from, to } = this.#around(at, at)
+    const isCount = COUNTS.includes(this.#op.aggregate)
+    return isCount || this.#input.mayHaveValue(find, accepted(goesBack(find) ? to : from))
+  }
+
   /** Whether a window without good points has no point, so that the next one is found beside a raw point. */
   get #hasGaps(): boolean {
     return !COUNTS.includes(this.#op.aggregate) && !this.#isOfSignal
@@ -218,11 +228,12 @@ export class ResampleOperator extends BaseOperator {
       if (order === 'asc') from = edges.at(-1)!
       else to = edges[0]!
       await evaluation.pause()
-      const isEmpty = Number.isNaN(values.at(order === 'asc' ? -1 : 0)!)
-      if (!isEmpty || size === MAX_BATCH || !this.#hasGaps) count = Math.min(2 * count, MAX_BATCH)
+      // Where all windows are wanted, a look-up pays only after many empty ones.
+      const empty = size === MAX_BATCH ? values : values.slice(...(order === 'asc' ? [-1] : [0, 1]))
+      if (!this.#hasGaps || !empty.every(Number.isNaN)) count = Math.min(2 * count, MAX_BATCH)
       else if (from < to) {
         ;[from, to] = await this.#withoutGap(from, to, order)
-        count = GAP_BATCH
+        count = size === MAX_BATCH ? MAX_BATCH : GAP_BATCH
       }
     }
   }

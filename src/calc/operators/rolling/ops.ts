@@ -25,6 +25,8 @@ export interface RollingOp {
   readonly bounds?: 'both' | 'end of uncovered'
   /** Of a constant it differs with the length of the window. */
   readonly ofLength?: true
+  /** Set where a window in which the input has no value has one: a count, or a total of 0. */
+  readonly ofNothing?: true
   /** What is not finite is no value. */
   readonly fold: (parts: WindowParts) => Float64Array
 }
@@ -78,11 +80,12 @@ export function slidingOp(op: SlidingOp, unitUs: number): RollingOp {
 
 /** The integral over the window. @param rateUs what it is divided by */
 export function totalOp(rateUs: number): RollingOp {
-  return { integrals: true, fold: ({ integrals }) => integrals.map((integral) => integral / rateUs) }
+  const fold = ({ integrals }: WindowParts) => integrals.map((integral) => integral / rateUs)
+  return { integrals: true, ofNothing: true, fold }
 }
 
 function count(name: 'count' | 'numGood' | 'numBad'): RollingOp {
-  return { cells: [name], fold: ({ cells, windows }) => windowSums(cells[name]!, windows) }
+  return { cells: [name], ofNothing: true, fold: ({ cells, windows }) => windowSums(cells[name]!, windows) }
 }
 
 function extreme(which: 'min' | 'max'): RollingOp {

@@ -265,6 +265,13 @@ export class RollingOperator extends OwnTimesOperator {
     return this.#options.isTotal ? this.rangeEnds.filter((end) => isFound(end, find, at)) : []
   }
 
+  protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    const { op, window } = this.#options
+    if (op.ofNothing === true) return true
+    const reach = goesBack(find) ? window.latestEnd(at) : window.earliestStart(at)
+    return this.input.mayHaveValue(find, instantFromUs(reach))
+  }
+
   #isNearByValues(): boolean {
     return this.#options.isTotal || this.#isBounded()
   }

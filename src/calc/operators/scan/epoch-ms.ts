@@ -54,6 +54,11 @@ export class EpochMsOperator extends RawTimesScan {
     return values
   }
 
+  /** BAD points have a time too. */
+  protected override async findValue(): Promise<boolean> {
+    return true
+  }
+
   override async currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
     const [current, time] = await Promise.all([
       this.input.currentPoint(find, at),

@@ -2,7 +2,7 @@ import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../../.
 import { type EdgePoint, valueBetween } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { findRawPoint, passingNeeds } from '../../consumers/find-point.ts'
+import { findRawPoint, goesBack, passingNeeds } from '../../consumers/find-point.ts'
 import { valuesFromChunks } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
@@ -114,6 +114,11 @@ export abstract class ScanOperator extends BaseOperator {
     } else this.vertexBeforeNeeds(from, sink)
     if (to < END_INSTANT) this.vertexNeeds({ find: 'after-or-at', at: to }, sink)
     if (need.kind === 'raw') this.vertexNeeds({ find: 'after-or-at', at: from }, sink)
+  }
+
+  /** The last vertex may hold for longer than the input has values. */
+  protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    return (!goesBack(find) && at <= this.holdUntil()) || this.input.mayHaveValue(find, at)
   }
 
   protected evaluate(times: Float64Array): Promise<Float64Array> {

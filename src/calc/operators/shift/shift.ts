@@ -181,6 +181,11 @@ class ShiftOperator extends BaseOperator {
     return isAccepted(time) ? { ...found, time } : null
   }
 
+  protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
+    const { us } = this.map
+    return us === null || this.input.mayHaveValue(find, clip(at + us))
+  }
+
   async #goodBound(us: number, find: FindPoint, at: Instant): Promise<Instant | null> {
     const place = placeOf(us, find, at)
     const bound = place === null ? null : await goodBound(this.input, ...place)

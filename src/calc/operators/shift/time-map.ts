@@ -56,11 +56,11 @@ export class TimeMap {
     return offsetSpanAt(instantFromUs(at), this.#offset, this.#zone)
   }
 
-  /** What moves every instant equally far has no breaks, also where it leaves the accepted range. */
+  /** Where it leaves the accepted range there is none: what moves every instant equally far has none at all. */
   isBreak(at: Instant): boolean {
     if (this.us !== null || at <= MIN_INSTANT || at >= END_INSTANT) return false
     const { from, target } = this.spanAt(at)
-    return from === at && !isSameTarget(this.spanAt(at - 1).target, target)
+    return from === at && target.kind !== 'none' && isOther(this.spanAt(at - 1).target, target)
   }
 
   /** Where it leads from ascending times; NaN out of the accepted range. */
@@ -134,8 +134,9 @@ export class TimeMap {
     const from = instantFromUs(isBack ? Math.max(MIN_INSTANT, bound) : at)
     const to = instantFromUs(isBack ? at + 1 : Math.min(END_INSTANT, bound))
     for await (const span of this.spans({ from, to }, isBack ? 'desc' : 'asc', pause)) {
-      if (isBack) return span.from > from ? span.from : null
-      return span.to < to ? span.to : null
+      const end = isBack ? span.from : span.to
+      if (end <= from || end >= to) return null
+      if (this.isBreak(end)) return end
     }
     return null
   }
@@ -206,6 +207,11 @@ export class TimeMap {
 /** The nearer end of the accepted range for what lies outside. */
 export function clip(us: number, last: number = END_INSTANT): Instant {
   return instantFromUs(Math.min(Math.max(us, MIN_INSTANT), last))
+}
+
+/** Whether a map leads elsewhere from here on than from right before. */
+function isOther(before: SpanTarget, target: SpanTarget): boolean {
+  return before.kind !== 'none' && !isSameTarget(before, target)
 }
 
 function targetIn(target: SpanTarget, at: number): number {
