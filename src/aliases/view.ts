@@ -109,7 +109,7 @@ export class AliasView implements VisibleAliases {
   }
 
   async findUses(
-    tags: ReadonlySet<string>,
+    tags: { has(address: string): boolean },
     most: number,
     context: CallContext,
   ): Promise<readonly AliasUse[]> {

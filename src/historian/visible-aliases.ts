@@ -24,9 +24,13 @@ export interface VisibleAliases {
   searchTags(query: TagQuery, context: CallContext): Promise<TagPage>
   /**
    * Uses of tags in all aliases, also in aliases that the caller does not see; at most so many for a tag.
-   * @param tags addresses
+   * @param tags addresses, as those of a Set or the keys of a Map
    */
-  findUses(tags: ReadonlySet<string>, most: number, context: CallContext): Promise<readonly AliasUse[]>
+  findUses(
+    tags: { has(address: string): boolean },
+    most: number,
+    context: CallContext,
+  ): Promise<readonly AliasUse[]>
   /**
    * Lets all aliases that name a tag name it by its new address, durably one by one; the rest of a calculation stays as
    * it was written.

@@ -17,3 +17,16 @@ export async function forEach<Item>(
     if (index % ENTRIES === ENTRIES - 1 && scheduler.isDue) await scheduler.yield()
   }
 }
+
+/** An array of what a function makes of each of many entries; yields as `forEach` does. */
+export async function mapEach<Item, Made>(
+  items: readonly Item[],
+  scheduler: CooperativeScheduler,
+  make: (item: Item, index: number) => Made,
+): Promise<Made[]> {
+  const made: Made[] = []
+  await forEach(items, scheduler, (item, index) => {
+    made.push(make(item, index))
+  })
+  return made
+}

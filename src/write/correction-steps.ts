@@ -2,22 +2,15 @@ import type { ErrorBody } from '../errors/error-body.ts'
 import type { Result } from '../errors/outcome.ts'
 import { issue, issueOf } from '../errors/tidemark-error.ts'
 import type { Warnings } from '../errors/warnings.ts'
-import type { CallContext, Historian } from '../historian/contract.ts'
+import type { CallContext } from '../historian/contract.ts'
 import { type Applied, applyAll, CHANGE_CODES, type Step } from './apply.ts'
 import type { WriteCall } from './call.ts'
 import { doneAnswer, failedAnswer, issuesAnswer } from './check.ts'
-import { groupByHistorian } from './existence.ts'
 import type { IssueList } from './issues.ts'
 import { findWritable, type TagName, type Target, tagIssue } from './target.ts'
 
 /** `message` of a correction that only counted. */
 export const DRY_RUN = 'Dry run: nothing was changed'
-
-export type Found = Target & { readonly kind: 'found' }
-
-export function isFound(target: Target): target is Found {
-  return target.kind === 'found'
-}
 
 const OPERATIONS = {
   deletePoints: 'delete points',
@@ -38,13 +31,6 @@ export function findTarget(address: unknown, operation: keyof typeof OPERATIONS,
 export function addTargetIssue(target: Target, missing: ReadonlySet<TagName>, issues: IssueList): void {
   if (target.kind !== 'found') issues.add(() => target.issue)
   else if (missing.has(target.name)) issues.add(() => tagIssue('TAG_NOT_FOUND', target.name))
-}
-
-export function namesByHistorian(
-  items: readonly { readonly historian: Historian; readonly name: TagName }[],
-): ReadonlyMap<Historian, readonly TagName[]> {
-  const groups = groupByHistorian(items)
-  return new Map(Array.from(groups, ([historian, group]) => [historian, group.map((item) => item.name)]))
 }
 
 export async function applyCorrection(

@@ -2,9 +2,9 @@ import type { ErrorBody } from '../errors/error-body.ts'
 import { HintBudget } from '../errors/hint-budget.ts'
 import type { Result } from '../errors/outcome.ts'
 import { Warnings } from '../errors/warnings.ts'
-import type { CallContext, Historian, TagRange } from '../historian/contract.ts'
+import type { CallContext, TagRange } from '../historian/contract.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
-import { forEach } from '../scheduling/each.ts'
+import { forEach, mapEach } from '../scheduling/each.ts'
 import type { TimeErrorContext } from '../time/invalid-time.ts'
 import { parseTime } from '../time/parse.ts'
 import {
@@ -19,16 +19,8 @@ import {
   type WriteCall,
 } from './call.ts'
 import { checkFailed } from './check.ts'
-import {
-  addTargetIssue,
-  applyCorrection,
-  DRY_RUN,
-  findTarget,
-  isFound,
-  namesByHistorian,
-  noEntries,
-} from './correction-steps.ts'
-import { findMissing, groupByHistorian } from './existence.ts'
+import { addTargetIssue, applyCorrection, DRY_RUN, findTarget, noEntries } from './correction-steps.ts'
+import { ByHistorian, findMissing } from './existence.ts'
 import { IssueList } from './issues.ts'
 import { checkRanges, checkTags, DEFAULT_WRITE_LIMITS } from './limits.ts'
 import { type Members, membersOf } from './members.ts'
@@ -46,7 +38,6 @@ export type DeleteBody = ErrorBody & { readonly deleted: Members<number> }
 // ---- POST /historian/delete/points ----
 
 interface RangeEntry {
-  readonly historian: Historian
   readonly name: TagName
   readonly range: TagRange
 }
@@ -76,17 +67,20 @@ async function runDeletePoints(
   checkTags(addresses.length, limits)
   const scheduler = new CooperativeScheduler(context.signal)
   const targets: Target[] = []
+  const asked = new ByHistorian<TagName>()
   let rangeCount = 0
   await forEach(addresses, scheduler, (address) => {
     const given = ranges[address]
     rangeCount += Array.isArray(given) ? given.length : 0
-    targets.push(findTarget(address, 'deletePoints', call))
+    const target = findTarget(address, 'deletePoints', call)
+    targets.push(target)
+    if (target.kind === 'found') asked.add(target.historian, target.name)
   })
   checkRanges(rangeCount, limits)
-  const existence = await findMissing(namesByHistorian(targets.filter(isFound)), context)
+  const existence = await findMissing(asked, context)
   const issues = new IssueList()
   const rangesContext = { ...clock, issues, warnings, hints: new HintBudget() }
-  const entries: RangeEntry[] = []
+  const entries = new ByHistorian<RangeEntry>()
   const deleted = new Map<string, number>()
   for (const target of targets) {
     addTargetIssue(target, existence.missing, issues)
@@ -101,7 +95,7 @@ async function runDeletePoints(
     await forEach(given, scheduler, (one, index) => {
       const range = readRange(one, index, name, rangesContext)
       if (range !== null && target.kind === 'found') {
-        entries.push({ historian: target.historian, name, range })
+        entries.add(target.historian, { name, range })
       }
     })
     await scheduler.yieldIfDue()
@@ -109,15 +103,12 @@ async function runDeletePoints(
   const wrong = checkFailed(issues, existence.failures, warnings)
   if (wrong !== null) return withDeleted(wrong, noEntries())
 
-  const steps = Array.from(groupByHistorian(entries), ([historian, group]) => ({
+  const steps = Array.from(entries, ([historian, group]) => ({
     historian,
     run: async (stepContext: CallContext) => {
-      const counts = await historian.deletePoints!(
-        group.map((entry) => entry.range),
-        dryRun,
-        stepContext,
-      )
-      group.forEach(({ name: { address } }, index) => {
+      const given = await mapEach(group, scheduler, (entry) => entry.range)
+      const counts = await historian.deletePoints!(given, dryRun, stepContext)
+      await forEach(group, afterwards(), ({ name: { address } }, index) => {
         deleted.set(address, deleted.get(address)! + counts[index]!)
       })
     },
@@ -163,34 +154,41 @@ async function runDeleteTags(
   const warnings = new Warnings()
   const fields = readBody(body, ['tags', 'dryRun'], warnings)
   const dryRun = readFlag(fields, 'dryRun')
-  // A tag that is named twice is deleted once.
-  const addresses = [...new Set(readTags(fields))]
-  checkTags(addresses.length, call.limits ?? DEFAULT_WRITE_LIMITS)
-
   const scheduler = new CooperativeScheduler(context.signal)
+  // A tag that is named twice is deleted once.
+  const addresses = new Set<unknown>()
+  await forEach(readTags(fields), scheduler, (address) => addresses.add(address))
+  checkTags(addresses.size, call.limits ?? DEFAULT_WRITE_LIMITS)
+
   const targets: Target[] = []
-  await forEach(addresses, scheduler, (address) => targets.push(findTarget(address, 'deleteTags', call)))
-  const found = targets.filter(isFound)
-  const existence = await findMissing(namesByHistorian(found), context)
+  const found = new ByHistorian<TagName>()
+  await forEach([...addresses], scheduler, (address) => {
+    const target = findTarget(address, 'deleteTags', call)
+    targets.push(target)
+    if (target.kind === 'found') found.add(target.historian, target.name)
+  })
+  const existence = await findMissing(found, context)
   const issues = new IssueList()
   await forEach(targets, scheduler, (target) => addTargetIssue(target, existence.missing, issues))
   const wrong = checkFailed(issues, existence.failures, warnings)
   if (wrong !== null) return withDeleted(wrong, noEntries())
 
   const deleted = new Map<string, number>()
-  const steps = Array.from(groupByHistorian(found), ([historian, group]) => ({
+  const steps = Array.from(found, ([historian, group]) => ({
     historian,
     run: async (stepContext: CallContext) => {
-      const counts = await historian.deleteTags!(
-        group.map((target) => target.name.tag),
-        dryRun,
-        stepContext,
-      )
-      for (const [index, { name }] of group.entries()) deleted.set(name.address, counts[index]!)
+      const names = await mapEach(group, scheduler, (name) => name.tag)
+      const counts = await historian.deleteTags!(names, dryRun, stepContext)
+      await forEach(group, afterwards(), (name, index) => deleted.set(name.address, counts[index]!))
     },
   }))
   const result = await applyCorrection(steps, dryRun ? DRY_RUN : 'All tags deleted!', warnings, context)
   return withDeleted(result, membersOf(deleted))
+}
+
+/** What was deleted is said, also when the deadline passes meanwhile. */
+function afterwards(): CooperativeScheduler {
+  return new CooperativeScheduler(new AbortController().signal)
 }
 
 /** Counts are given only for what was done as a whole. */

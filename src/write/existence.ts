@@ -1,15 +1,22 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
+import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach, mapEach } from '../scheduling/each.ts'
 import type { TagName } from './target.ts'
 
 /** The tags of a request by the historian that must be queried about them. */
 export type TagsByHistorian = ReadonlyMap<Historian, readonly TagName[]>
 
-/** Sorts found tags under their historians, in the order of the request. */
-export function groupByHistorian<Item extends { readonly historian: Historian }>(
-  items: readonly Item[],
-): ReadonlyMap<Historian, readonly Item[]> {
-  return Map.groupBy(items, (item) => item.historian)
+/**
+ * Items of a request under their historians, in the order in which they are added: while the request is read, as a pass
+ * of its own over all of them would hold up the event loop.
+ */
+export class ByHistorian<Item> extends Map<Historian, Item[]> {
+  add(historian: Historian, item: Item): void {
+    const known = this.get(historian)
+    if (known === undefined) this.set(historian, [item])
+    else known.push(item)
+  }
 }
 
 export interface Existence {
@@ -24,12 +31,13 @@ export interface Existence {
  */
 export async function findMissing(tags: TagsByHistorian, context: CallContext): Promise<Existence> {
   const missing = new Set<TagName>()
+  const scheduler = new CooperativeScheduler(context.signal)
   const failures = await askAll([...tags.keys()], context, async (historian) => {
     const names = tags.get(historian)!
-    const found = await historian.findTags(namesOf(names), context)
-    for (let index = 0; index < names.length; index++) {
-      if ((found[index] ?? null) === null) missing.add(names[index]!)
-    }
+    const found = await historian.findTags(await namesOf(names, scheduler), context)
+    await forEach(names, scheduler, (name, index) => {
+      if ((found[index] ?? null) === null) missing.add(name)
+    })
   })
   return { missing, failures }
 }
@@ -44,11 +52,12 @@ export async function findMetadata(
 }> {
   const found = new Map<TagName, TagMetadata>()
   const failed = new Map<Historian, TidemarkError>()
+  const scheduler = new CooperativeScheduler(context.signal)
   await askAll([...tags.keys()], context, async (historian) => {
     const names = tags.get(historian)!
     try {
-      const metadata = await historian.findTags(namesOf(names), context)
-      names.forEach((name, index) => {
+      const metadata = await historian.findTags(await namesOf(names, scheduler), context)
+      await forEach(names, scheduler, (name, index) => {
         if (metadata[index]) found.set(name, metadata[index])
       })
     } catch (error) {
@@ -83,6 +92,6 @@ async function askAll(
   return failures
 }
 
-function namesOf(names: readonly TagName[]): string[] {
-  return names.map((name) => name.tag)
+function namesOf(names: readonly TagName[], scheduler: CooperativeScheduler): Promise<string[]> {
+  return mapEach(names, scheduler, (name) => name.tag)
 }

@@ -6,10 +6,10 @@ import type { CallContext, Historian, MetadataPut, PutMode, TagMetadata } from '
 import { metadataAfter, tagMetadata } from '../historian/tag-metadata.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
-import { forEach } from '../scheduling/each.ts'
+import { forEach, mapEach } from '../scheduling/each.ts'
 import { changeError } from './apply.ts'
 import { answer, readBody, readObject, readOptionalFlag, readTags, refused, type WriteCall } from './call.ts'
-import { findMetadata, groupByHistorian } from './existence.ts'
+import { ByHistorian, findMetadata } from './existence.ts'
 import { checkTags, DEFAULT_WRITE_LIMITS } from './limits.ts'
 import { type Members, membersOf } from './members.ts'
 import { readMetadataEntry } from './metadata-entry.ts'
@@ -96,7 +96,6 @@ function readEntries(fields: Readonly<Record<string, unknown>>): Readonly<Record
 }
 
 interface Put {
-  readonly historian: Historian
   readonly name: TagName
   readonly metadata: MetadataPut
 }
@@ -109,7 +108,7 @@ async function putMetadata(
   context: CallContext,
 ): Promise<Result<MetadataBody>> {
   const report = new Report()
-  const puts: Put[] = []
+  const puts = new ByHistorian<Put>()
   const addresses = Object.keys(entries)
   checkTags(addresses.length, call.limits ?? DEFAULT_WRITE_LIMITS)
   const scheduler = new CooperativeScheduler(context.signal)
@@ -121,16 +120,14 @@ async function putMetadata(
     }
     const { metadata, issues } = readMetadataEntry(entries[address], address, warnings)
     if (issues.length > 0) report.fail(address, issues)
-    else puts.push({ historian: target.historian, name: target.name, metadata })
+    else puts.add(target.historian, { name: target.name, metadata })
   })
   context.signal.throwIfAborted()
   await Promise.all(
-    Array.from(groupByHistorian(puts), async ([historian, group]) =>
-      putGroup(historian, group, mode, report, context),
-    ),
+    Array.from(puts, async ([historian, group]) => putGroup(historian, group, mode, report, context)),
   )
   // What was stored is said, also when the deadline passes now.
-  const reading = new CooperativeScheduler(new AbortController().signal)
+  const reading = afterwards()
   const handledEntries = await report.sorted(report.entries, addresses, reading)
   return report.result({ handledEntries }, addresses, warnings, reading)
 }
@@ -144,12 +141,18 @@ async function putGroup(
   context: CallContext,
 ): Promise<void> {
   try {
-    const entries = group.map(({ name, metadata }) => ({ name: name.tag, metadata }))
+    const before = new CooperativeScheduler(context.signal)
+    const entries = await mapEach(group, before, ({ name, metadata }) => ({ name: name.tag, metadata }))
     const outcomes = await historian.putTags(entries, mode, context)
-    const stored = group.filter((_, index) => outcomes[index] === 'stored')
-    const keeping = mode === 'create' ? [] : stored.filter(({ metadata }) => keepsFields(metadata))
-    const kept = await findKept(historian, keeping, context)
-    group.forEach(({ name, metadata }, index) => {
+    const scheduler = afterwards()
+    const keeping: TagName[] = []
+    if (mode !== 'create') {
+      await forEach(group, scheduler, ({ name, metadata }, index) => {
+        if (outcomes[index] === 'stored' && keepsFields(metadata)) keeping.push(name)
+      })
+    }
+    const kept = await findKept(historian, keeping, context, scheduler)
+    await forEach(group, scheduler, ({ name, metadata }, index) => {
       const outcome = outcomes[index]
       if (outcome === 'stored')
         report.entries.set(name.address, metadataAfter(kept.get(name) ?? null, metadata))
@@ -163,6 +166,11 @@ async function putGroup(
   }
 }
 
+/** Of work after a change, which is done also when the deadline passes meanwhile. */
+function afterwards(): CooperativeScheduler {
+  return new CooperativeScheduler(new AbortController().signal)
+}
+
 /** Whether some of a tag's metadata stays as it is. */
 function keepsFields({ maxGap, states }: MetadataPut): boolean {
   return maxGap === undefined || states === undefined
@@ -174,15 +182,16 @@ function keepsFields({ maxGap, states }: MetadataPut): boolean {
  */
 async function findKept(
   historian: Historian,
-  puts: readonly Put[],
+  names: readonly TagName[],
   context: CallContext,
+  scheduler: CooperativeScheduler,
 ): Promise<ReadonlyMap<TagName, TagMetadata>> {
   const kept = new Map<TagName, TagMetadata>()
-  if (puts.length === 0) return kept
-  const names = puts.map(({ name }) => name.tag)
+  if (names.length === 0) return kept
+  const tags = await mapEach(names, scheduler, ({ tag }) => tag)
   // A driver may reject at once or later.
-  const found = await Promise.try(() => historian.findTags(names, context)).catch(() => [])
-  puts.forEach(({ name }, index) => {
+  const found = await Promise.try(() => historian.findTags(tags, context)).catch(() => [])
+  await forEach(names, scheduler, (name, index) => {
     const metadata = found[index] ?? null
     if (metadata !== null) kept.set(name, metadata)
   })
@@ -197,7 +206,7 @@ async function readMetadata(
 ): Promise<Result<MetadataGetBody>> {
   const report = new Report()
   const asked = new Set<string>()
-  const reads: { readonly historian: Historian; readonly name: TagName }[] = []
+  const tags = new ByHistorian<TagName>()
   const aliases: TagName[] = []
   const scheduler = new CooperativeScheduler(context.signal)
   await forEach(addresses, scheduler, (address, index) => {
@@ -207,14 +216,10 @@ async function readMetadata(
     if (asked.has(address)) return
     asked.add(address)
     const target = findReadable(address, call.historians)
-    if (target.kind === 'found') reads.push(target)
+    if (target.kind === 'found') tags.add(target.historian, target.name)
     else if (target.kind === 'virtual' && isAliases(target.name.historian)) aliases.push(target.name)
     else report.fail(address, [target.kind === 'virtual' ? virtualIssue(target.name) : target.issue])
   })
-  const groups = groupByHistorian(reads)
-  const tags = new Map(
-    Array.from(groups, ([historian, group]) => [historian, group.map((read) => read.name)]),
-  )
   const { found, failed } = await findMetadata(tags, context)
   for (const [historian, names] of tags) {
     const failure = failed.get(historian)

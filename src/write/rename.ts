@@ -3,22 +3,14 @@ import type { Result } from '../errors/outcome.ts'
 import { type Issue, issue, issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { formatAddress, parseAddress } from '../grammar/address.ts'
-import type { CallContext, Historian, TagRename } from '../historian/contract.ts'
+import type { CallContext, TagRename } from '../historian/contract.ts'
 import { ALIASES, type AliasUse, type Followed } from '../historian/visible-aliases.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
-import { forEach } from '../scheduling/each.ts'
+import { forEach, mapEach } from '../scheduling/each.ts'
 import { answer, readBody, readFlag, readObject, refusalWith, refused, type WriteCall } from './call.ts'
 import { checkFailed } from './check.ts'
-import {
-  addTargetIssue,
-  applyCorrection,
-  DRY_RUN,
-  findTarget,
-  isFound,
-  namesByHistorian,
-  noEntries,
-} from './correction-steps.ts'
-import { findMissing, groupByHistorian } from './existence.ts'
+import { addTargetIssue, applyCorrection, DRY_RUN, findTarget, noEntries } from './correction-steps.ts'
+import { ByHistorian, findMissing } from './existence.ts'
 import { IssueList } from './issues.ts'
 import { checkTags, DEFAULT_WRITE_LIMITS } from './limits.ts'
 import { type Members, membersOf } from './members.ts'
@@ -42,7 +34,6 @@ type AliasRule = (typeof ALIAS_RULES)[number]
 const MOST_NAMED = 10
 
 interface RenameEntry {
-  readonly historian: Historian
   readonly from: TagName
   readonly to: TagName
 }
@@ -72,30 +63,29 @@ async function runRenameTags(
   const scheduler = new CooperativeScheduler(context.signal)
   const targets: Target[] = []
   const entries: RenameEntry[] = []
+  const entriesOf = new ByHistorian<RenameEntry>()
+  const asked = new ByHistorian<TagName>()
+  const moved = new Map<string, string>()
   const newNames = new Map<TagName, TagName | Issue>()
   await forEach(addresses, scheduler, (address) => {
     const target = findTarget(address, 'renameTags', call)
     targets.push(target)
     if (target.kind === 'malformed') return
-    const to = readNewName(renames[target.name.address], target.name)
-    newNames.set(target.name, to)
-    if (target.kind === 'found' && !isIssue(to)) {
-      entries.push({ historian: target.historian, from: target.name, to })
-    }
+    const from = target.name
+    const to = readNewName(renames[from.address], from)
+    newNames.set(from, to)
+    if (target.kind !== 'found') return
+    asked.add(target.historian, from)
+    if (isIssue(to)) return
+    asked.add(target.historian, to)
+    entries.push({ from, to })
+    entriesOf.add(target.historian, { from, to })
+    if (from.address !== to.address) moved.set(from.address, to.address)
   })
-  const existence = await findMissing(
-    namesByHistorian([
-      ...targets.filter(isFound),
-      ...entries.map(({ historian, to }) => ({ historian, name: to })),
-    ]),
-    context,
-  )
-  const moved = new Map(
-    entries.flatMap(({ from, to }) => (from.address === to.address ? [] : [[from.address, to.address]])),
-  )
+  const existence = await findMissing(asked, context)
   const aliases = rule === 'break' || moved.size === 0 ? null : call.historians.aliases
   // Aliases that cannot be reached are an error before anything is renamed, also where they are to follow.
-  const uses = (await aliases?.findUses(new Set(moved.keys()), MOST_NAMED + 1, context)) ?? []
+  const uses = (await aliases?.findUses(moved, MOST_NAMED + 1, context)) ?? []
   const usesByTag = Map.groupBy(rule === 'refuse' ? uses : [], (use) => use.tag)
   const issues = new IssueList()
   const taken = new Set<string>()
@@ -119,15 +109,19 @@ async function runRenameTags(
   const wrong = checkFailed(issues, existence.failures, warnings)
   if (wrong !== null) return withRenamed(wrong, [])
 
-  const steps = Array.from(groupByHistorian(entries), ([historian, group]) => {
-    const pairs = group.map(({ from, to }): TagRename => ({ from: from.tag, to: to.tag }))
-    return {
-      historian,
-      run: (stepContext: CallContext) => historian.renameTags!(pairs, dryRun, stepContext),
-    }
-  })
+  const steps = Array.from(entriesOf, ([historian, group]) => ({
+    historian,
+    run: async (stepContext: CallContext) => {
+      const pairs = await mapEach(
+        group,
+        scheduler,
+        ({ from, to }): TagRename => ({ from: from.tag, to: to.tag }),
+      )
+      await historian.renameTags!(pairs, dryRun, stepContext)
+    },
+  }))
   const result = await applyCorrection(steps, dryRun ? DRY_RUN : 'All tags renamed!', warnings, context)
-  const renamed = withRenamed(result, entries)
+  const renamed = await withRenamed(result, entries)
   if (result.outcome !== 'done' || aliases === null || uses.length === 0) return renamed
   // What was renamed cannot be taken back, so that the deadline of the call does not count any more.
   const followed = await aliases.follow(moved, dryRun, { signal: new AbortController().signal })
@@ -193,9 +187,16 @@ function isIssue(name: TagName | Issue): name is Issue {
   return 'code' in name
 }
 
-function withRenamed(result: Result<ErrorBody>, entries: readonly RenameEntry[]): Result<RenameBody> {
+async function withRenamed(
+  result: Result<ErrorBody>,
+  entries: readonly RenameEntry[],
+): Promise<Result<RenameBody>> {
   const renamed = new Map<string, string>()
-  if (result.outcome === 'done') for (const { from, to } of entries) renamed.set(from.address, to.address)
+  if (result.outcome === 'done') {
+    // What was renamed is said, also when the deadline passes now.
+    const scheduler = new CooperativeScheduler(new AbortController().signal)
+    await forEach(entries, scheduler, ({ from, to }) => renamed.set(from.address, to.address))
+  }
   const { message, ...rest } = result.body
   return { ...result, body: { message, renamed: membersOf(renamed), ...rest } }
 }

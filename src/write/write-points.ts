@@ -5,10 +5,10 @@ import { issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { formatAddress } from '../grammar/address.ts'
 import type { CallContext, Historian, WriteBatch } from '../historian/contract.ts'
-import { writeBatch } from '../historian/write-batch.ts'
 import { cutJson, readJson } from '../json/parse.ts'
 import type { JsonRules } from '../json/rules.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach } from '../scheduling/each.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
 import { applyAll, WRITE_CODES } from './apply.ts'
 import type { PlainPoints } from './body/points-body.ts'
@@ -16,17 +16,18 @@ import type { PointsReader } from './body/points-reader.ts'
 import { answer, readBody, readClock, readFlag, readObject, type WriteCall } from './call.ts'
 import { checkFailed, doneAnswer, failedAnswer, issuesAnswer } from './check.ts'
 import {
+  ByHistorian,
   type Existence,
   findMetadata,
   findMissing,
   findUnreachable,
-  groupByHistorian,
   type TagsByHistorian,
 } from './existence.ts'
 import { IssueList } from './issues.ts'
 import { checkTags, DEFAULT_WRITE_LIMITS, type WriteLimits } from './limits.ts'
 import { type ReadTag, readTags } from './read-tags.ts'
 import { StateNames } from './state-names.ts'
+import { batchOf, type TagToWrite } from './tag-batch.ts'
 import { cutInput, type PointsInput, parsedInput } from './tag-inputs.ts'
 import { type TagName, tagIssue } from './target.ts'
 import { addTooOld, OLD_POINTS_LEFT_OUT } from './too-old.ts'
@@ -168,28 +169,27 @@ async function write(
   const states = new StateNames()
   let read = await readWith(states)
   if (read === null) return null
-  const known = await findStates(states.unknown, read, context)
+  const known = await findStates(states.unknown, read, context, scheduler)
   if (known.size > 0) read = (await readWith(new StateNames(known)))!
-  const tags = tagsToAsk(read)
+  const tags = await tagsToAsk(read, scheduler)
   const existence = await (createTags ? checkReachable(tags, context) : findMissing(tags, context))
   const issues = new IssueList()
-  const entries: Entry[] = []
+  const entries = new ByHistorian<TagToWrite>()
   // In the order of the request, those of a tag before those of its points.
-  for (const tag of read) {
+  await forEach(read, scheduler, (tag) => {
     const { target } = tag
     if (target.kind !== 'found') issues.add(() => target.issue)
     else if (existence.missing.has(target.name)) issues.add(() => tagIssue('TAG_NOT_FOUND', target.name))
     issues.addAll(tag.issues)
-    if (target.kind === 'found')
-      entries.push({ historian: target.historian, tag: target.name.tag, read: tag })
-  }
+    if (target.kind === 'found') entries.add(target.historian, { tag: target.name.tag, read: tag })
+  })
   const wrong = checkFailed(issues, existence.failures, warnings)
   if (wrong !== null) return wrong
 
-  const batches = Array.from(groupByHistorian(entries), ([historian, parts]) => {
-    const tagPoints = parts.map(({ tag, read }) => ({ tag, points: read.points() }))
-    return [historian, writeBatch(tagPoints, createTags)] as const
-  })
+  const batches: (readonly [Historian, WriteBatch])[] = []
+  for (const [historian, parts] of entries) {
+    batches.push([historian, await batchOf(parts, createTags, scheduler)])
+  }
   return apply(batches, () => tags, warnings, context)
 }
 
@@ -201,11 +201,13 @@ async function findStates(
   names: ReadonlyMap<string, TagName>,
   read: readonly ReadTag[],
   context: CallContext,
+  scheduler: CooperativeScheduler,
 ): Promise<ReadonlyMap<string, TagStates>> {
   const states = new Map<string, TagStates>()
   if (names.size === 0) return states
-  const tags = tagsToAsk(
+  const tags = await tagsToAsk(
     read.filter(({ target }) => target.kind === 'found' && names.has(target.name.address)),
+    scheduler,
   )
   const { found } = await findMetadata(tags, context)
   for (const [{ address }, metadata] of found) {
@@ -254,21 +256,15 @@ async function apply(
   }
 }
 
-/** A tag of a historian with the points that it is to have. */
-interface Entry {
-  readonly historian: Historian
-  readonly tag: string
-  readonly read: ReadTag
-}
-
-function tagsToAsk(read: readonly ReadTag[]): TagsByHistorian {
-  const found = read.map(({ target }) => target).filter((target) => target.kind === 'found')
-  return new Map(
-    Array.from(groupByHistorian(found), ([historian, group]) => [
-      historian,
-      group.map((target) => target.name),
-    ]),
-  )
+async function tagsToAsk(
+  read: readonly ReadTag[],
+  scheduler: CooperativeScheduler,
+): Promise<TagsByHistorian> {
+  const names = new ByHistorian<TagName>()
+  await forEach(read, scheduler, ({ target }) => {
+    if (target.kind === 'found') names.add(target.historian, target.name)
+  })
+  return names
 }
 
 /**

@@ -28,6 +28,8 @@ import type { MaybePromise } from '../../historian/maybe-promise.ts'
 import type { HistorianMeasures } from '../../historian/measures.ts'
 import { tagMetadata } from '../../historian/tag-metadata.ts'
 import { literalPrefix, narrowest } from '../../historian/tag-pattern.ts'
+import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
+import { mapEach } from '../../scheduling/each.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
 import type { GapPage } from '../../series/gaps.ts'
@@ -152,7 +154,8 @@ export class EmbeddedHistorian implements Historian {
 
   findTags(names: readonly string[], { signal }: CallContext): MaybePromise<readonly (TagMetadata | null)[]> {
     const records = this.#store.findTags(names, signal)
-    return records instanceof Promise ? records.then(metadataOfAll) : metadataOfAll(records)
+    if (!(records instanceof Promise)) return records.map(metadataOfAny)
+    return records.then((found) => mapEach(found, new CooperativeScheduler(signal), metadataOfAny))
   }
 
   async searchTags({ pattern, after, limit }: TagQuery, { signal }: CallContext): Promise<TagPage> {
@@ -234,7 +237,7 @@ export class EmbeddedHistorian implements Historian {
     { signal }: CallContext,
   ): Promise<readonly PutOutcome[]> {
     this.#checkWritable('change tags')
-    const records = entries.map(({ name, metadata }) => {
+    const records = await mapEach(entries, new CooperativeScheduler(signal), ({ name, metadata }) => {
       const { description, units } = metadata
       if ((description?.length ?? 0) > MAX_TEXT_UNITS) throw textTooLong(this.name, name, 'description')
       if ((units?.length ?? 0) > MAX_TEXT_UNITS) throw textTooLong(this.name, name, 'units')
@@ -287,8 +290,8 @@ export class EmbeddedHistorian implements Historian {
   }
 }
 
-function metadataOfAll(records: readonly (TagRecord | null)[]): readonly (TagMetadata | null)[] {
-  return records.map((record) => (record === null ? null : metadataOf(record)))
+function metadataOfAny(record: TagRecord | null): TagMetadata | null {
+  return record === null ? null : metadataOf(record)
 }
 
 function metadataOf(record: TagRecord): TagMetadata {

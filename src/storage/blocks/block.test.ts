@@ -245,6 +245,14 @@ test('a flipped bit anywhere in a block is found', () => {
   }
 })
 
+test('views of points in memory take no buffers of their own, however many there are', () => {
+  const points = makeColumns(1)
+  const before = process.memoryUsage().arrayBuffers
+  const views = Array.from({ length: 10_000 }, () => new BlockView().openColumns(points, 0, 1))
+  assert.ok(process.memoryUsage().arrayBuffers - before < 1_000_000)
+  assert.ok(views.every((view) => view.count === 1 && view.timeAt(0) === 0))
+})
+
 test('bytes that pass the checksum but are no block give damage or points, and come to an end', () => {
   const view = new BlockView()
   fc.assert(

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { makeColumns, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
+import { makeColumns, NO_POINTS, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import { Damage } from '../damage.ts'
 import type { Arena } from './arena.ts'
@@ -76,8 +76,8 @@ export class BlockView {
   lastTime = 0
   /** 0 for points in memory. */
   chunkCount = 0
-  #bytes: Uint8Array = new Uint8Array(0)
-  #doubles: Float64Array = new Float64Array(0)
+  #bytes = NO_BYTES
+  #doubles = NO_DOUBLES
   #start = 0
   /** Where the columns of points in memory are: the arrays and the index of the first point in each. */
   #timesIn: Float64Array = this.#doubles
@@ -90,11 +90,14 @@ export class BlockView {
   #size = 0
   #viewed: ArrayBufferLike | null = null
   /** The same memory for chunk.ts. */
-  #memory: Memory = { bytes: this.#bytes, doubles: this.#doubles }
-  /** Per chunk where it begins in #bytes, and the index of its first point; one more entry for the end. */
-  readonly #chunkAt = new Uint32Array(MAX_CHUNKS + 1)
-  readonly #chunkFrom = new Uint32Array(MAX_CHUNKS + 1)
-  readonly #unpacked = makeColumns(CHUNK_POINTS)
+  #memory = NO_MEMORY
+  /**
+   * Per chunk where it begins in #bytes, and the index of its first point; one more entry for the end. These and the
+   * unpacked chunk are made for the first block that has chunks: changes of very many tags make a view for each.
+   */
+  #chunkAt = NO_CHUNKS
+  #chunkFrom = NO_CHUNKS
+  #unpacked = NO_POINTS
   /** Indexes of the points that are unpacked. */
   #from = 0
   #to = 0
@@ -146,6 +149,10 @@ export class BlockView {
     const chunks = bytes[2]! | (bytes[3]! << 8)
     if (chunks === 0 || chunks > MAX_CHUNKS) {
       throw new Damage('the header of a block does not fit its size')
+    }
+    if (this.#chunkAt === NO_CHUNKS) {
+      this.#chunkAt = new Uint32Array(MAX_CHUNKS + 1)
+      this.#chunkFrom = new Uint32Array(MAX_CHUNKS + 1)
     }
     let at = start + HEADER_BYTES
     let count = 0
@@ -328,6 +335,7 @@ export class BlockView {
     const chunk = this.#chunkOf(index)
     this.#from = 0
     this.#to = 0
+    if (this.#unpacked === NO_POINTS) this.#unpacked = makeColumns(CHUNK_POINTS)
     decodeChunk(this.#memory, this.#chunkAt[chunk]!, this.#unpacked, 0)
     this.#from = this.#chunkFrom[chunk]!
     this.#to = this.#chunkFrom[chunk + 1]!
@@ -354,6 +362,11 @@ export class BlockView {
     }
   }
 }
+
+const NO_BYTES: Uint8Array = new Uint8Array(0)
+const NO_DOUBLES: Float64Array = new Float64Array(0)
+const NO_MEMORY: Memory = { bytes: NO_BYTES, doubles: NO_DOUBLES }
+const NO_CHUNKS = new Uint32Array(0)
 
 function countBad(statuses: Uint8Array, start: number, end: number): number {
   let bad = 0

@@ -54,6 +54,10 @@ export class CatalogTexts implements TagTexts {
     return order
   }
 
+  get hasOrders(): boolean {
+    return this.#orders.size > 0
+  }
+
   /** A tag has this entry now. */
   add(address: Address): void {
     for (const order of this.#orders.values()) order.add(address)
@@ -62,9 +66,11 @@ export class CatalogTexts implements TagTexts {
   /** Moves what is left in a chunk to others. */
   empty(chunk: number): void {
     this.#arena.eachOf(chunk, this.#view, (address, id) => {
-      if (this.#ids.getAny(id) !== address) return
+      const isStaged = this.#ids.staged(id) === address
+      if (!isStaged && this.#ids.getAny(id) !== address) return
       const now = this.#arena.move(address, id, this.#view)
-      this.#ids.set(id, now)
+      if (isStaged) this.#ids.stage(id, now)
+      else this.#ids.set(id, now)
       if (this.#orders.size > 0) this.#moved.set(address, now)
     })
     this.#emptied.push(chunk)

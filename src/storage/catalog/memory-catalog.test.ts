@@ -13,6 +13,7 @@ import {
 } from './catalog.fixture.ts'
 import { MemoryCatalog } from './memory-catalog.ts'
 import type { TagFields } from './tag-catalog.ts'
+import type { TagRecord } from './tag-record.ts'
 
 const groups = fc.array(fc.array(fc.array(anyCommand, { maxLength: 6 }), { maxLength: 4 }), { maxLength: 8 })
 const NONE = { description: null, units: null, stepped: false }
@@ -112,6 +113,21 @@ test('nobody sees what is prepared before it is applied, and then it is there as
         }
         await look()
         for (const record of records) catalog.apply(record)
+        let looks = 0
+        const lookAfterwards = async () => {
+          assert.deepEqual(contentOf(catalog), contentOfModel(model))
+          for (const name of namesOf(group.flat())) {
+            assert.deepEqual(catalog.find(name), model.find(name))
+            assert.equal(catalog.idOf(name), model.find(name)?.id ?? 0)
+          }
+          assert.equal(order().length, model.byId.size)
+          // What is left is settled by the next changes.
+          if (++looks === 3 && index % 3 === 0) throw new Error('no more')
+        }
+        await lookAfterwards()
+        await catalog.settle({ isDue: () => true, rest: lookAfterwards }).catch((error) => {
+          assert.equal((error as Error).message, 'no more')
+        })
         assert.deepEqual(contentOf(catalog), contentOfModel(model))
         for (const { name } of model.byId.values()) assert.deepEqual(catalog.find(name), model.find(name))
         assert.equal(order().length, model.byId.size)
@@ -164,6 +180,81 @@ test('the version grows with what changes a tag, and not with new ones', () => {
   assert.equal(draft.create(fieldsOf('b')).id, 4)
   // It was thrown away: what it gave was nowhere.
   assert.equal(catalog.draft().create(fieldsOf('b')).id, 4)
+})
+
+test('thousands of tags that change and go are before and after, and nothing between, while others look', async () => {
+  const catalog = new MemoryCatalog()
+  const TAGS = 6_000
+  const long = 'x'.repeat(500)
+  const draft = catalog.draft()
+  for (let i = 0; i < TAGS; i++) draft.create(fieldsOf(`tag ${i}`, `${long} ${i}`))
+  catalog.apply(draft.take()!)
+  const order = () => {
+    const names = catalog.texts.order('name')
+    while (!names.step());
+    return Array.from(names.sorted, (address) => catalog.texts.idAt(address)).filter((id) => id !== 0)
+  }
+  for (let round = 0; round < 4; round++) {
+    const model = new Map<string, string | null>()
+    const changes = catalog.draft()
+    const turning: TagRecord[] = []
+    for (let i = 0; i < TAGS; i++) {
+      const record = changes.find(`tag ${i}`)
+      if (record === null) {
+        model.set(`tag ${i}`, `${long} new in ${round}`)
+        changes.create(fieldsOf(`tag ${i}`, `${long} new in ${round}`))
+      } else if ((i + round) % 7 === 0) changes.remove(record)
+      else if (i % 5 === 0) turning.push(record)
+      else {
+        model.set(record.name, `${long} ${round}`)
+        changes.change(record, { ...record, description: `${long} ${round}` })
+      }
+    }
+    const renames = turning.map((record, i) => ({ record, to: turning[(i + 1) % turning.length]!.name }))
+    rename(changes, renames)
+    for (const { record, to } of renames) model.set(to, record.description)
+    const record = changes.take()!
+    const sees = (names: ReadonlyMap<string, string | null>) => {
+      for (const [name, description] of names) {
+        assert.equal(catalog.find(name)?.description, description)
+        assert.equal(catalog.get(catalog.idOf(name))?.name, name)
+      }
+    }
+    const before = new Map(Array.from(model.keys(), (name) => [name, catalog.find(name)?.description]))
+    const { size } = catalog
+    let rests = 0
+    const pace = (look: () => void) => ({
+      isDue: () => true,
+      rest: async () => {
+        if (rests++ % 50 === 0) look()
+      },
+    })
+    await catalog.prepare(
+      record,
+      pace(() => {
+        for (const [name, description] of before) assert.equal(catalog.find(name)?.description, description)
+        assert.equal(round % 2 === 0 ? size : order().length, size)
+      }),
+    )
+    assert.ok(rests > TAGS / 20, `${rests} rests while it was prepared`)
+    catalog.apply(record)
+    rests = 0
+    sees(model)
+    const after = catalog.size
+    await catalog.settle(
+      pace(() => {
+        sees(model)
+        assert.equal(round % 2 === 0 ? catalog.size : order().length, after)
+      }),
+    )
+    assert.ok(rests > TAGS / 2, `${rests} rests afterwards`)
+    sees(model)
+    assert.equal(order().length, catalog.size)
+    assert.ok(
+      catalog.reservedBytes < 2 * catalog.entries.bytes + (12 << 20),
+      `${catalog.reservedBytes} bytes`,
+    )
+  }
 })
 
 test('thousands of tags that come, change and go keep their texts, and the memory goes with them', () => {

@@ -2,15 +2,16 @@ import { MemoryDraft } from './catalog-draft.ts'
 import { CatalogTexts } from './catalog-texts.ts'
 import { type Address, EntryArena } from './entry-arena.ts'
 import { IdTable } from './id-table.ts'
-import { hashAscii, hashName, NameIndex } from './name-index.ts'
+import { hashEntry, NameIndex } from './name-index.ts'
+import { StagedChanges } from './staged-changes.ts'
 import type { CatalogDraft, Pace, TagCatalog, TagEntries } from './tag-catalog.ts'
-import { type ChangeTarget, readChanges, readNewTags, verifyChanges } from './tag-changes.ts'
-import { EntryView, UTF16 } from './tag-entry.ts'
+import { type ChangeTarget, readChanges, readSomeChanges, verifyChanges } from './tag-changes.ts'
+import { EntryView } from './tag-entry.ts'
 import { TagLists } from './tag-lists.ts'
 import type { TagRecord } from './tag-record.ts'
 
-/** New tags that are prepared before the clock is looked at. */
-const TAGS_AT_ONCE = 64
+/** Changes that are prepared before the clock is looked at. */
+const CHANGES_AT_ONCE = 16
 
 /**
  * Tags as bytes in a few large buffers, which collections of garbage never look into; records are made as they are
@@ -22,6 +23,8 @@ export class MemoryCatalog implements TagCatalog {
   readonly #names: NameIndex
   readonly #lists = new TagLists()
   readonly #view = new EntryView()
+  /** Changes of tags that are there, of what was prepared first. */
+  readonly #staged: StagedChanges
   readonly texts: CatalogTexts
   readonly entries: TagEntries
   readonly #target: ChangeTarget
@@ -39,6 +42,7 @@ export class MemoryCatalog implements TagCatalog {
       address !== 0 && arena.view(address, view).hasName(name)
     this.#names = new NameIndex({ hasName: (id, name) => hasName(ids.get(id), name) })
     this.texts = new CatalogTexts(arena, ids)
+    this.#staged = new StagedChanges(arena, ids, this.#names, this.texts)
     this.entries = new Entries(this, arena, ids)
     this.#target = {
       put: (id, entry) => this.#put(id, entry),
@@ -90,25 +94,38 @@ export class MemoryCatalog implements TagCatalog {
   }
 
   async prepare(changes: Uint8Array, pace: Pace): Promise<void> {
+    this.#staged.settleNow()
     const last = this.#prepared.at(-1)
     // What is left of it makes tags with lower ids when it is applied.
     if (last !== undefined && last.at < last.changes.length) return
     const first = last?.end ?? this.nextId
     const prepared = { changes, at: verifyChanges(changes), first, end: first }
-    if (this.#prepared.length === 0) this.#ids.hiddenFrom = first
+    // Changes of tags that are there are shown with the first record.
+    const staged = last === undefined ? this.#staged : null
+    if (staged !== null) this.#ids.hiddenFrom = first
     this.#prepared.push(prepared)
-    const hide = (id: number, entry: EntryView) => {
-      this.#ids.set(id, this.#arena.append(id, entry))
-      this.#names.add(hashOf(entry), id)
-      this.#hidden++
-      prepared.end = id + 1
+    const target = {
+      takes: (id: number, isPut: boolean) =>
+        isPut && id >= prepared.end ? true : id < first && staged?.takes(id) === true,
+      put: (id: number, entry: EntryView) => {
+        if (id < first) staged?.put(id, entry)
+        else this.#hide(prepared, id, entry)
+      },
+      remove: (id: number) => staged?.remove(id),
     }
     for (;;) {
-      const at = readNewTags(changes, prepared.at, prepared.end, TAGS_AT_ONCE, hide)
+      const at = readSomeChanges(changes, prepared.at, CHANGES_AT_ONCE, target)
       if (at === prepared.at) return
       prepared.at = at
       if (pace.isDue()) await pace.rest()
     }
+  }
+
+  #hide(prepared: Prepared, id: number, entry: EntryView): void {
+    this.#ids.set(id, this.#arena.append(id, entry))
+    this.#names.add(hashEntry(entry), id)
+    this.#hidden++
+    prepared.end = id + 1
   }
 
   apply(changes: Uint8Array): void {
@@ -117,12 +134,20 @@ export class MemoryCatalog implements TagCatalog {
     if (prepared !== undefined && prepared.changes !== changes)
       throw new Error('what was prepared is to be applied first')
     const from = prepared === undefined ? verifyChanges(changes) : this.#show(prepared)
-    readChanges(changes, from, this.#target)
+    if (from < changes.length) {
+      this.#staged.settleNow()
+      readChanges(changes, from, this.#target)
+    }
     if (this.#hasChanged) this.version++
   }
 
-  /** Has prepared tags be there; gives the place of the first change that was not prepared. */
+  settle(pace: Pace): Promise<void> {
+    return this.#staged.settle(pace)
+  }
+
+  /** Has what was prepared be seen; gives the place of the first change that was not. */
   #show({ first, end, at }: Prepared): number {
+    if (this.#staged.show()) this.#hasChanged = true
     this.nextId = end
     this.#ids.hiddenFrom = this.#prepared.length === 0 ? Number.POSITIVE_INFINITY : end
     for (let id = first; id < end; id++) {
@@ -137,15 +162,14 @@ export class MemoryCatalog implements TagCatalog {
   #put(id: number, entry: EntryView): void {
     const before = this.#ids.getAny(id)
     if (before !== 0) {
-      const { bytes, start, end } = this.#arena.view(before, this.#view)
-      if (bytes.compare(entry.bytes, entry.start, entry.end, start, end) === 0) return
+      if (this.#arena.view(before, this.#view).isSame(entry)) return
       // What is not in use is not moved with the rest of its chunk.
       this.#ids.set(id, 0)
       this.#giveUp(id, before)
     }
     const address = this.#arena.append(id, entry)
     this.#ids.set(id, address)
-    this.#names.add(hashOf(entry), id)
+    this.#names.add(hashEntry(entry), id)
     this.texts.add(address)
     if (id >= this.nextId) this.nextId = id + 1
   }
@@ -161,18 +185,18 @@ export class MemoryCatalog implements TagCatalog {
 
   #giveUp(id: number, address: Address): void {
     this.#hasChanged = true
-    this.#names.remove(hashOf(this.#arena.view(address, this.#view)), id)
+    this.#names.remove(hashEntry(this.#arena.view(address, this.#view)), id)
     const sparse = this.#arena.giveUp(address, this.#view)
     if (sparse >= 0) this.texts.empty(sparse)
   }
 }
 
-/** New tags that are there but are not shown yet. */
+/** A record of which changes were made that are not shown yet. */
 interface Prepared {
   readonly changes: Uint8Array
-  /** Place of the first change that is not one of them. */
+  /** Place of the first change that was not made. */
   at: number
-  /** Their ids: [first, end). */
+  /** Ids of its new tags: [first, end). */
   readonly first: number
   end: number
 }
@@ -208,9 +232,4 @@ class Entries implements TagEntries {
     }
     return end
   }
-}
-
-function hashOf(entry: EntryView): number {
-  const hash = entry.flags & UTF16 ? -1 : hashAscii(entry.bytes, entry.name, entry.description)
-  return hash < 0 ? hashName(entry.nameText()) : hash
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { type EntryView, UTF16 } from './tag-entry.ts'
 
 /** Tells whether a tag has a name. */
 export interface Named {
@@ -16,14 +17,14 @@ const START = SEED.readInt32LE(0)
 const FACTOR = SEED.readInt32LE(4) | 1
 
 /** Hash of a name, 32 bits. */
-export function hashName(name: string): number {
+function hashName(name: string): number {
   let hash = START
   for (let i = 0; i < name.length; i++) hash = step(hash, name.charCodeAt(i))
   return finish(hash)
 }
 
 /** That of a name in ASCII as bytes; -1 for one that is not. */
-export function hashAscii(bytes: Uint8Array, from: number, to: number): number {
+function hashAscii(bytes: Uint8Array, from: number, to: number): number {
   let hash = START
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!
@@ -31,6 +32,12 @@ export function hashAscii(bytes: Uint8Array, from: number, to: number): number {
     hash = step(hash, byte)
   }
   return finish(hash)
+}
+
+/** That of the name of an entry. */
+export function hashEntry(entry: EntryView): number {
+  const hash = entry.flags & UTF16 ? -1 : hashAscii(entry.bytes, entry.name, entry.description)
+  return hash < 0 ? hashName(entry.nameText()) : hash
 }
 
 function step(hash: number, unit: number): number {

@@ -31,9 +31,10 @@ export interface TagCatalog {
   /** Begins to work changes out. One draft at a time; it sees its own changes, the catalog does not. */
   draft(): CatalogDraft
   /**
-   * Does in slices what `apply` of a committed record does with the tags that it makes, which nobody sees before that:
-   * some hundred thousand then hold nobody up. It may be left out, and is for records in their order, all of which are
-   * applied next. Throws Damage, before anything is done, and what `rest` throws, after which `apply` is to be called.
+   * Does in slices what `apply` of a committed record does, which nobody sees before that: some hundred thousand tags
+   * then hold nobody up. It may be left out, and is for records in their order, all of which are applied next; of those
+   * after the first one only new tags are prepared. Throws Damage, before anything is done, and what `rest` throws, after
+   * which `apply` is to be called.
    */
   prepare(changes: Uint8Array, pace: Pace): Promise<void>
   /**
@@ -41,6 +42,11 @@ export interface TagCatalog {
    * read.
    */
   apply(changes: Uint8Array): void
+  /**
+   * Gives up in slices what was before the changes that were prepared and applied: no change is seen by it, and what is
+   * left of it is done at once by the next change. Throws what `rest` throws.
+   */
+  settle(pace: Pace): Promise<void>
   /** What a search scans. */
   readonly texts: TagTexts
   /** What a file of it holds. */

@@ -103,27 +103,38 @@ export function readChanges(changes: Uint8Array, from: number, target: ChangeTar
   }
 }
 
+/** Takes changes as long as it can. */
+export interface PickyTarget {
+  takes(id: number, isPut: boolean): boolean
+  put: ChangeTarget['put']
+  remove: ChangeTarget['remove']
+}
+
 /**
- * Hands over, of verified changes from the one at a place on, tags that are new, at most so many: those with ids that
- * ascend from `lowest`. Ends before the first change of another kind.
+ * Hands over, of verified changes from the one at a place on, at most so many; ends before the first one that the target
+ * does not take.
  * @returns where to go on
  */
-export function readNewTags(
+export function readSomeChanges(
   changes: Uint8Array,
   from: number,
-  lowest: number,
   most: number,
-  put: ChangeTarget['put'],
+  target: PickyTarget,
 ): number {
   const bytes = bufferOf(changes)
   let at = from
-  let next = lowest
-  for (let count = 0; count < most && bytes[at] === PUT; count++) {
+  for (let count = 0; count < most && at < bytes.length; count++) {
+    const kind = bytes[at]!
     const id = readId(bytes, at + 1, false)
-    if (id < next) break
-    next = id + 1
-    at = view.seek(bytes, idEnd).end
-    put(id, view)
+    const behind = idEnd
+    if (kind === NEXT_ID || !target.takes(id, kind === PUT)) break
+    if (kind === PUT) {
+      at = view.seek(bytes, behind).end
+      target.put(id, view)
+    } else {
+      at = behind
+      target.remove(id)
+    }
   }
   return at
 }

@@ -23,6 +23,8 @@ const KNOWN_FLAGS = STEPPED | HAS_DESCRIPTION | HAS_UNITS | UTF16 | HAS_OPTIONAL
  */
 const MAX_TEXT_BYTES = 1 << 26
 
+const LONG_BYTES = 200
+
 /** Stands before entries in the arena whose texts are opaque. */
 export const OPAQUE = 1
 
@@ -181,6 +183,19 @@ export class EntryView {
       stepped: (flags & STEPPED) !== 0,
       ...(flags & HAS_OPTIONAL && decodeOptional(this.bytes.subarray(this.optional, this.end))),
     }
+  }
+
+  /** Whether another entry has the same bytes. */
+  isSame(other: EntryView): boolean {
+    const length = this.end - this.start
+    if (other.end - other.start !== length) return false
+    // Most are shorter than a call of the system's comparison takes, and differ in their first bytes.
+    const first = Math.min(length, LONG_BYTES)
+    for (let i = 0; i < first; i++) {
+      if (this.bytes[this.start + i] !== other.bytes[other.start + i]) return false
+    }
+    if (length === first) return true
+    return this.bytes.compare(other.bytes, other.start + first, other.end, this.start + first, this.end) === 0
   }
 
   /** Whether the entry has this name. */

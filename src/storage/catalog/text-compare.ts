@@ -37,6 +37,14 @@ export function compareName(entry: EntryView, { text, utf8 }: ComparedText): num
   return compareBytes(entry, entry.name, Math.min(length, utf8.length), utf8) || length - utf8.length
 }
 
+/** Whether two entries have the same name; some that are stored in other ways count as others. */
+export function hasSameName(a: EntryView, b: EntryView): boolean {
+  const length = a.description - a.name
+  if (((a.flags ^ b.flags) & UTF16) !== 0 || b.description - b.name !== length) return false
+  for (let i = 0; i < length; i++) if (a.bytes[a.name + i] !== b.bytes[b.name + i]) return false
+  return true
+}
+
 /** As much of an entry's text as a beginning is long, compared with it: 0 when the text begins so. */
 export function compareBeginning(kind: OrderKind, entry: EntryView, { text, utf8 }: ComparedText): number {
   if ((entry.flags & UTF16) !== 0) return compareNames(textOf(kind, entry).slice(0, text.length), text)

@@ -195,9 +195,8 @@ export class Committer {
     }
   }
 
-  /** Does most of the work of applying many new tags beforehand, in slices; nobody sees it. */
+  /** Does most of the work of applying changes of many tags beforehand, in slices; nobody sees it. */
   async #prepare(records: readonly RecordBody[]): Promise<void> {
-    if (!records.some(({ catalog }) => (catalog?.length ?? 0) > LONG_CHANGES)) return
     const pacer = new Pacer()
     for (const { catalog } of records) {
       if (catalog !== null) await this.#parts.state.catalog.prepare(catalog, pacer)
@@ -223,7 +222,8 @@ export class Committer {
       throw error instanceof Superseded ? state.errors.ofWriting(error) : error
     }
     // They are durable: what cannot be prepared is applied as it is.
-    await this.#prepare(records).catch(() => {})
+    const isLong = records.some(({ catalog }) => (catalog?.length ?? 0) > LONG_CHANGES)
+    if (isLong) await this.#prepare(records).catch(() => {})
     this.#parts.publish()
     const now = performance.now()
     records.forEach((record, i) => {
@@ -231,6 +231,7 @@ export class Committer {
       state.memtable.apply({ ...record, sequence: firstSequence + i }, now)
     })
     this.#parts.committed()
+    if (isLong) await state.catalog.settle(new Pacer())
   }
 }
 
