@@ -3,9 +3,10 @@ import type { HistorianView } from '../../historian/registry.ts'
 import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
 import { readCommonInstant } from '../../time/common-forms.ts'
 import { type EpochUnit, numbersToInstants } from '../../time/epoch.ts'
+import { InstantScan } from '../../time/instant-scan.ts'
 import type { AddressBook } from './address-book.ts'
 import { readCanonicalColumns } from './canonical-columns.ts'
-import { readCanonicalRows } from './canonical-rows.ts'
+import { readCanonicalInstantRows, readCanonicalRows } from './canonical-rows.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -65,6 +66,7 @@ export interface PlainPoints {
  */
 export class PointsBody {
   readonly #json: JsonBytes
+  readonly #instants: InstantScan
   readonly #book: AddressBook
   readonly #space: PointSpace
   readonly #historians: HistorianView
@@ -95,6 +97,7 @@ export class PointsBody {
   ) {
     this.#mostTags = mostTags
     this.#json = new JsonBytes(bytes)
+    this.#instants = new InstantScan(bytes, this.#json.words)
     this.#book = book
     this.#space = space
     this.#historians = historians
@@ -227,9 +230,14 @@ export class PointsBody {
     const json = this.#json
     const space = this.#space
     const last = Math.min(space.times.length, this.#count + POINTS_PER_SLICE)
-    const end = readCanonicalRows(json, space, this.#count, last)
-    if (end === this.#count) return false
-    this.#timeKinds |= NUMBERS
+    let kind = NUMBERS
+    let end = readCanonicalRows(json, space, this.#count, last)
+    if (end === this.#count) {
+      kind = INSTANTS
+      end = readCanonicalInstantRows(json, this.#instants, space, this.#count, last)
+      if (end === this.#count) return false
+    }
+    this.#timeKinds |= kind
     this.#count = end
     return json.bytes[json.at - 1] === CLOSE_ARRAY
   }
@@ -267,10 +275,15 @@ export class PointsBody {
       return json.readNumber(this.#space.times, index)
     }
     json.at++
+    this.#timeKinds |= INSTANTS
+    const end = this.#instants.readAt(json.at, this.#space.times, index)
+    if (end >= 0 && json.bytes[end] === QUOTE) {
+      json.at = end + 1
+      return true
+    }
     const length = json.stringLength()
     if (length < 0) return false
     if (!readCommonInstant(json.bytes, json.at, json.at + length, this.#space.times, index)) return false
-    this.#timeKinds |= INSTANTS
     json.at += length + 1
     return true
   }

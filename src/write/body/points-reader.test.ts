@@ -180,6 +180,43 @@ test('columns as programs write them, with anything changed in them, are answere
   )
 })
 
+test('rows with texts as timestamps, with anything changed in them, are answered as their JSON is', async () => {
+  const rowsOf = (...texts: readonly string[]) =>
+    JSON.stringify(texts.map((timestamp, index) => ({ timestamp, value: index - 0.5 })))
+  const rows = rowsOf('2026-01-15T10:00:00.000Z', '2026-01-15T10:59:59.999Z', '2026-01-15T11:00:00Z')
+  const mixed = rowsOf('2026-01-15T10:00:00.123456Z', '2026-01-15T10:00:00+01:00', '2026-01-15T10:00:01.000Z')
+  const bodies = [rows, mixed].map(
+    (text) => `{"createTags":true,"points":{"local/A":${text},"local/B":${text}}}`,
+  )
+  for (const body of bodies) assert.equal(await bothWays(body), 'plain', body)
+  const reader = new PointsReader()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...bodies),
+      fc.nat(),
+      fc.nat({ max: 3 }),
+      fc.constantFrom(
+        ...'{}[]",:.-+0123456789eETZtz\\',
+        '',
+        'ü',
+        '60',
+        '24',
+        '13',
+        'null',
+        '+01:00',
+        ',"status":"BAD"',
+      ),
+      fc.boolean(),
+      async (body, place, length, inserted, isCut) => {
+        const at = place % body.length
+        const changed = body.slice(0, at) + inserted + (isCut ? '' : body.slice(at + length))
+        await checkBothWays(changed, reader)
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+})
+
 test('timestamps of thirteen digits at their edges, in either form and any number', async () => {
   const reader = new PointsReader()
   const stamps = [
@@ -323,6 +360,7 @@ test('a long tag grows its space', async () => {
   const reader = new PointsReader()
   for (const points of [
     times.map((timestamp) => ({ timestamp, value: timestamp })),
+    times.map((timestamp) => ({ timestamp: new Date(timestamp).toISOString(), value: timestamp })),
     { timestamps: times, values: times, unit: 'ms' },
     { timestamps: times, values: times, statuses: times.map(() => 'BAD') },
   ]) {
