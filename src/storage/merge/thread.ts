@@ -1,10 +1,12 @@
 import { parentPort } from 'node:worker_threads'
 import { systemFiles } from '../files/system-files.ts'
+import { standBack } from './background-priority.ts'
 import { InputDamage } from './merge-input.ts'
 import type { FromThread, ToThread } from './merge-thread.ts'
 import { runMerge } from './run-merge.ts'
 
 /** The thread of merges. */
+standBack()
 let aborting = new AbortController()
 
 parentPort!.on('message', (message: ToThread) => {
