@@ -16,8 +16,8 @@ import { bodiesBefore, PROBES, Probes, type ProbeTimes } from './backfill-probes
  * read.
  *
  * Calls of other tags are timed four times: alone; beside the same backfill of another service of this machine, which
- * says what two busy processors and a busy disk cost; beside the backfill as fast as it goes; and beside its last
- * quarter at a quarter of that rate. Making the bodies takes a processor that a client elsewhere would not take of this
+ * says what two busy processors and a busy disk cost; beside three quarters of the backfill as fast as it goes; and beside
+ * what follows at a quarter of that rate, of which it is a minute at most. Making the bodies takes a processor that a client elsewhere would not take of this
  * machine: on Linux it has a lower priority (nice 10).
  *
  * BACKFILL_POINTS and BACKFILL_TAGS take other sizes, BACKFILL_QUIET_SECONDS another time of probes before,
@@ -31,6 +31,7 @@ const PER_REQUEST = 10_000
 /** More than any wait of the engine for something to do. */
 const UNCHANGED_MS = 60_000
 const CHECKED_TAGS = 3
+const PACED_SECONDS = 60
 const OTHER_KINDS = ['write-others', 'read-others'] as const
 
 const plant = new Plant(POINTS, TAGS)
@@ -56,14 +57,17 @@ try {
   addTimes('beside-another-service', await besideAnother(), quiet)
   const written = server.writtenBytes()
   const processor = server.processorMs()
-  const paced = Math.ceil((0.75 * POINTS) / PER_REQUEST) * PER_REQUEST
-  const fast = await backfill(service, 0, paced, 0, () => void probes.next(PROBES))
+  const firstPaced = Math.ceil((0.75 * POINTS) / PER_REQUEST) * PER_REQUEST
+  const fast = await backfill(service, 0, firstPaced, 0, () => void probes.next(PROBES))
   addTimes('fast', await probes.next(PROBES), quiet)
   add('rate', fast.acknowledged, `points/s acknowledged; ${fast.sent.toFixed(0)} sent, bodies made between`)
   addQuantiles('write-backfilled', fast.writeMs, `requests of ${PER_REQUEST} points`)
-  const slow = await backfill(service, paced, POINTS, fast.sent / 4)
+  const requests = Math.ceil(((fast.sent / 4) * PACED_SECONDS) / PER_REQUEST)
+  const endPaced = Math.min(POINTS, firstPaced + requests * PER_REQUEST)
+  const slow = await backfill(service, firstPaced, endPaced, fast.sent / 4)
   addTimes('quarter', await probes.next([]), quiet)
   add('quarter/rate', slow.sent, 'points/s sent')
+  await backfill(service, endPaced, POINTS, 0)
   const serverNs = ((server.processorMs() - processor) * 1e6) / POINTS
   add('processor', serverNs, 'ns of processor a point, merges and the probes of that time included')
   const mostParts = parts.most

@@ -11,13 +11,18 @@ export class Pacer {
   #since = Number.NaN
   #steps = 0
 
-  /** Whether it is time for `rest`; call it often, it costs next to nothing. */
-  isDue(): boolean {
-    if (++this.#steps < STEPS_PER_LOOK) return false
+  /**
+   * Whether it is time for `rest`; call it often, it costs next to nothing.
+   * @param steps    that were done, each of some microseconds
+   * @param sliceMs  how long others may be held up
+   */
+  isDue(steps = 1, sliceMs = SLICE_MS): boolean {
+    this.#steps += steps
+    if (this.#steps < STEPS_PER_LOOK) return false
     this.#steps = 0
     const now = performance.now()
     if (Number.isNaN(this.#since)) this.#since = now
-    return now - this.#since >= SLICE_MS
+    return now - this.#since >= sliceMs
   }
 
   /**

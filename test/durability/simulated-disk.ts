@@ -129,6 +129,10 @@ export class SimulatedDisk implements Files {
     this.#change(path, (entries) => entries.delete(path))
   }
 
+  async removeAside(path: string): Promise<void> {
+    this.remove(path)
+  }
+
   link(from: string, to: string): void {
     this.met()
     const inode = this.#inode(from)
@@ -145,6 +149,10 @@ export class SimulatedDisk implements Files {
     const folder = resolve(path)
     for (const change of this.#pending) if (change.folder === folder) change.apply(this.#durable)
     this.#pending = this.#pending.filter((change) => change.folder !== folder)
+  }
+
+  async syncFolderAside(path: string): Promise<void> {
+    this.syncFolder(path)
   }
 
   freeBytes(): number {

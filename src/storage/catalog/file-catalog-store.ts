@@ -128,7 +128,7 @@ class FileCatalogStore implements CatalogStore {
     const path = join(this.#folder, name)
     try {
       const bytes = await this.#fill(this.#files.create(path), name, entries)
-      this.#files.syncFolder(this.#folder)
+      await this.#files.syncFolderAside(this.#folder)
       return { name, bytes }
     } catch (error) {
       this.#remove(path)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
+import { TurnBudget } from '../../scheduling/turn-budget.ts'
 import { makeColumns } from '../../series/columns.ts'
 import type { FileHandle, Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
@@ -70,4 +71,19 @@ test('points that come while a flush takes longer than the wait for the next are
   assert.equal(parts().length, 1)
   t.mock.timers.tick(1_000)
   await named(2)
+})
+
+test('a flush of tags with a thousand points may let others in after each of them', async (t) => {
+  const store = await openFileStore(temporaryFolder(t), { historian: 'plant', owner: true })
+  t.after(() => store.close())
+  const points = makeColumns(1_024)
+  for (let i = 0; i < 1_024; i++) points.times[i] = i
+  const tags = Array.from({ length: 50 }, (_, tag) => ({ tag: String(tag), points }))
+  await store.write(writeBatch(tags, true), signal)
+  // A clock on which every step takes long.
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => (now += 2))
+  const rests = t.mock.method(TurnBudget.shared, 'next')
+  await store.fold()
+  assert.ok(rests.mock.callCount() >= 49, `${rests.mock.callCount()} rests`)
 })

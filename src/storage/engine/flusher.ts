@@ -38,6 +38,16 @@ export interface FlusherParts {
 /** A tag with more points has others let in while they are packed. */
 const LONGEST_ADD = 16_384
 
+/** Points that are packed in about the time of one step of the pacer. */
+const STEP_POINTS = 64
+
+/**
+ * How long packing holds others up at a time. A write needs some turns of the event loop, and meets a slice in each of
+ * them. What comes while packing gets behind has it take more of each turn: writes wait for room in the end.
+ */
+const SLICE_MS = 1
+const LONG_SLICE_MS = 4
+
 /** So many full memtables may wait while flushing fails: it is all in memory. */
 const MOST_WAITING = 3
 
@@ -70,6 +80,11 @@ export class Flusher {
   get room(): Promise<void> | null {
     const isBehind = this.#parts.state.memtable.points >= 2 * this.#parts.limits.points
     return isBehind && this.#parts.trouble.reason === null ? this.#running : null
+  }
+
+  /** Whether half as many points came while a flush is under way as make the next one due. */
+  get #isBehind(): boolean {
+    return 2 * this.#parts.state.memtable.points > this.#parts.limits.points
   }
 
   /** To be called after each group: flushes when it is time, and looks after points that grow old. */
@@ -208,12 +223,14 @@ export class Flusher {
       for (const tag of memtable.sealedTags()) {
         // Points that are taken away meanwhile are covered by tombstones of the next generation.
         const columns = memtable.sealedColumns(tag)
+        let steps = 1
         if (columns !== null) {
+          steps += Math.floor(columns.times.length / STEP_POINTS)
           points += columns.times.length
           if (columns.times.length > LONGEST_ADD) await writer.addInSlices(tag, columns, rest)
           else writer.add(tag, columns)
         }
-        if (!pacer.isDue()) continue
+        if (!pacer.isDue(steps, this.#isBehind ? LONG_SLICE_MS : SLICE_MS)) continue
         await rest()
       }
       for (const tombstone of sealed.tombstones) writer.addTombstone(tombstone)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { systemFiles } from '../files/system-files.ts'
 import { Garbage } from './garbage.ts'
 
-test('very many files wait until readers have moved on, and go at the end', () => {
+test('very many files wait until readers have moved on, and go at the end', async () => {
   const removed: string[] = []
   const files = { ...systemFiles, remove: (path: string) => void removed.push(path) }
   const limits = { soonestMs: 1_000_000, latestMs: 2_000_000 }
@@ -18,6 +18,69 @@ test('very many files wait until readers have moved on, and go at the end', () =
   garbage.add('parts', names)
   garbage.readerAt(1, 2)
   assert.equal(removed.length, 0)
-  garbage.close()
+  await garbage.close()
   assert.equal(removed.length, names.length)
+})
+
+test('files that are due go beside this thread, one after the other, and a close waits for them', async () => {
+  const removed: string[] = []
+  const waiting: (() => void)[] = []
+  const files = {
+    ...systemFiles,
+    remove: () => assert.fail('it would hold up all others'),
+    removeAside: (path: string) =>
+      new Promise<void>((resolve) => {
+        waiting.push(() => {
+          removed.push(path)
+          resolve()
+        })
+      }),
+  }
+  const garbage = new Garbage(
+    files,
+    { soonestMs: 0, latestMs: 0 },
+    () => 1,
+    () => {},
+  )
+  garbage.add('parts', ['a', 'b'])
+  const begun = async () => {
+    while (waiting.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    return waiting.shift()!
+  }
+  const endFirst = await begun()
+  assert.deepEqual(waiting, [])
+  let isClosed = false
+  const closing = garbage.close().then(() => {
+    isClosed = true
+  })
+  endFirst()
+  const endLast = await begun()
+  assert.equal(isClosed, false)
+  endLast()
+  await closing
+  assert.deepEqual(removed, ['parts/a', 'parts/b'])
+})
+
+test('who is superseded amid files that go removes no more of them', async () => {
+  const removed: string[] = []
+  let isOwner = true
+  const files = {
+    ...systemFiles,
+    removeAside: async (path: string) => {
+      removed.push(path)
+      isOwner = false
+    },
+  }
+  const garbage = new Garbage(
+    files,
+    { soonestMs: 0, latestMs: 0 },
+    () => 1,
+    () => {
+      if (!isOwner) throw new Error('superseded')
+    },
+  )
+  garbage.add('parts', ['a', 'b'])
+  while (removed.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await garbage.close()
+  assert.deepEqual(removed, ['parts/a'])
 })

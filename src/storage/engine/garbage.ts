@@ -28,6 +28,9 @@ export class Garbage {
   /** Versions that other processes read, by what they are called. */
   readonly #readers = new Map<number, number>()
   #waiting: Dropped[] = []
+  /** Paths of those that go now, and whether they do. */
+  #going: string[] = []
+  #removing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
 
   /**
@@ -57,16 +60,15 @@ export class Garbage {
 
   /** Removes files at once: of those that nobody reads any more. Never throws. */
   removeNow(folder: string, names: readonly string[]): void {
-    const since = Number.NEGATIVE_INFINITY
-    for (const name of names) this.#waiting.push({ path: join(folder, name), since, version: 0 })
-    this.#remove(Number.NEGATIVE_INFINITY)
+    this.#removeNow(names.map((name) => join(folder, name)))
   }
 
-  /** Removes what waits, whatever its age. Never throws. */
-  close(): void {
+  /** Removes what waits, whatever its age. Never rejects. */
+  async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    this.#remove(Number.POSITIVE_INFINITY)
+    await this.#removing
+    this.#removeNow(this.#waiting.splice(0).map(({ path }) => path))
   }
 
   /** Waits for what is due first. */
@@ -101,14 +103,38 @@ export class Garbage {
 
   #remove(now: number): void {
     const reached = this.#reached()
-    const isDue = (dropped: Dropped) => this.#dueAt(dropped, reached) <= now
-    const due = this.#waiting.filter(isDue)
-    this.#waiting = this.#waiting.filter((dropped) => !isDue(dropped))
+    const kept: Dropped[] = []
+    for (const dropped of this.#waiting) {
+      if (this.#dueAt(dropped, reached) <= now) this.#going.push(dropped.path)
+      else kept.push(dropped)
+    }
+    this.#waiting = kept
+    this.#removing ??= this.#removeGoing().finally(() => {
+      this.#removing = null
+    })
+  }
+
+  /** One after the other, beside this thread: a large file would hold everybody up. */
+  async #removeGoing(): Promise<void> {
+    while (this.#going.length > 0) {
+      const paths = this.#going.splice(0)
+      try {
+        for (const path of paths) {
+          this.#check()
+          await this.#files.removeAside(path)
+        }
+      } catch {
+        // What cannot be removed now is removed by the next owner.
+      }
+    }
+  }
+
+  #removeNow(paths: readonly string[]): void {
     try {
-      if (due.length > 0) this.#check()
-      for (const { path } of due) this.#files.remove(path)
+      if (paths.length > 0) this.#check()
+      for (const path of paths) this.#files.remove(path)
     } catch {
-      // What cannot be removed now is removed by the next owner.
+      // The same.
     }
   }
 }

@@ -218,7 +218,7 @@ export class Owner {
     await this.#versions.idle()
     await this.committer.idle()
     await this.#archiving?.close()
-    garbage.close()
+    await garbage.close()
     publisher.close()
     manifest.close()
     catalogs.close()

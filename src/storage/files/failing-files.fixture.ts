@@ -89,6 +89,11 @@ export class FailingFiles implements Files {
     this.#inner.remove(path)
   }
 
+  async removeAside(path: string): Promise<void> {
+    this.meet('remove', path)
+    return this.#inner.removeAside(path)
+  }
+
   link(from: string, to: string): void {
     this.meet('link', from)
     this.#inner.link(from, to)
@@ -101,6 +106,11 @@ export class FailingFiles implements Files {
   syncFolder(path: string): void {
     this.meet('syncFolder', path)
     this.#inner.syncFolder(path)
+  }
+
+  async syncFolderAside(path: string): Promise<void> {
+    this.meet('syncFolder', path)
+    return this.#inner.syncFolderAside(path)
   }
 
   freeBytes(folder: string): number {

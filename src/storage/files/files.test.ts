@@ -46,6 +46,16 @@ test('what is written and synced is read again', async (t) => {
   assert.throws(() => systemFiles.create(path), { code: 'EEXIST' })
 })
 
+test('beside this thread a file is removed and a folder synced, and a missing file is nothing', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'file')
+  systemFiles.create(path).close()
+  await systemFiles.removeAside(path)
+  assert.equal(systemFiles.exists(path), false)
+  await systemFiles.removeAside(path)
+  await systemFiles.syncFolderAside(folder)
+})
+
 test('names are listed in order, and a missing folder has none', (t) => {
   const folder = temporaryFolder(t)
   assert.deepEqual(systemFiles.list(join(folder, 'none')), [])

@@ -25,6 +25,8 @@ export interface Files {
   rename(from: string, to: string): void
   /** Removes a file; nothing when it is missing. */
   remove(path: string): void
+  /** The same beside this thread: giving back the pages of a large file takes a third of a millisecond for each MB. */
+  removeAside(path: string): Promise<void>
   /** Removes a folder with everything in it; nothing when it is missing. */
   removeFolder(path: string): void
   /** A second name of the same file. */
@@ -33,6 +35,8 @@ export interface Files {
   isSameFile(one: string, other: string): boolean
   /** Has the entries of a folder on disk; nothing where the system has no such thing. */
   syncFolder(path: string): void
+  /** The same beside this thread: it waits for what else is being written to the disk. */
+  syncFolderAside(path: string): Promise<void>
   /** Bytes that this process may still write in the file system of a folder. */
   freeBytes(folder: string): number
 }

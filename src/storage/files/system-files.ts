@@ -16,9 +16,11 @@ import {
   rmSync,
   statfsSync,
   statSync,
+  unlink,
   write,
   writeSync,
 } from 'node:fs'
+import { open as openAside } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { FileHandle, Files } from './files.ts'
@@ -33,6 +35,7 @@ export const systemFiles: Files = {
   rename: renameSync,
   link: linkSync,
   syncFolder,
+  syncFolderAside,
 
   list(folder) {
     try {
@@ -53,6 +56,14 @@ export const systemFiles: Files = {
 
   remove(path) {
     rmSync(path, { force: true })
+  },
+
+  async removeAside(path) {
+    try {
+      await unlinkAsync(path)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ENOENT') throw error
+    }
   },
 
   isFolder(path) {
@@ -89,8 +100,26 @@ function syncFolder(path: string): void {
       closeSync(descriptor)
     }
   } catch (error) {
-    if (!NOT_SYNCED.has(String((error as { code?: unknown }).code))) throw error
+    if (!isNotSynced(error)) throw error
   }
+}
+
+async function syncFolderAside(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  try {
+    const folder = await openAside(path, 'r')
+    try {
+      await folder.sync()
+    } finally {
+      await folder.close()
+    }
+  } catch (error) {
+    if (!isNotSynced(error)) throw error
+  }
+}
+
+function isNotSynced(error: unknown): boolean {
+  return NOT_SYNCED.has(String((error as { code?: unknown }).code))
 }
 
 const NOT_SYNCED = new Set([
@@ -104,6 +133,7 @@ const NOT_SYNCED = new Set([
   'EISDIR',
 ])
 
+const unlinkAsync = promisify(unlink)
 const readAsync = promisify(read)
 const writeAsync = promisify(write)
 const syncAsync = promisify(fdatasync)

@@ -75,7 +75,7 @@ export class PartOutput {
     if (this.#used > 0) await this.#file.write(this.#buffer.subarray(0, this.#used), this.#written)
     await this.#file.sync()
     this.#close()
-    this.#files.syncFolder(this.#folder)
+    await this.#files.syncFolderAside(this.#folder)
   }
 
   /** Closes and removes the file. Never throws. */
