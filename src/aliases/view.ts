@@ -15,6 +15,7 @@ import {
   isAliases,
   type VisibleAliases,
 } from '../historian/visible-aliases.ts'
+import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { TurnBudget } from '../scheduling/turn-budget.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeContext } from '../time/parse.ts'
@@ -100,12 +101,21 @@ export class AliasView implements VisibleAliases {
     return { tags, more }
   }
 
-  async expand(trees: readonly TagTree[], time: TimeContext): Promise<Expansion> {
-    if (!trees.some(hasAlias)) return { trees, unresolved: new Map() }
-    return this.#store.read((aliases) => {
-      const expander = this.#expander(aliases, time)
-      return { trees: trees.map((tree) => expander.expand(tree)), unresolved: expander.unresolved }
-    })
+  async expand(trees: readonly TagTree[], time: TimeContext, { signal }: CallContext): Promise<Expansion> {
+    const expanded: TagTree[] = []
+    let reader: AliasReader | null = null
+    // One for all of them: what an alias refers to stays the same, whatever changes in between.
+    const expander = this.#expander({ get: (name) => reader!.get(name) }, time)
+    const scheduler = new CooperativeScheduler(signal)
+    while (expanded.length < trees.length) {
+      await this.#store.read((aliases) => {
+        reader = aliases
+        do expanded.push(expander.expand(trees[expanded.length]!))
+        while (expanded.length < trees.length && !scheduler.isDue)
+      })
+      await scheduler.yieldIfDue()
+    }
+    return { trees: expanded, unresolved: expander.unresolved }
   }
 
   async findUses(
@@ -359,10 +369,6 @@ interface Visible {
 export function aliasNotFound(name: string): TidemarkError {
   const place = { tag: formatAddress(ALIASES, name) }
   return new TidemarkError('TAG_NOT_FOUND', { historian: ALIASES, tag: name }, { place })
-}
-
-function hasAlias(tree: TagTree): boolean {
-  return tagsOf(tree).some(({ historian }) => isAliases(historian))
 }
 
 function metadataOf({ description, units }: Alias, stored: TagMetadata | null): TagMetadata {

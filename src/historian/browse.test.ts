@@ -119,3 +119,10 @@ test('pages join to what one look at all names gives', async () => {
     { numRuns: 200 },
   )
 })
+
+test('the deadline ends a look at a level whose historian does not end with its signal', async () => {
+  const hung = await historianWith('plant', NAMES)
+  hung.searchTags = () => new Promise(() => {})
+  const { outcome } = await browseTags({ historian: 'plant' }, writeCall([hung], { deadlineSeconds: 0.01 }))
+  assert.equal(outcome, 'deadline')
+})

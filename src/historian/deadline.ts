@@ -132,6 +132,24 @@ export function withDeadline(
   return deadline
 }
 
+/**
+ * What work gives, or a rejection with the signal's reason as soon as that is aborted: the work may go on by itself.
+ */
+export async function untilAborted<Result>(
+  signal: AbortSignal,
+  work: () => Promise<Result> | Result,
+): Promise<Result> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = () => reject(signal.reason)
+  signal.throwIfAborted()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
 function cancellation(reason: unknown): TidemarkError {
   return reason instanceof TidemarkError ? reason : new TidemarkError('CANCELLED', {}, { cause: reason })
 }

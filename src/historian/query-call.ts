@@ -3,7 +3,7 @@ import { outcomeOf, type Result } from '../errors/outcome.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import type { CallContext } from './contract.ts'
-import { type Abortable, withDeadline } from './deadline.ts'
+import { type Abortable, Deadline } from './deadline.ts'
 import type { QueryParameters } from './query-parameters.ts'
 import type { HistorianView } from './registry.ts'
 
@@ -26,11 +26,11 @@ export async function answerQuery<Body extends object>(
   call: QueryCall,
   read: (context: CallContext) => Promise<Body>,
 ): Promise<Result<Body | ErrorBody>> {
-  const deadline = withDeadline(call.signal, call.deadlineSeconds)
+  const deadline = new Deadline(call.signal, call.deadlineSeconds)
   try {
     const warnings = new Warnings()
     warnings.checkFields(query, fields, 'the query', ['apikey'])
-    const body = await read({ signal: deadline.signal })
+    const body = await deadline.race(read({ signal: deadline.signal }))
     return { outcome: 'done', body: { ...body, ...warningsField(warnings) } }
   } catch (error) {
     if (!(error instanceof TidemarkError)) throw error

@@ -183,3 +183,10 @@ test('the lists hold the historians that the caller may see, sorted, and the wri
   })
   assert.deepEqual(listWritableHistorians(historians), { historians: [{ name: 'b' }] })
 })
+
+test('the deadline ends a search whose historian does not end with its signal', async () => {
+  const hung = await plant()
+  hung.searchTags = () => new Promise(() => {})
+  const { outcome } = await searchTags({}, writeCall([hung], { deadlineSeconds: 0.01 }))
+  assert.equal(outcome, 'deadline')
+})

@@ -43,7 +43,7 @@ export interface VisibleAliases {
     context: CallContext,
   ): Promise<readonly Followed[]>
   /** Replaces aliases by what they refer to. Never throws for what a tree or an alias says. */
-  expand(trees: readonly TagTree[], time: TimeContext): Promise<Expansion>
+  expand(trees: readonly TagTree[], time: TimeContext, context: CallContext): Promise<Expansion>
 }
 
 /** An alias whose address names a tag. */

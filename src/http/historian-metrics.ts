@@ -1,6 +1,6 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { Historian } from '../historian/contract.ts'
-import { withDeadline } from '../historian/deadline.ts'
+import { untilAborted, withDeadline } from '../historian/deadline.ts'
 import type { HistorianMeasures } from '../historian/measures.ts'
 import type { HealthChecks } from './health.ts'
 import { isOfHistorian } from './write-failures.ts'
@@ -178,7 +178,7 @@ async function measuresOf(historian: Historian): Promise<HistorianMeasures | nul
   if (historian.measure === undefined) return null
   const deadline = withDeadline(new AbortController().signal, MEASURE_SECONDS)
   try {
-    return await historian.measure({ signal: deadline.signal })
+    return await untilAborted(deadline.signal, () => historian.measure!({ signal: deadline.signal }))
   } catch {
     return null
   } finally {

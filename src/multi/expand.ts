@@ -1,9 +1,8 @@
 import type { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
-import { tagsOf } from '../grammar/visit.ts'
-import type { MaybePromise } from '../historian/maybe-promise.ts'
-import { isAliases, type VisibleAliases } from '../historian/visible-aliases.ts'
-import { type CallLabel, type ParsedCall, type ParsedLabel, treesOf } from './call.ts'
+import type { CallContext } from '../historian/contract.ts'
+import type { VisibleAliases } from '../historian/visible-aliases.ts'
+import { type ParsedCall, type ParsedLabel, treesOf } from './call.ts'
 
 /** A call in which aliases were replaced by what they refer to. */
 export interface ExpandedCall {
@@ -12,16 +11,16 @@ export interface ExpandedCall {
   readonly unresolved: ReadonlyMap<string, TidemarkError>
 }
 
-/** Replaces the aliases in all labels, in one look at the store for each reference time and zone among them. */
-export function expandAliases(
+/**
+ * Replaces the aliases in all labels, those of each reference time and zone among them together.
+ * @param aliases `null` where the labels name none, or there are none
+ */
+export async function expandAliases(
   parsed: ParsedCall,
   aliases: VisibleAliases | null,
-): MaybePromise<ExpandedCall> {
-  if (aliases === null || !parsed.labels.some(namesAlias)) return { parsed, unresolved: NONE_UNRESOLVED }
-  return expandLabels(parsed, aliases)
-}
-
-async function expandLabels(parsed: ParsedCall, aliases: VisibleAliases): Promise<ExpandedCall> {
+  context: CallContext,
+): Promise<ExpandedCall> {
+  if (aliases === null) return { parsed, unresolved: new Map() }
   const named = parsed.labels.filter((label) => label.kind === 'parsed')
   const expanded = new Map<TagTree, TagTree>()
   const unresolved = new Map<string, TidemarkError>()
@@ -29,7 +28,7 @@ async function expandLabels(parsed: ParsedCall, aliases: VisibleAliases): Promis
   for (const group of Map.groupBy(named, timeOf).values()) {
     const { now, zone } = group[0]!
     const trees = group.flatMap(treesOf)
-    const expansion = await aliases.expand(trees, { now, zone })
+    const expansion = await aliases.expand(trees, { now, zone }, context)
     trees.forEach((tree, i) => {
       expanded.set(tree, expansion.trees[i]!)
     })
@@ -42,19 +41,6 @@ async function expandLabels(parsed: ParsedCall, aliases: VisibleAliases): Promis
     return tree === label.tree && otherTree === label.otherTree ? label : { ...label, tree, otherTree }
   })
   return { parsed: { ...parsed, labels }, unresolved }
-}
-
-const NONE_UNRESOLVED: ReadonlyMap<string, TidemarkError> = new Map()
-
-function namesAlias(label: CallLabel): boolean {
-  if (label.kind === 'invalid') return false
-  const { tree, otherTree } = label
-  return mentionsAlias(tree) || (otherTree !== null && mentionsAlias(otherTree))
-}
-
-function mentionsAlias(tree: TagTree): boolean {
-  if (tree.kind === 'tag') return isAliases(tree.historian)
-  return tagsOf(tree).some(({ historian }) => isAliases(historian))
 }
 
 function timeOf({ now, zone }: ParsedLabel): string {

@@ -4,7 +4,9 @@ import { Warnings } from '../errors/warnings.ts'
 import { parseTag } from '../grammar/parser.ts'
 import type { FunctionSignature } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
+import { isAliases } from '../historian/visible-aliases.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach } from '../scheduling/each.ts'
 import type { Instant } from '../time/instant.ts'
 import { invalidTime } from '../time/invalid-time.ts'
 import { parseTime } from '../time/parse.ts'
@@ -81,22 +83,44 @@ export class LabelParser {
   }
 }
 
-/** @throws LIMIT_TAG_NAMES when the labels name more tags, in calculations too; nothing was looked up by then */
-export function checkTagNames(labels: readonly CallLabel[], limit: number): void {
-  // Fast path of most calls: not so many labels, and no calculation among them.
-  if (labels.length <= limit && labels.every(namesAtMostOne)) return
+/**
+ * Counts the tags that the labels name, in calculations too; nothing is looked up by then.
+ * @returns whether aliases are among them
+ * @throws  LIMIT_TAG_NAMES when they are more than so many
+ */
+export async function checkTagNames(
+  labels: readonly CallLabel[],
+  limit: number,
+  scheduler: CooperativeScheduler,
+): Promise<boolean> {
+  // Most calls: not so many labels, and no calculation among them.
+  if (labels.length <= limit && labels.every(namesAtMostOne))
+    return labels.some(
+      (label) => label.kind === 'parsed' && label.tree.kind === 'tag' && isAliases(label.tree.historian),
+    )
   const names = new Set<string>()
-  for (const label of labels) {
-    if (label.kind === 'invalid') continue
+  let namesAlias = false
+  const count = (label: CallLabel) => {
+    if (label.kind === 'invalid') return
     for (const tree of treesOf(label)) {
-      for (const { historian, name } of tagsOf(tree)) names.add(`${historian}/${name}`)
+      for (const { historian, name } of tagsOf(tree)) {
+        names.add(`${historian}/${name}`)
+        namesAlias ||= isAliases(historian)
+      }
     }
     if (names.size > limit) throw new TidemarkError('LIMIT_TAG_NAMES', { limit })
   }
+  await forEach(labels, scheduler, count, isCalculation)
+  return namesAlias
 }
 
 function namesAtMostOne(label: CallLabel): boolean {
   return label.kind === 'invalid' || (label.tree.kind === 'tag' && label.otherTree === null)
+}
+
+/** Whether a label may take as long as hundreds of plain tags. */
+export function isCalculation(label: CallLabel): boolean {
+  return label.kind === 'parsed' && treesOf(label).some(({ kind }) => kind === 'call')
 }
 
 interface LabelContext {

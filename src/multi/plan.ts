@@ -7,6 +7,7 @@ import { type Issue, issueOf } from '../errors/tidemark-error.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
 import type { CallLabel, InvalidLabel, ParsedLabel } from './call.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
+import { isCalculation } from './parse.ts'
 import { type EstimatedRead, PlannedReads, sumLoad } from './reads.ts'
 import type { RequestSize } from './requests/request.ts'
 import type { ResolvedTags } from './resolve.ts'
@@ -39,7 +40,7 @@ export interface Planning {
   readonly evaluation: Evaluation
 }
 
-/** Labels planned before the event loop is checked for other work. */
+/** Labels of tags alone that are planned before the event loop is checked for other work. */
 const STEP_LABELS = 64
 
 /**
@@ -53,7 +54,7 @@ export async function planCall(labels: readonly CallLabel[], planning: Planning)
   const left = { points: limits.requestedPoints, windows: limits.aggregateWindows }
   const planned: (PlannedLabel | InvalidLabel)[] = []
   for (const [i, label] of labels.entries()) {
-    if (i % STEP_LABELS === 0) await evaluation.pause()
+    if (i % STEP_LABELS === 0 || isCalculation(label)) await evaluation.pause()
     if (label.kind === 'invalid') {
       planned.push(label)
       continue

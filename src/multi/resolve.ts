@@ -87,20 +87,39 @@ export function resolveTags(
   const lookUpAll = (): MaybePromise<ResolvedTags> => {
     const lookUps: Promise<void>[] = []
     for (const [name, tags] of wanted) {
-      const waiting = lookUp(name, historians.find(name), [...tags.values()], context)
+      // What throws at once must not leave the rejections of others to nobody.
+      const waiting = attempt(() => lookUp(name, historians.find(name), [...tags.values()], context))
       if (waiting !== null) lookUps.push(waiting)
     }
-    const resolved = new ResolvedTags(wanted, unresolved)
-    return lookUps.length === 0 ? resolved : Promise.all(lookUps).then(() => resolved)
+    const resolved = (): ResolvedTags => {
+      // A call that is over as a whole ends here: no label has failed by itself.
+      context.signal.throwIfAborted()
+      return new ResolvedTags(wanted, unresolved)
+    }
+    return lookUps.length === 0 ? resolved() : Promise.all(lookUps).then(resolved)
   }
-  if (trees.length > AT_ONCE)
-    return forEach(trees, new CooperativeScheduler(context.signal), wantAll).then(lookUpAll)
+  if (trees.length > AT_ONCE || trees.filter(isCall).length > CALLS_AT_ONCE)
+    return forEach(trees, new CooperativeScheduler(context.signal), wantAll, isCall).then(lookUpAll)
   trees.forEach(wantAll)
   return lookUpAll()
 }
 
+function attempt(work: () => Promise<void> | null): Promise<void> | null {
+  try {
+    return work()
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+function isCall({ kind }: TagTree): boolean {
+  return kind === 'call'
+}
+
 /** So many trees, or tags of a historian, are gone through without a yield to the event loop. */
 const AT_ONCE = 1_024
+/** A calculation may name a thousand tags. */
+const CALLS_AT_ONCE = 8
 
 /**
  * Looks up tags of one historian and gives each what was found, or why it was not.
@@ -117,9 +136,8 @@ function lookUp(
     for (const tag of tags) tag.found = { error: missingError(missing, name, tag.name) }
     return null
   }
+  // A historian that fails, in whatever way, fails its own tags only.
   const fail = (error: unknown): void => {
-    // A call that is over as a whole ends here; a historian that fails, in whatever way, fails its own tags only.
-    context.signal.throwIfAborted()
     for (const tag of tags) tag.found = { error }
   }
   const names = tags.map((tag) => tag.name)

@@ -7,6 +7,7 @@ import { Deadline } from '../historian/deadline.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { withSuggestions } from '../historian/suggestions.ts'
+import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { formatInstant } from '../time/format.ts'
 import { traced } from '../tracing/span.ts'
 import { answerChunks, pointsAnswer } from './answer.ts'
@@ -22,7 +23,7 @@ import {
 } from './call.ts'
 import { type ExecutedLabel, executeLabels } from './execute.ts'
 import { expandAliases } from './expand.ts'
-import { explainText } from './explain.ts'
+import { explainTexts } from './explain.ts'
 import { refusedFallbacks, withFallbacks } from './fallback.ts'
 import { answerPoints } from './fast-points.ts'
 import { warnOfLeftOut } from './left-out.ts'
@@ -219,8 +220,9 @@ async function prepare(
   const context = contextOf(head, deadline)
   const onExhausted = (error: TidemarkError): void => deadline.abort(error)
   const labels = await parser.parseRest()
-  checkTagNames(labels, limits.tagNames)
-  const { parsed, unresolved } = await expandAliases({ ...head, labels }, historians.aliases)
+  const namesAlias = await checkTagNames(labels, limits.tagNames, new CooperativeScheduler(deadline.signal))
+  const aliases = namesAlias ? historians.aliases : null
+  const { parsed, unresolved } = await expandAliases({ ...head, labels }, aliases, context)
   const trees: TagTree[] = []
   for (const label of parsed.labels) if (label.kind === 'parsed') trees.push(...treesOf(label))
   const tags = await resolveTags(trees, historians, context, unresolved)
@@ -250,7 +252,8 @@ async function prepare(
   const reasons: Breach[] = []
   for (const breach of parsed.explain ? breaches : breaches.slice(0, 1))
     reasons.push(withRemedy(breach, await remedyOf(breach, { plan, totals, planning, historians, context })))
-  if (parsed.explain) return explanation(parsed, plan, explainText(parsed, plan, totals, limits, reasons))
+  if (parsed.explain)
+    return explanation(parsed, plan, await explainTexts(parsed, plan, { totals, limits, reasons }, pause))
   const [refused] = reasons
   if (refused !== undefined) return wholeCallFailed('limit', head, refused)
   return { plan, evaluation, source, estimated }
@@ -359,10 +362,10 @@ function wholeCallFailed(
   }
 }
 
-function explanation(parsed: ParsedCall, plan: Plan, text: string): MultiAnswer {
+function explanation(parsed: ParsedCall, plan: Plan, texts: readonly string[]): MultiAnswer {
   return {
     outcome: 'explained',
-    chunks: () => [Buffer.from(text)],
+    chunks: () => texts.values().map((text) => Buffer.from(text)),
     labels: parsed.labels.length,
     invalidLabels: parsed.labels.length - plannedLabels(plan).length,
     statistics: NOTHING_READ,

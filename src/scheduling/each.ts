@@ -6,15 +6,19 @@ const ENTRIES = 128
 /**
  * Visits many entries of a request in their order; yields to the event loop, and ends with the call, whenever that is
  * due.
+ * @param isLong whether an entry may take as long as many others: the clock is looked at after each of these
  */
 export async function forEach<Item>(
   items: readonly Item[],
   scheduler: CooperativeScheduler,
   visit: (item: Item, index: number) => void,
+  isLong?: (item: Item) => boolean,
 ): Promise<void> {
   for (let index = 0; index < items.length; index++) {
-    visit(items[index]!, index)
-    if (index % ENTRIES === ENTRIES - 1 && scheduler.isDue) await scheduler.yield()
+    const item = items[index]!
+    visit(item, index)
+    const mayBeDue = index % ENTRIES === ENTRIES - 1 || isLong?.(item) === true
+    if (mayBeDue && scheduler.isDue) await scheduler.yield()
   }
 }
 

@@ -1,5 +1,6 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
+import { untilAborted } from '../historian/deadline.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
 import type { TagName } from './target.ts'
@@ -81,7 +82,10 @@ async function askAll(
   context: CallContext,
   ask: (historian: Historian) => Promise<void>,
 ): Promise<readonly TidemarkError[]> {
-  const answers = await Promise.allSettled(historians.map(ask))
+  // Nothing is changed yet: a driver that does not end with its signal is not waited for.
+  const answers = await Promise.allSettled(
+    historians.map((historian) => untilAborted(context.signal, () => ask(historian))),
+  )
   context.signal.throwIfAborted()
   const failures: TidemarkError[] = []
   for (const given of answers) {

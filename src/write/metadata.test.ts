@@ -317,3 +317,10 @@ describe('historians that fail', () => {
     assert.deepEqual(Object.keys(await contents(local)), [])
   })
 })
+
+test('the deadline ends a look at metadata whose historian does not end with its signal', async () => {
+  const hung = await historianWith('local', ['A'])
+  hung.findTags = () => new Promise(() => {})
+  const { outcome } = await getMetadata({ tags: ['local/A'] }, writeCall([hung], { deadlineSeconds: 0.01 }))
+  assert.equal(outcome, 'deadline')
+})

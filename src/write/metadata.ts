@@ -3,6 +3,7 @@ import type { Outcome, Result } from '../errors/outcome.ts'
 import { type Issue, issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import type { CallContext, Historian, MetadataPut, PutMode, TagMetadata } from '../historian/contract.ts'
+import { untilAborted } from '../historian/deadline.ts'
 import { metadataAfter, tagMetadata } from '../historian/tag-metadata.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
@@ -190,7 +191,7 @@ async function findKept(
   if (names.length === 0) return kept
   const tags = await mapEach(names, scheduler, ({ tag }) => tag)
   // A driver may reject at once or later.
-  const found = await Promise.try(() => historian.findTags(tags, context)).catch(() => [])
+  const found = await untilAborted(context.signal, () => historian.findTags(tags, context)).catch(() => [])
   await forEach(names, scheduler, (name, index) => {
     const metadata = found[index] ?? null
     if (metadata !== null) kept.set(name, metadata)

@@ -1,5 +1,6 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext } from '../contract.ts'
+import { untilAborted } from '../deadline.ts'
 import { type RetryOptions, retrySafely } from './retry.ts'
 import { withTimeLimit } from './time-limit.ts'
 import { isPassing, outcomeUnknown, reasonIn } from './unavailable.ts'
@@ -79,7 +80,7 @@ export async function makeChange<Result>(
   try {
     signal.throwIfAborted()
     return await (seconds === undefined
-      ? untilAborted({ signal }, run)
+      ? untilAborted(signal, () => run({ signal }))
       : withTimeLimit(historian, seconds, { signal }, run))
   } catch (error) {
     throw outcome.errorFor(historian, error)
@@ -181,19 +182,4 @@ async function makeRequest<Answer>(
     signal,
     isPassing: (error) => (isRepeatable || !mayBeTaken) && passes(error),
   })
-}
-
-/** Rejects with the signal's reason as soon as it is aborted, as withTimeLimit does. */
-async function untilAborted<Result>(
-  { signal }: CallContext,
-  work: (context: CallContext) => Promise<Result>,
-): Promise<Result> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work({ signal }), aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }
