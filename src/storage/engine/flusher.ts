@@ -233,7 +233,10 @@ export class Flusher {
         if (!pacer.isDue(steps, this.#isBehind ? LONG_SLICE_MS : SLICE_MS)) continue
         await rest()
       }
-      for (const tombstone of sealed.tombstones) writer.addTombstone(tombstone)
+      for (const tombstone of sealed.tombstones) {
+        writer.addTombstone(tombstone)
+        if (pacer.isDue()) await rest()
+      }
       if (points > 0 || sealed.tombstones.length > 0) return await writer.finish()
     } catch (error) {
       writer.abandon()

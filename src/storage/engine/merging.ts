@@ -4,7 +4,8 @@ import { isWithoutSpace } from '../files/files.ts'
 import type { Expired } from '../merge/expired.ts'
 import type { MergeLimits, MergePlan, Merger, PlanMerge } from '../merge/merge.ts'
 import { coveredShare, RECLAIMED_SHARE } from '../merge/reclaim.ts'
-import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
+import type { Part, PartInfo } from '../parts/part.ts'
+import type { TombstoneList } from '../parts/tombstone-list.ts'
 import type { Expiry } from './expiry.ts'
 import type { OpenParts, PartSet } from './part-set.ts'
 import type { Reserve } from './reserve.ts'
@@ -206,7 +207,7 @@ export class Merging {
     }
   }
 
-  async #shareOf(part: Part, tombstones: readonly Tombstone[], signal: AbortSignal): Promise<number> {
+  async #shareOf(part: Part, tombstones: readonly TombstoneList[], signal: AbortSignal): Promise<number> {
     try {
       return await coveredShare(part, tombstones, signal)
     } catch (error) {
@@ -232,7 +233,7 @@ export class Merging {
           folder,
           inputs: chosen.inputs,
           others: set.version.parts.filter(({ name }) => !names.has(name)),
-          tombstones: set.tombstonesWithout(names),
+          tombstones: set.tombstonesWithout(names).map(({ columns }) => columns),
           expired,
           namePrefix,
           firstNumber: takeNumbers(MOST_OUTPUTS),

@@ -2,6 +2,7 @@ import { Damage } from '../damage.ts'
 import type { Version } from '../manifest/version.ts'
 import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
+import type { TombstoneList } from '../parts/tombstone-list.ts'
 
 /** A part of a version, or why it cannot be read. */
 export interface LivePart {
@@ -17,31 +18,35 @@ export class PartSet {
   readonly version: Version
   /** Sorted as in the version. */
   readonly parts: readonly LivePart[]
-  readonly #tombstones = new Map<number, Tombstone[]>()
+  /** Of the parts that have any. */
+  readonly #tombstones: readonly TombstoneList[]
   /** Who holds it; the newest set is held by the engine itself. */
   holders = 0
 
   constructor(version: Version, parts: readonly LivePart[]) {
     this.version = version
     this.parts = parts
-    for (const { part } of parts) {
-      for (const tombstone of part?.tombstones ?? NONE) {
-        const known = this.#tombstones.get(tombstone.tag)
-        if (known === undefined) this.#tombstones.set(tombstone.tag, [tombstone])
-        else known.push(tombstone)
-      }
-    }
+    this.#tombstones = tombstonesOf(parts)
   }
 
   /** Tombstones of a tag, of all parts. */
   tombstones(tag: number): readonly Tombstone[] {
-    return this.#tombstones.get(tag) ?? NONE
+    let found = NONE
+    for (const list of this.#tombstones) {
+      const own = list.of(tag)
+      if (own.length > 0) found = found.length === 0 ? own : [...found, ...own]
+    }
+    return found
   }
 
-  /** All of the parts but some. */
-  tombstonesWithout(names: ReadonlySet<string>): readonly Tombstone[] {
-    return this.parts.flatMap(({ info, part }) => (names.has(info.name) ? [] : (part?.tombstones ?? [])))
+  /** Those of each of the parts but some. */
+  tombstonesWithout(names: ReadonlySet<string>): readonly TombstoneList[] {
+    return tombstonesOf(this.parts.filter(({ info }) => !names.has(info.name)))
   }
+}
+
+function tombstonesOf(parts: readonly LivePart[]): readonly TombstoneList[] {
+  return parts.flatMap(({ part }) => (part === null || part.tombstones.length === 0 ? [] : [part.tombstones]))
 }
 
 /**

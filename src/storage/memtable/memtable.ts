@@ -6,6 +6,7 @@ import { NewestPoints } from './newest-points.ts'
 import { SlabPool } from './point-log.ts'
 import { PointMemory } from './point-memory.ts'
 import { PointTable } from './point-table.ts'
+import { TombstoneLog } from './tombstone-log.ts'
 
 /** What a generation is besides its points. */
 export interface Generation {
@@ -14,22 +15,20 @@ export interface Generation {
   readonly last: number
   /** Changes of the catalog, in order. */
   readonly catalog: readonly Uint8Array[]
-  readonly tombstones: readonly Tombstone[]
+  readonly tombstones: Iterable<Tombstone> & { readonly length: number }
 }
 
 class OpenGeneration implements Generation {
   readonly first: number
   last: number
   readonly catalog: Uint8Array[] = []
-  readonly tombstones: Tombstone[] = []
+  readonly tombstones = new TombstoneLog()
 
   constructor(first: number) {
     this.first = first
     this.last = first - 1
   }
 }
-
-const NONE: readonly Tombstone[] = []
 
 /**
  * What the WAL says and parts and catalog's file do not: points by tag, what they take away from parts, and the changes
@@ -44,8 +43,6 @@ export class Memtable {
   #sealedPoints: PointTable | null = null
   #active: OpenGeneration
   #sealed: OpenGeneration | null = null
-  /** By tag, of both generations, in the order of their numbers. */
-  readonly #tombstones = new Map<number, Tombstone[]>()
   #firstTime = Number.POSITIVE_INFINITY
   #lastTime = Number.NEGATIVE_INFINITY
   /** When the first record of the active generation came; NaN without one. */
@@ -116,7 +113,9 @@ export class Memtable {
 
   /** What covers points of a tag in parts. */
   tombstones(tag: number): readonly Tombstone[] {
-    return this.#tombstones.get(tag) ?? NONE
+    const newer = this.#active.tombstones.of(tag)
+    const older = this.#sealed?.tombstones.of(tag) ?? newer
+    return older === newer || older.length === 0 ? newer : [...older, ...newer]
   }
 
   /**
@@ -132,11 +131,7 @@ export class Memtable {
       this.#sealedPoints?.remove(tag, from, to)
       this.#activePoints.remove(tag, from, to)
       this.newest.forget(tag)
-      const tombstone = { tag, from, to, sequence }
-      active.tombstones.push(tombstone)
-      const known = this.#tombstones.get(tag)
-      if (known === undefined) this.#tombstones.set(tag, [tombstone])
-      else known.push(tombstone)
+      active.tombstones.add(tag, from, to, sequence)
     }
     if (points === null) return
     this.#activePoints.add(points)
@@ -173,12 +168,6 @@ export class Memtable {
   dropSealed(): void {
     this.#sealedPoints!.release()
     this.#sealedPoints = null
-    const { tombstones, last } = this.#sealed!
     this.#sealed = null
-    for (const { tag } of tombstones) {
-      const left = this.#tombstones.get(tag)?.filter(({ sequence }) => sequence > last) ?? []
-      if (left.length === 0) this.#tombstones.delete(tag)
-      else this.#tombstones.set(tag, left)
-    }
   }
 }

@@ -84,6 +84,20 @@ export class PointLog {
     return points
   }
 
+  /** How many of them, those of the same time each, are of [from, to). */
+  countWithin(last: number, count: number, from: number, to: number): number {
+    let found = 0
+    let place = last
+    for (let i = 0; i < count; i++) {
+      const slab = this.#slabs[place >>> SLAB_BITS]!
+      const at = place & (SLAB_POINTS - 1)
+      const time = slab.times[at]!
+      if (time >= from && time < to) found++
+      place = slab.previous[at]!
+    }
+    return found
+  }
+
   /** Gives the memory back; nothing is asked of this any more. */
   release(): void {
     this.#pool.giveBack(this.#slabs)

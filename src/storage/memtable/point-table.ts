@@ -52,7 +52,17 @@ export class PointTable {
 
   /** Takes points of [from, to) away. */
   remove(tag: number, from: number, to: number): void {
-    if (this.columns(tag) === null) return
+    const count = tag < this.#counts.length ? this.#counts[tag]! : 0
+    if (count === 0) return
+    if (count !== IN_OWN) {
+      // Mostly none or all: memory of its own for each of very many tags would hold up the event loop.
+      const within = this.#log.countWithin(this.#last[tag]!, count, from, to)
+      if (within === 0) return
+      if (within === count) {
+        this.#counts[tag] = 0
+        return
+      }
+    }
     this.#ownOf(tag).remove(from, to)
   }
 

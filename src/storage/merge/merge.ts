@@ -1,4 +1,5 @@
-import type { PartInfo, Tombstone } from '../parts/part.ts'
+import type { PartInfo } from '../parts/part.ts'
+import type { TombstoneColumns } from '../parts/tombstone-list.ts'
 import type { Expired } from './expired.ts'
 
 /** How merging is tuned; tests use small numbers. */
@@ -47,7 +48,7 @@ export interface MergeOrder {
   /** Other parts of the same version: a tombstone stays while one of them is older and has points that it covers. */
   readonly others: readonly PartInfo[]
   /** Tombstones of those others, which may cover points of the inputs. */
-  readonly tombstones: readonly Tombstone[]
+  readonly tombstones: readonly TombstoneColumns[]
   /** What retention has removed; `null` for nothing. */
   readonly expired: Expired | null
   /** The outputs are called `<namePrefix><number>.part`, numbers from `firstNumber` on. */

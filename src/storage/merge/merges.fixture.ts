@@ -6,7 +6,7 @@ import { readRun } from '../parts/parts.fixture.ts'
 /** The points of each tag as text, time by time, as readers of these parts see them: the rules of docs/storage.md. */
 export function readAll(store: PartStore, infos: readonly PartInfo[]): Map<number, Map<number, string>> {
   const parts = infos.toSorted((a, b) => a.lastSequence - b.lastSequence).map((info) => store.open(info))
-  const tombstones = parts.flatMap((part) => part.tombstones)
+  const tombstones = parts.flatMap((part) => [...part.tombstones])
   const tags = new Map<number, Map<number, string>>()
   for (const part of parts) {
     for (const tag of part.tags()) {

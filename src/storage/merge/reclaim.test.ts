@@ -6,6 +6,7 @@ import { systemFiles } from '../files/system-files.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
 import type { PartInfo, Tombstone } from '../parts/part.ts'
 import { writePart } from '../parts/parts.fixture.ts'
+import { TombstoneList } from '../parts/tombstone-list.ts'
 import { inlineMerger } from './inline-merger.ts'
 import { MERGE_LIMITS } from './merge.ts'
 import { coveredShare } from './reclaim.ts'
@@ -30,7 +31,7 @@ test('what tombstones cover of a part is known, and gone when it was merged by i
   const info = await writePart(store, '1.part', { runs, tombstones: [] }, [5, 9])
   const share = async (part: PartInfo, tombstones: readonly Tombstone[]) => {
     const open = store.open(part)
-    const found = await coveredShare(open, tombstones, never)
+    const found = await coveredShare(open, [TombstoneList.of(tombstones)], never)
     open.close()
     return found
   }
@@ -63,7 +64,10 @@ test('what tombstones cover of a part is known, and gone when it was merged by i
     limits: MERGE_LIMITS,
   }
   const tombstones = [amid, { tag: 3, ...EVER, sequence: 10 }, ...twice]
-  const { added } = await inlineMerger(systemFiles).merge({ ...order, tombstones }, never)
+  const { added } = await inlineMerger(systemFiles).merge(
+    { ...order, tombstones: [TombstoneList.of(tombstones).columns] },
+    never,
+  )
   assert.equal(added[0]!.points, all - 20_000 - 16_000 - 10)
   assert.ok(added[0]!.bytes < info.bytes / 4)
   assert.equal(await share(added[0]!, tombstones), 0)

@@ -1,6 +1,7 @@
 import { lowerBound } from '../../series/columns.ts'
-import type { Part, PartRun, Tombstone } from '../parts/part.ts'
+import type { Part, PartRun } from '../parts/part.ts'
 import { SmallRun } from '../parts/runs.ts'
+import type { TombstoneList } from '../parts/tombstone-list.ts'
 import { Pacer } from '../pause.ts'
 import { type Span, TombstoneMap } from './spans.ts'
 
@@ -16,19 +17,23 @@ export const RECLAIMED_SHARE = 0.3
  */
 export async function coveredShare(
   part: Part,
-  tombstones: readonly Tombstone[],
+  tombstones: readonly TombstoneList[],
   signal: AbortSignal,
 ): Promise<number> {
   const { points, firstTime, lastTime, lastSequence } = part.info
   if (points === 0) return 0
   const pacer = new Pacer()
-  const covering = tombstones.filter(
-    ({ tag, from, to, sequence }) =>
-      sequence > lastSequence && from <= lastTime && to > firstTime && part.has(tag),
-  )
-  const byTag = new TombstoneMap(covering)
+  const byTag = new TombstoneMap()
+  for (const list of tombstones) {
+    for (const tombstone of list) {
+      const { tag, from, to, sequence } = tombstone
+      const covers = sequence > lastSequence && from <= lastTime && to > firstTime && part.has(tag)
+      if (covers) byTag.add(tombstone)
+      if (pacer.isDue()) await pacer.rest(signal)
+    }
+  }
   let covered = 0
-  for (const tag of new Set(covering.map((tombstone) => tombstone.tag))) {
+  for (const tag of byTag.tags()) {
     covered += coveredOf(part.run(tag)!, byTag.cuts(tag, lastSequence))
     if (pacer.isDue()) await pacer.rest(signal)
   }

@@ -13,12 +13,19 @@ const NONE: readonly Span[] = []
 export class TombstoneMap {
   readonly #byTag = new Map<number, Tombstone[]>()
 
-  constructor(tombstones: Iterable<Tombstone>) {
-    for (const tombstone of tombstones) {
-      const known = this.#byTag.get(tombstone.tag)
-      if (known === undefined) this.#byTag.set(tombstone.tag, [tombstone])
-      else known.push(tombstone)
-    }
+  add(tombstone: Tombstone): void {
+    const known = this.#byTag.get(tombstone.tag)
+    if (known === undefined) this.#byTag.set(tombstone.tag, [tombstone])
+    else known.push(tombstone)
+  }
+
+  addAll(tombstones: Iterable<Tombstone>): void {
+    for (const tombstone of tombstones) this.add(tombstone)
+  }
+
+  /** Tags that have any. */
+  tags(): Iterable<number> {
+    return this.#byTag.keys()
   }
 
   /** Whether there are any of a tag. */

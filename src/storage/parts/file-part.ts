@@ -5,16 +5,17 @@ import { checkPart } from './check-part.ts'
 import { readFooter, type Section } from './footer.ts'
 import { INDEX, SMALL, TABLE } from './page-kinds.ts'
 import type { PageList, PageTable } from './page-table.ts'
-import type { Part, PartCheck, PartInfo, Tombstone } from './part.ts'
+import type { Part, PartCheck, PartInfo } from './part.ts'
 import { LargeRun, SmallRun } from './runs.ts'
 import { SmallPage } from './small-page.ts'
 import { TagSet } from './tag-set.ts'
+import type { TombstoneList } from './tombstone-list.ts'
 import { decodeTombstones } from './tombstones.ts'
 
 /** An open part file (docs/formats/part-v1.md). */
 export class FilePart implements Part {
   readonly info: PartInfo
-  readonly tombstones: readonly Tombstone[]
+  readonly tombstones: TombstoneList
   readonly #reader: PageReader
   readonly #table: Section
   readonly #small: TagSet

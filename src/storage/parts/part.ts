@@ -1,6 +1,7 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import type { BlockView } from '../blocks/block.ts'
+import type { TombstoneList } from './tombstone-list.ts'
 
 /** What the manifest says of a part: as the footer of the file does. */
 export interface PartInfo {
@@ -77,7 +78,7 @@ export interface PartOrigin {
 export interface Part {
   readonly info: PartInfo
   /** All of them, sorted by tag and then by sequence. */
-  readonly tombstones: readonly Tombstone[]
+  readonly tombstones: TombstoneList
   /** Whether the part has points of a tag: from a set in memory, without a read. */
   has(tag: number): boolean
   /** The points of a tag; `null` for a tag without. */

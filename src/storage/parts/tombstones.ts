@@ -1,6 +1,7 @@
 import { Damage } from '../damage.ts'
 import { aligned, sealPage } from './page-checksum.ts'
 import type { Tombstone } from './part.ts'
+import { sortTombstones, TombstoneList } from './tombstone-list.ts'
 
 /**
  * The tombstones of a part, sorted by tag and then by sequence.
@@ -24,11 +25,6 @@ function sizeOf(count: number): number {
   return aligned(HEADER_BYTES + 28 * count)
 }
 
-/** As they stand in a part: by tag, and then by sequence. */
-export function sortTombstones(tombstones: readonly Tombstone[]): readonly Tombstone[] {
-  return tombstones.toSorted((a, b) => a.tag - b.tag || a.sequence - b.sequence)
-}
-
 /** @param tombstones  in any order */
 export function encodeTombstones(tombstones: readonly Tombstone[]): Uint8Array<ArrayBuffer> {
   const count = tombstones.length
@@ -49,8 +45,8 @@ export function encodeTombstones(tombstones: readonly Tombstone[]): Uint8Array<A
   return page
 }
 
-/** @param page  verified, in memory of its own. Throws Damage. */
-export function decodeTombstones(page: Uint8Array<ArrayBuffer>): readonly Tombstone[] {
+/** @param page  verified, in memory of its own, which the list goes on using. Throws Damage. */
+export function decodeTombstones(page: Uint8Array<ArrayBuffer>): TombstoneList {
   if (page.length < HEADER_BYTES || page.length % 8 !== 0 || page[0] !== VERSION) {
     throw new Damage('tombstones are written in an unknown way')
   }
@@ -60,10 +56,12 @@ export function decodeTombstones(page: Uint8Array<ArrayBuffer>): readonly Tombst
   if (sizeOf(count) !== page.length) throw new Damage('tombstones do not fit their size')
   const at = HEADER_BYTES >> 3
   const tags = (HEADER_BYTES + 24 * count) >> 2
-  return Array.from({ length: count }, (_, i) => ({
-    tag: words[tags + i]!,
-    from: doubles[at + i]!,
-    to: doubles[at + count + i]!,
-    sequence: doubles[at + 2 * count + i]!,
-  }))
+  const list = new TombstoneList({
+    tags: words.subarray(tags, tags + count),
+    from: doubles.subarray(at, at + count),
+    to: doubles.subarray(at + count, at + 2 * count),
+    sequences: doubles.subarray(at + 2 * count, at + 3 * count),
+  })
+  if (!list.isInOrder) throw new Damage('tombstones are not in their order')
+  return list
 }

@@ -1,0 +1,74 @@
+import type { Tombstone } from '../parts/part.ts'
+
+/** Entries of a page of the index by tag. */
+const PAGE_TAGS = 4_096
+const NONE: readonly Tombstone[] = []
+
+/**
+ * The tombstones of a generation, as they came, and by tag: in columns, as one request may bring one for each of very
+ * many tags.
+ */
+export class TombstoneLog implements Iterable<Tombstone> {
+  #tags = new Uint32Array(0)
+  #from = new Float64Array(0)
+  #to = new Float64Array(0)
+  #sequences = new Float64Array(0)
+  /** Of each one the place behind that of the one before it of the same tag; 0 for the first. */
+  #previous = new Uint32Array(0)
+  /** The same of the last one of a tag, in pages by id of the tag. */
+  readonly #last: (Uint32Array | undefined)[] = []
+  length = 0
+
+  add(tag: number, from: number, to: number, sequence: number): void {
+    if (this.length === this.#tags.length) this.#grow()
+    const place = this.length++
+    this.#tags[place] = tag
+    this.#from[place] = from
+    this.#to[place] = to
+    this.#sequences[place] = sequence
+    const number = Math.floor(tag / PAGE_TAGS)
+    let page = this.#last[number]
+    if (page === undefined) {
+      page = new Uint32Array(PAGE_TAGS)
+      this.#last[number] = page
+    }
+    this.#previous[place] = page[tag % PAGE_TAGS]!
+    page[tag % PAGE_TAGS] = place + 1
+  }
+
+  /** Those of a tag, in the order in which they came. */
+  of(tag: number): readonly Tombstone[] {
+    let behind = this.#last[Math.floor(tag / PAGE_TAGS)]?.[tag % PAGE_TAGS] ?? 0
+    if (behind === 0) return NONE
+    const found: Tombstone[] = []
+    for (; behind !== 0; behind = this.#previous[behind - 1]!) found.push(this.#at(behind - 1))
+    return found.reverse()
+  }
+
+  /** In the order in which they came. */
+  *[Symbol.iterator](): Generator<Tombstone, void> {
+    for (let place = 0; place < this.length; place++) yield this.#at(place)
+  }
+
+  #at(place: number): Tombstone {
+    return {
+      tag: this.#tags[place]!,
+      from: this.#from[place]!,
+      to: this.#to[place]!,
+      sequence: this.#sequences[place]!,
+    }
+  }
+
+  #grow(): void {
+    const capacity = Math.max(16, 2 * this.length)
+    const grown = <T extends Float64Array | Uint32Array>(before: T, after: T): T => {
+      after.set(before)
+      return after
+    }
+    this.#tags = grown(this.#tags, new Uint32Array(capacity))
+    this.#from = grown(this.#from, new Float64Array(capacity))
+    this.#to = grown(this.#to, new Float64Array(capacity))
+    this.#sequences = grown(this.#sequences, new Float64Array(capacity))
+    this.#previous = grown(this.#previous, new Uint32Array(capacity))
+  }
+}
