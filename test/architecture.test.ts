@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ['errors', 'time', 'grammar'],
   drivers: ['errors', 'scheduling', 'time', 'series', 'grammar', 'historian', 'aliases', 'storage', 'config'],
   write: ['errors', 'scheduling', 'json', 'time', 'series', 'grammar', 'historian'],
-  multi: ['errors', 'scheduling', 'tracing', 'time', 'series', 'grammar', 'historian', 'calc'],
+  multi: ['errors', 'scheduling', 'tracing', 'json', 'time', 'series', 'grammar', 'historian', 'calc'],
   http: [
     'errors',
     'scheduling',

@@ -1,8 +1,18 @@
 import type { JsonCuts } from './cuts.ts'
+import { FieldNames } from './field-names.ts'
 import { invalidJson } from './invalid.ts'
 import type { Cut } from './scan.ts'
 
 type Container = unknown[] | Record<string, unknown>
+
+/** An object or array that is cut open, as far as it is made. */
+interface Open {
+  readonly container: Container
+  /** Of the fields of an object; `null` for an array. */
+  readonly names: FieldNames | null
+  /** Under which it stands in the one around it; '' in an array. */
+  readonly name: string
+}
 
 /** Makes the value of a JSON text from its cuts; yields after each cut. Throws INVALID_JSON. */
 export function* buildValue({ bytes, cuts }: JsonCuts): Generator<undefined, unknown> {
@@ -18,28 +28,30 @@ export function* buildFrom(
   { bytes, cuts }: JsonCuts,
   start: number,
 ): Generator<undefined, readonly [value: unknown, next: number]> {
-  const parents: { readonly container: Container; readonly name: string }[] = []
-  let container = containerOf(cuts[start]!)
-  let place = start + 1
-  for (; ; place++) {
+  const parents: Open[] = []
+  let open = openOf(cuts[start]!, '')
+  for (let place = start + 1; ; place++) {
     const cut = cuts[place]!
     if (cut.kind === 'members') {
-      addMembers(container, parseMembers(bytes, cut, Array.isArray(container)))
+      addMembers(open, parseMembers(bytes, cut, open.names === null))
       yield
     } else if (cut.kind === 'open') {
-      parents.push({ container, name: Array.isArray(container) ? '' : nameOf(bytes, cut) })
-      container = containerOf(cut)
+      parents.push(open)
+      open = openOf(cut, open.names === null ? '' : nameOf(bytes, cut))
     } else {
+      open.names?.done()
       const parent = parents.pop()
-      if (parent === undefined) return [container, place + 1]
-      addMember(parent.container, parent.name, container)
-      container = parent.container
+      if (parent === undefined) return [open.container, place + 1]
+      addMember(parent, open.name, open.container)
+      open = parent
     }
   }
 }
 
-function containerOf(cut: Cut): Container {
-  return cut.kind === 'open' && cut.isArray ? [] : {}
+function openOf(cut: Cut, name: string): Open {
+  if (cut.kind === 'open' && cut.isArray) return { container: [], names: null, name }
+  const container = {}
+  return { container, names: new FieldNames(container), name }
 }
 
 /** The members of a cut, as an array or an object. */
@@ -72,17 +84,22 @@ function invalid(from: number, to: number) {
   return invalidJson(`something is not valid between byte ${from} and ${to}`)
 }
 
-function addMembers(container: Container, members: Container): void {
+function addMembers(open: Open, members: Container): void {
+  const { container } = open
   if (Array.isArray(container)) {
     for (const member of members as unknown[]) container.push(member)
     return
   }
-  for (const name in members) addMember(container, name, (members as Record<string, unknown>)[name])
+  for (const name in members) addMember(open, name, (members as Record<string, unknown>)[name])
 }
 
-function addMember(container: Container, name: string, member: unknown): void {
-  if (Array.isArray(container)) container.push(member)
-  else if (name !== '__proto__') container[name] = member
+function addMember({ container, names }: Open, name: string, member: unknown): void {
+  if (Array.isArray(container)) {
+    container.push(member)
+    return
+  }
+  names?.add(name)
+  if (name !== '__proto__') container[name] = member
   else {
     // Assigning would change the prototype; as JSON.parse does it, it is a field like any other.
     Object.defineProperty(container, name, {

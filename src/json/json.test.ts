@@ -3,6 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { buildValue } from './build.ts'
+import { fieldNames } from './field-names.ts'
 import { MOST_AT_ONCE_BYTES, parseJson, readJson } from './parse.ts'
 import { type JsonRules, MOST_FIELDS, MOST_LEVELS, NO_RULES } from './rules.ts'
 import { JsonScanner } from './scan.ts'
@@ -54,6 +55,7 @@ test('a text in pieces is what it is at once, whatever the size of the pieces', 
         assert.deepEqual(value, atOnce(text))
         // Also in the order of its fields.
         assert.equal(JSON.stringify(value), JSON.stringify(atOnce(text)))
+        checkNames(value)
       },
     ),
     { numRuns: 1_000 },
@@ -133,6 +135,24 @@ for (const text of [
 ]) {
   test(`${text} is no JSON in pieces of one byte`, () => assert.equal(inPieces(text, 1, 1), 'INVALID_JSON'))
 }
+
+/** Throws when the remembered names of an object, or of one inside of it, are not its own. */
+function checkNames(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) assert.deepEqual(fieldNames(value), Object.keys(value))
+  for (const member of Object.values(value)) checkNames(member)
+}
+
+test('names of fields are those of the object, in its order, also where they come twice or are numbers', () => {
+  for (const text of [
+    '{"b":[1,1],"a":2,"c":{"z":1,"y":[2]},"a":[3]}',
+    '{"b":[1,1],"10":[2],"9":[3],"a":1}',
+    '{"__proto__":[1],"constructor":[2],"":[3],"01":[4],"-1":[5]}',
+    '{"\u0061":[1],"a":[2]}',
+  ]) {
+    checkNames(inPieces(text, 1, 1))
+  }
+})
 
 const counted = {
   field: 'requests',

@@ -13,21 +13,21 @@ const CHUNK_CHARACTERS = 32_768
  * for all labels, and the issues of the first thousand.
  */
 export function* failedCallChunks(
-  { requests, warnings, now, zone }: CallHead,
+  { names, warnings, now, zone }: CallHead,
   { code, message }: Pick<Issue, 'code' | 'message'>,
 ): Generator<Uint8Array> {
   const sentence = JSON.stringify(message)
   let text = `{"message":${sentence},"results":{},"errors":{`
   let separator = ''
-  for (const [label] of requests) {
+  for (const label of names) {
     text += `${separator}${JSON.stringify(label)}:${sentence}`
     separator = ','
     if (text.length < CHUNK_CHARACTERS) continue
     yield Buffer.from(text)
     text = ''
   }
-  const issues: Issue[] = requests.slice(0, MOST_ISSUES).map(([label]) => ({ code, message, label }))
-  const more = requests.length - issues.length
+  const issues: Issue[] = names.slice(0, MOST_ISSUES).map((label) => ({ code, message, label }))
+  const more = names.length - issues.length
   if (more > 0) issues.push(issue('TOO_MANY_ISSUES', { count: more }))
   text += `},"issues":${JSON.stringify(issues)}`
   const sentences = warnings.list()

@@ -29,8 +29,10 @@ export interface CallHead {
   readonly zone: TimeZone
   readonly format: 'points' | 'columns'
   readonly explain: boolean
-  /** Labels with their requests, not parsed yet. */
-  readonly requests: readonly (readonly [label: string, request: unknown])[]
+  /** Names of the labels. */
+  readonly names: readonly string[]
+  /** By label, not parsed yet. */
+  readonly requests: Readonly<Record<string, unknown>>
   readonly warnings: Warnings
 }
 

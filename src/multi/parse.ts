@@ -5,6 +5,7 @@ import { parseTag } from '../grammar/parser.ts'
 import type { FunctionSignature } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
+import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach } from '../scheduling/each.ts'
 import type { Instant } from '../time/instant.ts'
@@ -35,10 +36,10 @@ export function parseHead(body: unknown, call: MultiCall): CallHead {
   if (!isObject(requests)) {
     throw refused(`Invalid requests ${showInput(requests)}: an object of labelled requests is expected`)
   }
-  const entries = Object.entries(requests)
+  const names = fieldNames(requests)
   const { labels: limit } = call.limits
-  if (entries.length > limit) throw new TidemarkError('LIMIT_LABELS', { limit })
-  return { now, zone, format, explain, requests: entries, warnings }
+  if (names.length > limit) throw new TidemarkError('LIMIT_LABELS', { limit })
+  return { now, zone, format, explain, names, requests, warnings }
 }
 
 /** Parses the labels of a call; the error of an invalid one becomes its issue. */
@@ -62,18 +63,18 @@ export class LabelParser {
 
   /** Parses labels until all are parsed, or the time slice is spent. Returns whether all are parsed. */
   parseNow(): boolean {
-    const { requests } = this.#head
+    const { names, requests } = this.#head
     let inARow = 0
-    while (this.labels.length < requests.length) {
-      const [label, request] = requests[this.labels.length]!
-      const parsed = parseLabel(label, request, this.#context)
+    while (this.labels.length < names.length) {
+      const label = names[this.labels.length]!
+      const parsed = parseLabel(label, requests[label], this.#context)
       this.labels.push(parsed)
       // A tag alone takes a microsecond, less than a look at the clock for each.
       if (parsed.kind === 'parsed' && parsed.tree.kind === 'tag' && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
       inARow = 0
       if (this.#scheduler.isDue) break
     }
-    return this.labels.length === requests.length
+    return this.labels.length === names.length
   }
 
   /** Parses what is left, and yields to the event loop in between. */

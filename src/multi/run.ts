@@ -83,7 +83,7 @@ export function runMulti(
     return refusal(error)
   }
   // Each label requests at least one point: more of them than points are refused unread, whatever they hold.
-  const fewest = { requestedPoints: head.requests.length, effectiveTags: 0, aggregateWindows: 0, load: null }
+  const fewest = { requestedPoints: head.names.length, effectiveTags: 0, aggregateWindows: 0, load: null }
   const [crowd] = findBreaches(fewest, call.limits)
   if (crowd !== undefined) return wholeCallFailed('limit', head, withRemedy(crowd, crowdRemedy(crowd)))
   const deadline = new Deadline(call.signal, call.limits.deadlineSeconds)
@@ -125,7 +125,7 @@ async function answerSlowly(
   deadline.signal.throwIfAborted()
   if (found !== null) return found
   const answer = () => answerCall(head, call, parser, deadline)
-  const labels = head.requests.length
+  const labels = head.names.length
   return labels < LABELS_OF_LONG_CALL
     ? answer()
     : LONG_CALLS.run(labels * BYTES_OF_LABEL, deadline.signal, answer)
@@ -355,8 +355,8 @@ function wholeCallFailed(
   return {
     outcome,
     chunks: () => failedCallChunks(head, { code, message }),
-    labels: head.requests.length,
-    invalidLabels: head.requests.length,
+    labels: head.names.length,
+    invalidLabels: head.names.length,
     statistics: NOTHING_READ,
     failures: [],
   }

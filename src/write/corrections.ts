@@ -3,6 +3,7 @@ import { HintBudget } from '../errors/hint-budget.ts'
 import type { Result } from '../errors/outcome.ts'
 import { Warnings } from '../errors/warnings.ts'
 import type { CallContext, TagRange } from '../historian/contract.ts'
+import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
 import type { TimeErrorContext } from '../time/invalid-time.ts'
@@ -63,7 +64,7 @@ async function runDeletePoints(
   const ranges = readObject(fields, 'ranges', 'an object of ranges by tag address')
 
   const limits = call.limits ?? DEFAULT_WRITE_LIMITS
-  const addresses = Object.keys(ranges)
+  const addresses = fieldNames(ranges)
   checkTags(addresses.length, limits)
   const scheduler = new CooperativeScheduler(context.signal)
   const targets: Target[] = []

@@ -6,6 +6,7 @@ import type { CallContext, Historian, MetadataPut, PutMode, TagMetadata } from '
 import { untilAborted } from '../historian/deadline.ts'
 import { metadataAfter, tagMetadata } from '../historian/tag-metadata.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
+import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
 import { changeError } from './apply.ts'
@@ -110,7 +111,7 @@ async function putMetadata(
 ): Promise<Result<MetadataBody>> {
   const report = new Report()
   const puts = new ByHistorian<Put>()
-  const addresses = Object.keys(entries)
+  const addresses = fieldNames(entries)
   checkTags(addresses.length, call.limits ?? DEFAULT_WRITE_LIMITS)
   const scheduler = new CooperativeScheduler(context.signal)
   await forEach(addresses, scheduler, (address) => {

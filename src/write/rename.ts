@@ -5,6 +5,7 @@ import { Warnings } from '../errors/warnings.ts'
 import { formatAddress, parseAddress } from '../grammar/address.ts'
 import type { CallContext, TagRename } from '../historian/contract.ts'
 import { ALIASES, type AliasUse, type Followed } from '../historian/visible-aliases.ts'
+import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
 import { answer, readBody, readFlag, readObject, refusalWith, refused, type WriteCall } from './call.ts'
@@ -58,7 +59,7 @@ async function runRenameTags(
   const rule = readAliasRule(fields.aliases ?? null)
   const renames = readObject(fields, 'renames', 'an object of new addresses by old ones')
 
-  const addresses = Object.keys(renames)
+  const addresses = fieldNames(renames)
   checkTags(addresses.length, call.limits ?? DEFAULT_WRITE_LIMITS)
   const scheduler = new CooperativeScheduler(context.signal)
   const targets: Target[] = []

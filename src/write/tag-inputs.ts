@@ -1,5 +1,6 @@
 import { buildFrom, nameOf, parseMembers } from '../json/build.ts'
 import type { JsonCuts } from '../json/cuts.ts'
+import { fieldNames } from '../json/field-names.ts'
 import type { Fields } from './call.ts'
 
 /** The points of a tag as the body has them, or a part of them. */
@@ -24,7 +25,7 @@ export function parsedInput(body: unknown): PointsInput {
     fields: body,
     *tags() {
       const { points } = body as { readonly points: Fields }
-      for (const address of Object.keys(points)) yield { address, input: points[address], first: 0 }
+      for (const address of fieldNames(points)) yield { address, input: points[address], first: 0 }
     },
   }
 }

@@ -5,6 +5,7 @@ import { issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { formatAddress } from '../grammar/address.ts'
 import type { CallContext, Historian, WriteBatch } from '../historian/contract.ts'
+import { fieldNames } from '../json/field-names.ts'
 import { cutJson, readJson } from '../json/parse.ts'
 import type { JsonRules } from '../json/rules.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
@@ -156,7 +157,7 @@ async function write(
   const clock = readClock(fields, call)
   const createTags = readFlag(fields, 'createTags')
   const points = readObject(fields, 'points', 'an object of points by tag address')
-  checkTags(Object.keys(points).length, call.limits ?? DEFAULT_WRITE_LIMITS)
+  checkTags(fieldNames(points).length, call.limits ?? DEFAULT_WRITE_LIMITS)
 
   const scheduler = new CooperativeScheduler(context.signal)
   const readWith = (states: StateNames) =>
