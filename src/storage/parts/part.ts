@@ -1,7 +1,9 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import type { BlockView } from '../blocks/block.ts'
-import type { TombstoneList } from './tombstone-list.ts'
+import type { Tombstone, TombstoneList } from './tombstone-list.ts'
+
+export type { Tombstone } from './tombstone-list.ts'
 
 /** What the manifest says of a part: as the footer of the file does. */
 export interface PartInfo {
@@ -21,18 +23,6 @@ export interface PartInfo {
   /** Tags with points. */
   readonly tags: number
   readonly tombstones: number
-}
-
-/**
- * Points of a tag in [from, to) are gone, as far as they came with a WAL record before `sequence`: those of a part
- * whose `lastSequence` is below it. Of a part that begins before it and ends at or after it they are gone already.
- */
-export interface Tombstone {
-  readonly tag: number
-  /** Microseconds; infinite for all that the tag had. */
-  readonly from: number
-  readonly to: number
-  readonly sequence: number
 }
 
 /**

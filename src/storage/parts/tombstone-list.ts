@@ -1,4 +1,14 @@
-import type { Tombstone } from './part.ts'
+/**
+ * Points of a tag in [from, to) are gone, as far as they came with a WAL record before `sequence`: those of a part
+ * whose `lastSequence` is below it. Of a part that begins before it and ends at or after it they are gone already.
+ */
+export interface Tombstone {
+  readonly tag: number
+  /** Microseconds; infinite for all that the tag had. */
+  readonly from: number
+  readonly to: number
+  readonly sequence: number
+}
 
 /** Tombstones in columns, sorted by tag and then by sequence: as data that threads send to each other. */
 export interface TombstoneColumns {
