@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
+import { Cells } from './cells.ts'
 import { LatePoints } from './late-points.ts'
 
 /** Points in no order of time; each value is the number of the point. */
@@ -31,7 +32,8 @@ for (const [what, times] of [
 ] as const) {
   test(`very many late points ${what} are in order, the last one of each time`, () => {
     const points = someLate(200_000, times)
-    const late = new LatePoints()
+    const cells = new Cells()
+    const late = new LatePoints(cells)
     let added = 0
     for (const count of [1, 16_383, 5, 40_000, 100_000, 43_611]) {
       late.add(points, added, added + count)
@@ -39,13 +41,16 @@ for (const [what, times] of [
       assert.deepEqual(rowsOf(late.sorted()), expected(points, added))
     }
     assert.equal(added, 200_000)
+    assert.ok(cells.used > 0)
+    late.release()
+    assert.equal(cells.used, 0)
   })
 }
 
 test('late points that came in order are their own, whatever becomes of those that brought them', () => {
   const points = makeColumns(20_000)
   for (let i = 0; i < 20_000; i++) points.times[i] = i
-  const late = new LatePoints()
+  const late = new LatePoints(new Cells())
   late.add(points, 0, 20_000)
   late.add(points, 0, 20_000)
   points.times.fill(-1)

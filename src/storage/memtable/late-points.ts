@@ -1,7 +1,8 @@
-import { makeColumns, NO_POINTS, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import type { PointColumns } from '../../series/columns.ts'
 import { mergeRuns, sortPoints } from '../blocks/sort-points.ts'
+import { CellList } from './cell-list.ts'
+import type { Cells } from './cells.ts'
 
-const LEAST_CAPACITY = 16
 /** So many are sorted at once, some milliseconds. */
 const RUN_POINTS = 16_384
 /** Runs of about the same size that are merged into one. */
@@ -15,55 +16,45 @@ interface Run {
 }
 
 /**
- * Points in the order in which they came, whatever their times. They grow in one piece: a request often brings a single
- * one, and arrays of its own would take ten times its bytes. Very many of one tag, as a backfill in random order brings
+ * Points in the order in which they came, whatever their times. They are in cells: a request often brings a single one,
+ * arrays of its own would take ten times its bytes, and arrays that grow keep the garbage collector busy. Very many of one tag, as a backfill in random order brings
  * them, become sorted runs on the way, and few runs large ones (logarithmic method): sorting a million at once would
  * hold up all others for most of a second.
  */
 export class LatePoints {
   /** From the oldest to the newest. */
   #runs: Run[] = []
-  #columns: PointColumns = NO_POINTS
-  #length = 0
+  readonly #newest: CellList
+
+  constructor(cells: Cells) {
+    this.#newest = new CellList(cells)
+  }
 
   /** Adds points with index from start to end, copied. */
   add(points: PointColumns, start: number, end: number): void {
     for (let from = start; from < end; ) {
-      const to = Math.min(end, from + RUN_POINTS - this.#length)
-      this.#add(points, from, to)
-      if (this.#length === RUN_POINTS) this.#endRun()
+      const to = Math.min(end, from + RUN_POINTS - this.#newest.length)
+      this.#newest.add(points, from, to)
+      if (this.#newest.length === RUN_POINTS) this.#endRun()
       from = to
     }
   }
 
-  /** All of them in time order, one per time, the last that came. Valid until more are added. */
+  /** All of them in time order, one per time, the last that came. */
   sorted(): PointColumns {
     const runs = this.#runs.map(({ points }) => points)
-    return mergeRuns(this.#length === 0 ? runs : [...runs, sortPoints(this.#unsorted())])
+    return mergeRuns(this.#newest.length === 0 ? runs : [...runs, sortPoints(this.#newest.columns())])
   }
 
-  #add(points: PointColumns, start: number, end: number): void {
-    const length = this.#length + end - start
-    if (length > this.#columns.times.length) this.#reserve(length)
-    const { times, values, statuses } = this.#columns
-    for (let from = start, to = this.#length; from < end; from++, to++) {
-      times[to] = points.times[from]!
-      values[to] = points.values[from]!
-      statuses[to] = points.statuses[from]!
-    }
-    this.#length = length
-  }
-
-  #unsorted(): PointColumns {
-    return sliceColumns(this.#columns, 0, this.#length)
+  /** Gives its memory back; nothing is asked of this any more. */
+  release(): void {
+    this.#newest.release()
+    this.#runs = []
   }
 
   #endRun(): void {
-    const points = sortPoints(this.#unsorted())
-    // What was in order already is the memory that the next points take.
-    if (points.times.buffer === this.#columns.times.buffer) this.#columns = NO_POINTS
-    this.#length = 0
-    let run: Run = { points, level: 0 }
+    let run: Run = { points: sortPoints(this.#newest.columns()), level: 0 }
+    this.#newest.release()
     for (;;) {
       const { level } = run
       const same = this.#runs.slice(1 - FAN_IN)
@@ -72,14 +63,5 @@ export class LatePoints {
       run = { points: mergeRuns([...same.map((other) => other.points), run.points]), level: level + 1 }
     }
     this.#runs.push(run)
-  }
-
-  #reserve(needed: number): void {
-    const grown = makeColumns(Math.max(LEAST_CAPACITY, needed, Math.ceil(this.#length * 1.5)))
-    const { times, values, statuses } = this.#unsorted()
-    grown.times.set(times)
-    grown.values.set(values)
-    grown.statuses.set(statuses)
-    this.#columns = grown
   }
 }

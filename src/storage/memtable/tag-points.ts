@@ -1,8 +1,9 @@
-import { lowerBound, makeColumns, type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
+import { lowerBound, makeColumns, type PointColumns, STATUS_OK } from '../../series/columns.ts'
 import { mergePoints } from '../blocks/sort-points.ts'
+import { columnsOfCells } from './cell-list.ts'
 import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
 import { LatePoints } from './late-points.ts'
-import { allOk, LongPoints } from './long-points.ts'
+import { LongPoints } from './long-points.ts'
 import type { LongMemory, PointMemory } from './point-memory.ts'
 
 /** A tag with more points has them in memory of its own: copying them whenever somebody looks would take long. */
@@ -92,7 +93,7 @@ export class TagPoints {
   #addLate(points: PointColumns, start: number, end: number): number {
     let stop = start + 1
     while (stop < end && !(points.times[stop]! > this.#last)) stop++
-    this.#late ??= new LatePoints()
+    this.#late ??= new LatePoints(this.#cells)
     this.#late.add(points, start, stop)
     return stop
   }
@@ -124,6 +125,7 @@ export class TagPoints {
     this.#hasBad = false
     this.#long?.release()
     this.#long = null
+    this.#late?.release()
     this.#late = null
     this.#length = 0
     this.#last = Number.NEGATIVE_INFINITY
@@ -179,43 +181,6 @@ export class TagPoints {
   }
 
   #fromCells(): PointColumns {
-    const count = this.#length
-    const { times, values } = makePair(count)
-    let cell = this.#firstCell
-    for (let index = 0; index < count; index += CELL_POINTS) {
-      const { doubles, words } = this.#cells.slabOf(cell)
-      const from = firstDouble(cell) - index
-      const end = Math.min(count, index + CELL_POINTS)
-      for (let to = index; to < end; to++) {
-        times[to] = doubles[from + to]!
-        values[to] = doubles[from + CELL_POINTS + to]!
-      }
-      cell = words[nextWord(cell)]!
-    }
-    return {
-      times,
-      values,
-      statuses: this.#hasBad ? this.#statuses(count) : allOk(count),
-    }
+    return columnsOfCells(this.#cells, this.#firstCell, this.#length, this.#hasBad)
   }
-
-  #statuses(count: number): Uint8Array {
-    const statuses = new Uint8Array(count)
-    let cell = this.#firstCell
-    for (let index = 0; index < count; index += CELL_POINTS) {
-      const { words } = this.#cells.slabOf(cell)
-      const bad = words[badWord(cell)]!
-      const end = Math.min(count, index + CELL_POINTS)
-      for (let to = index; to < end; to++) {
-        if ((bad & (1 << (to - index))) !== 0) statuses[to] = STATUS_BAD
-      }
-      cell = words[nextWord(cell)]!
-    }
-    return statuses
-  }
-}
-
-function makePair(length: number): { readonly times: Float64Array; readonly values: Float64Array } {
-  const both = new Float64Array(2 * length)
-  return { times: both.subarray(0, length), values: both.subarray(length) }
 }
