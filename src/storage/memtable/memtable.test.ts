@@ -26,7 +26,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('add' as const),
-      tags: fc.array(fc.record({ tag, points: fc.array(point, { maxLength: 30 }) }), { maxLength: 3 }),
+      tags: fc.array(fc.record({ tag, points: fc.array(point, { maxLength: 70 }) }), { maxLength: 3 }),
     }),
   },
   {

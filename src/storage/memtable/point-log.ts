@@ -6,12 +6,15 @@ const SLAB_BITS = 16
 /** Slabs that are kept for later: those of a generation. */
 const KEPT_SLABS = 24
 
+/**
+ * Points that lie beside each other are of different tags, and memory is slow to get at: what belongs to a point lies
+ * in two places.
+ */
 interface Slab {
-  readonly times: Float64Array
-  readonly values: Float64Array
-  readonly statuses: Uint8Array
-  /** Place of the point of the same tag that came before; NO_PLACE for the first. */
-  readonly previous: Int32Array
+  /** Time and value of each point. */
+  readonly doubles: Float64Array
+  /** Of each point twice the place of the one of the same tag that came before, NO_PLACE for none, and its status. */
+  readonly links: Int32Array
 }
 
 export const NO_PLACE = -1
@@ -23,10 +26,8 @@ export class SlabPool {
   take(): Slab {
     return (
       this.#kept.pop() ?? {
-        times: new Float64Array(SLAB_POINTS),
-        values: new Float64Array(SLAB_POINTS),
-        statuses: new Uint8Array(SLAB_POINTS),
-        previous: new Int32Array(SLAB_POINTS),
+        doubles: new Float64Array(2 * SLAB_POINTS),
+        links: new Int32Array(SLAB_POINTS),
       }
     )
   }
@@ -37,7 +38,7 @@ export class SlabPool {
 }
 
 /**
- * Points of many tags in the order in which they came, each with the place of the one before it of the same tag: 21
+ * Points of many tags in the order in which they came, each with the place of the one before it of the same tag: 20
  * bytes a point, however few a tag has. Those of one tag are found from the last one backwards, so that a tag should
  * not have many here.
  */
@@ -60,10 +61,9 @@ export class PointLog {
       const at = place & (SLAB_POINTS - 1)
       if (at === 0) this.#slabs.push(this.#pool.take())
       const slab = this.#slabs[place >>> SLAB_BITS]!
-      slab.times[at] = times[i]!
-      slab.values[at] = values[i]!
-      slab.statuses[at] = statuses[i]!
-      slab.previous[at] = last
+      slab.doubles[2 * at] = times[i]!
+      slab.doubles[2 * at + 1] = values[i]!
+      slab.links[at] = 2 * last + statuses[i]!
       last = place
     }
     return last
@@ -72,14 +72,16 @@ export class PointLog {
   /** The points of a tag, as they came. @param last  place of the last one. @param count  how many they are */
   collect(last: number, count: number): PointColumns {
     const points = makeColumns(count)
+    const { times, values, statuses } = points
     let place = last
     for (let i = count - 1; i >= 0; i--) {
       const slab = this.#slabs[place >>> SLAB_BITS]!
       const at = place & (SLAB_POINTS - 1)
-      points.times[i] = slab.times[at]!
-      points.values[i] = slab.values[at]!
-      points.statuses[i] = slab.statuses[at]!
-      place = slab.previous[at]!
+      const link = slab.links[at]!
+      times[i] = slab.doubles[2 * at]!
+      values[i] = slab.doubles[2 * at + 1]!
+      statuses[i] = link & 1
+      place = link >> 1
     }
     return points
   }
@@ -91,9 +93,9 @@ export class PointLog {
     for (let i = 0; i < count; i++) {
       const slab = this.#slabs[place >>> SLAB_BITS]!
       const at = place & (SLAB_POINTS - 1)
-      const time = slab.times[at]!
+      const time = slab.doubles[2 * at]!
       if (time >= from && time < to) found++
-      place = slab.previous[at]!
+      place = slab.links[at]! >> 1
     }
     return found
   }

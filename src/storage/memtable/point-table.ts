@@ -5,12 +5,15 @@ import { NO_PLACE, PointLog, type SlabPool } from './point-log.ts'
 import type { PointMemory } from './point-memory.ts'
 import { TagPoints } from './tag-points.ts'
 
-/** A tag with more points than this has them in memory of its own. */
-const MOST_IN_LOG = 48
+/**
+ * A tag with more points than this has them in memory of its own. A full generation of 10,000 tags has 100 of each:
+ * they are copied once, into its part.
+ */
+const MOST_IN_LOG = 120
 /** Count of a tag whose points are in memory of its own. */
 const IN_OWN = 255
 
-/** The points of one generation by tag: some 5 bytes for each id, and 21 for each point of a tag that has few. */
+/** The points of one generation by tag: some 5 bytes for each id, and 20 for each point of a tag that has few. */
 export class PointTable {
   readonly #log: PointLog
   readonly #memory: PointMemory
