@@ -5,10 +5,16 @@ export function parametersWith(
   { parameters }: FunctionSignature,
   args: readonly Argument[],
 ): readonly Parameter[] {
+  // Nearly all functions, and asked for every argument.
+  if (!parameters.some(isConditional)) return parameters
   return parameters.filter(
     ({ onlyWith }) =>
       onlyWith === undefined || args.some((arg) => arg.kind === 'word' && arg.word === onlyWith),
   )
+}
+
+function isConditional({ onlyWith }: Parameter): boolean {
+  return onlyWith !== undefined
 }
 
 /** Those that a call does not have for want of their word. */

@@ -130,12 +130,15 @@ class Parser {
     const starts: number[] = []
     lexer.skipSpace()
     if (lexer.peek() !== ')') {
+      let parameters = parametersWith(signature, args)
       do {
         lexer.skipSpace()
-        const parameter = nextParameter(signature, args)
+        const parameter = parameterAt(parameters, args.length)
         if (parameter === null) throw this.#tooMany(signature, args)
         starts.push(lexer.at)
-        args.push(this.#argument({ signature, parameter, before: args }, depth))
+        const argument = this.#argument(signature, parameter, args, depth)
+        args.push(argument)
+        if (argument.kind === 'word') parameters = parametersWith(signature, args)
         lexer.skipSpace()
       } while (lexer.take(','))
       if (lexer.peek() !== ')') throw new Failure(lexer.at, 'expected , or )')
@@ -167,8 +170,13 @@ class Parser {
     return new Failure(start, `${wrongCount(signature, before, given)}${hint}`)
   }
 
-  #argument(place: Place, depth: number): Argument {
-    const { signature, parameter } = place
+  /** @param before the arguments before it */
+  #argument(
+    signature: FunctionSignature,
+    parameter: Parameter,
+    before: readonly Argument[],
+    depth: number,
+  ): Argument {
     const lexer = this.#lexer
     const start = lexer.at
     if (lexer.atEnd() || lexer.peek() === ',' || lexer.peek() === ')') {
@@ -176,7 +184,7 @@ class Parser {
     }
     try {
       return isLiteral(parameter)
-        ? this.#literal(place, parameter)
+        ? this.#literal(signature, parameter, before)
         : this.#series(signature, parameter, depth)
     } catch (error) {
       if (parameter.mayFail !== true || !(error instanceof Failure) || error.limit) throw error
@@ -186,7 +194,7 @@ class Parser {
     }
   }
 
-  #literal({ signature, before }: Place, parameter: LiteralParameter): Argument {
+  #literal(signature: FunctionSignature, parameter: LiteralParameter, before: readonly Argument[]): Argument {
     const lexer = this.#lexer
     const start = lexer.at
     const callee = this.#calleeHere()
@@ -229,7 +237,8 @@ class Parser {
       }
       return { kind: 'series', tree: { kind: 'tag', historian: 'constants', name: text, column }, column }
     }
-    if (!quoted && this.#options.defaultHistorian === null && isDuration(text)) {
+    // No duration has a slash: nearly all texts here are addresses.
+    if (!quoted && this.#options.defaultHistorian === null && !text.includes('/') && isDuration(text)) {
       throw new Failure(start, mismatch(signature, parameter, description(text, false)))
     }
     return { kind: 'series', tree: this.#tag(text, quoted, start), column }
@@ -280,18 +289,10 @@ class Parser {
   }
 }
 
-/** Where an argument stands. */
-interface Place {
-  readonly signature: FunctionSignature
-  readonly parameter: Parameter
-  readonly before: readonly Argument[]
-}
-
 const TIMES: ReadonlySet<ParameterKind> = new Set(['time', 'anchor', 'offset'])
 
-/** The parameter that takes the next argument, null when the call takes no more. */
-function nextParameter(signature: FunctionSignature, args: readonly Argument[]): Parameter | null {
-  const parameters = parametersWith(signature, args)
+/** The parameter that takes an argument, null when the call takes no more. @param index from 0 */
+function parameterAt(parameters: readonly Parameter[], index: number): Parameter | null {
   const last = parameters.at(-1)
-  return parameters[args.length] ?? (last?.repeat === true ? last : null)
+  return parameters[index] ?? (last?.repeat === true ? last : null)
 }

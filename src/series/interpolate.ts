@@ -1,4 +1,4 @@
-import { type PointColumns, STATUS_OK, upperBound } from './columns.ts'
+import { type PointColumns, STATUS_OK, upperBound, upperBoundFrom } from './columns.ts'
 import type { BoundingValues, SignalShape } from './reads.ts'
 
 /** Bounding value: a good point before or after a range of points. */
@@ -168,7 +168,7 @@ export function valuesFromGoodPoints(
     // Instants are whole, so "before at" is "not after at - 1".
     const last = side === 'before' ? at - 1 : at
     if (walk) while (passed < goodTimes.length && goodTimes[passed]! <= last) passed++
-    else passed = upperBound(goodTimes, last)
+    else passed = upperBoundFrom(goodTimes, last, passed)
     let time1: number
     let value1: number
     if (passed === goodTimes.length && next !== null && next.time <= last) {

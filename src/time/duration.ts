@@ -27,6 +27,7 @@ export interface CalendarDuration {
 export const LONGEST_DURATION = 128
 
 const DIGITS = String.raw`(\d{1,15}(?:\.\d{1,15})?)`
+const BEGINS_WITH_DIGIT = /^\d/
 const NUMBER = new RegExp(`^${DIGITS}$`)
 const SIMPLE = new RegExp(`^${DIGITS} ?([A-Za-z]{1,12})$`)
 const ISO = new RegExp(
@@ -52,6 +53,8 @@ export function parseDuration(text: string): Duration | null {
 
 /** `1h`, or several such joined by `and` or a comma. */
 function parseSum(text: string): Duration | null {
+  // Most texts of which it is asked are names of tags.
+  if (!BEGINS_WITH_DIGIT.test(text)) return null
   let [sum, years, weeks]: [Amount | null, number, number] = [NO_TIME, 0, 0]
   for (const part of text.split(/ *, *(?:and +)?| +and +/i)) {
     const [, digits = '', name = ''] = SIMPLE.exec(part) ?? []

@@ -1,4 +1,4 @@
-import { upperBound } from '../../../series/columns.ts'
+import { upperBound, upperBoundFrom } from '../../../series/columns.ts'
 import type { Limit } from '../../graph/chunk.ts'
 
 /**
@@ -30,7 +30,7 @@ export class AnswerTable {
     for (let i = 0; i < times.length; i++) {
       const time = times[i]!
       if (walk) while (passed < vertices.length && vertices[passed]! <= time) passed++
-      else passed = upperBound(vertices, time)
+      else passed = upperBoundFrom(vertices, time, passed)
       const column = vertices[passed - 1] === time ? onVertices : between
       values[i] = column[passed - 1]!
     }

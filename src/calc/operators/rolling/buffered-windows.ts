@@ -99,23 +99,33 @@ function cellsOf(
   return { times, cells: { [extreme]: values } }
 }
 
-/** An aggregate of each raw point by itself. */
+/** An aggregate of each raw point by itself; not to be changed. */
 function pointCell(name: AggregateName, raw: PointColumns): Float64Array {
-  const good = (value: (i: number) => number, other: number): Float64Array =>
-    raw.times.map((_, i) => (isGood(raw, i) ? value(i) : other))
+  const { length } = raw.times
   switch (name) {
     case 'count':
-      return raw.times.map(() => 1)
+      return new Float64Array(length).fill(1)
     case 'numGood':
-      return good(() => 1, 0)
+      return whereGood(raw, new Float64Array(length).fill(1), 0)
     case 'numBad':
-      return good(() => 0, 1)
+      return whereGood(raw, new Float64Array(length), 1)
     case 'variance':
-      return good(() => 0, Number.NaN)
+      return whereGood(raw, new Float64Array(length), Number.NaN)
     case 'sum':
     case 'avg':
-      return good((i) => raw.values[i]!, Number.NaN)
+      return whereGood(raw, raw.values, Number.NaN)
     default:
       throw new TidemarkError('BUG', { what: `rolling windows do not fold ${name}` })
   }
+}
+
+/** A column of raw points with another value where they are not good; the column itself where all are. */
+function whereGood(raw: PointColumns, column: Float64Array, other: number): Float64Array {
+  let found: Float64Array | null = null
+  for (let i = 0; i < column.length; i++) {
+    if (isGood(raw, i)) continue
+    found ??= column.slice()
+    found[i] = other
+  }
+  return found ?? column
 }
