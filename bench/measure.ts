@@ -5,6 +5,8 @@ export interface Measurement {
   readonly runs: number
   readonly medianMs: number
   readonly p99Ms: number
+  /** Processor time of one run, all threads of this process, user and system; left out where others do the work. */
+  readonly processorMs?: number
   /** Items that one run handles, for a rate; null where there is none. */
   readonly items: number | null
   /** As measured, where runs overlapped in time; left out it is what the median says. */
@@ -18,6 +20,7 @@ export interface FailedMeasurement {
   readonly runs: 0
   readonly medianMs: null
   readonly p99Ms: null
+  readonly processorMs?: undefined
   readonly items: null
   readonly itemsPerSecond?: undefined
   readonly note: string
@@ -38,17 +41,23 @@ export async function measure(
 ): Promise<Measurement> {
   for (let run = 0; run < options.warmUps; run++) await task(run)
   const times: number[] = []
+  const processor: number[] = []
   for (let run = 0; run < options.runs; run++) {
+    const used = process.cpuUsage()
     const start = performance.now()
     await task(options.warmUps + run)
     times.push(performance.now() - start)
+    const { user, system } = process.cpuUsage(used)
+    processor.push((user + system) / 1000)
   }
   times.sort((a, b) => a - b)
+  processor.sort((a, b) => a - b)
   return {
     name,
     runs: times.length,
     medianMs: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
+    processorMs: quantile(processor, 0.5),
     items: options.items ?? null,
     note: options.note ?? '',
   }

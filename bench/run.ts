@@ -45,12 +45,13 @@ if (process.argv.includes('--json')) {
 }
 
 function table(rows: typeof measurements): string {
-  const header = ['case', 'runs', 'median ms', 'p99 ms', 'items/s', 'note']
-  const cells = rows.map(({ name, runs, medianMs, p99Ms, items, itemsPerSecond, note }) => [
+  const header = ['case', 'runs', 'median ms', 'p99 ms', 'processor ms', 'items/s', 'note']
+  const cells = rows.map(({ name, runs, medianMs, p99Ms, processorMs, items, itemsPerSecond, note }) => [
     name,
     String(runs),
     medianMs?.toFixed(3) ?? '',
     p99Ms?.toFixed(3) ?? '',
+    processorMs?.toFixed(3) ?? '',
     items === null || medianMs === null
       ? ''
       : Math.round(itemsPerSecond ?? (items / medianMs) * 1000).toLocaleString('en'),
@@ -62,7 +63,7 @@ function table(rows: typeof measurements): string {
   const line = (row: readonly string[]) =>
     row
       .map((cell, column) =>
-        column === 0 || column === 5 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+        column === 0 || column === 6 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
       )
       .join('  ')
       .trimEnd()
