@@ -17,9 +17,9 @@ interface Run {
 
 /**
  * Points in the order in which they came, whatever their times. They are in cells: a request often brings a single one,
- * arrays of its own would take ten times its bytes, and arrays that grow keep the garbage collector busy. Very many of one tag, as a backfill in random order brings
- * them, become sorted runs on the way, and few runs large ones (logarithmic method): sorting a million at once would
- * hold up all others for most of a second.
+ * arrays of its own would take ten times its bytes, and arrays that grow keep the garbage collector busy. Very many of
+ * one tag, as a backfill in random order brings them, become sorted runs on the way, and few runs large ones
+ * (logarithmic method): sorting a million at once would hold up all others for most of a second.
  */
 export class LatePoints {
   /** From the oldest to the newest. */
