@@ -16,9 +16,9 @@ import { bodiesBefore, PROBES, Probes, type ProbeTimes } from './backfill-probes
  * read.
  *
  * Calls of other tags are timed four times: alone; beside the same backfill of another service of this machine, which
- * says what two busy processors and a busy disk cost; beside three quarters of the backfill as fast as it goes; and beside
- * what follows at a quarter of that rate, of which it is a minute at most. Making the bodies takes a processor that a client elsewhere would not take of this
- * machine: on Linux it has a lower priority (nice 10).
+ * says what two busy processors and a busy disk cost; beside three quarters of the backfill as fast as it goes; and
+ * beside what follows at a quarter of that rate, of which it is a minute at most. Making the bodies takes a processor
+ * that a client elsewhere would not take of this machine: on Linux it has a lower priority (nice 10).
  *
  * BACKFILL_POINTS and BACKFILL_TAGS take other sizes, BACKFILL_QUIET_SECONDS another time of probes before,
  * BACKFILL_IDLE_SECONDS ends the wait after that time (3600: an hour) instead of a minute without a change.
