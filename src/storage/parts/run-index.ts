@@ -1,5 +1,6 @@
 import { Damage } from '../damage.ts'
 import { aligned, sealPage } from './page-checksum.ts'
+import { indexOfTag } from './tag-search.ts'
 
 /**
  * A page of the index: where the blocks of large runs are, those of tags that follow each other. A run stands in one
@@ -174,15 +175,7 @@ export class IndexPage {
 
   /** Number of the run of a tag; -1 without one. */
   indexOf(tag: number): number {
-    const { tags } = this.columns
-    let low = 0
-    let high = tags.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (tags[middle]! < tag) low = middle + 1
-      else high = middle
-    }
-    return tags[low] === tag ? low : -1
+    return indexOfTag(this.columns.tags, tag)
   }
 
   /** The first block of a run. */

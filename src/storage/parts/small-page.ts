@@ -3,6 +3,7 @@ import { ByteReader, ByteWriter } from '../blocks/varint.ts'
 import { Damage } from '../damage.ts'
 import { aligned, sealPage } from './page-checksum.ts'
 import { decodeRun, decodeTimesOf, encodeRun, LONGEST_RUN, MOST_SMALL } from './small-run.ts'
+import { indexOfTag } from './tag-search.ts'
 
 /**
  * A page of small runs: those of tags that follow each other in the part, with one checksum.
@@ -168,14 +169,7 @@ export class SmallPage {
 
   /** Number of the run of a tag; -1 without one. */
   indexOf(tag: number): number {
-    let low = 0
-    let high = this.tags.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.tags[middle]! < tag) low = middle + 1
-      else high = middle
-    }
-    return this.tags[low] === tag ? low : -1
+    return indexOfTag(this.tags, tag)
   }
 
   /** The points of a run, decoded. Throws Damage. */

@@ -1,3 +1,5 @@
+import { indexOfTag } from './tag-search.ts'
+
 /**
  * Points of a tag in [from, to) are gone, as far as they came with a WAL record before `sequence`: those of a part
  * whose `lastSequence` is below it. Of a part that begins before it and ends at or after it they are gone already.
@@ -64,16 +66,10 @@ export class TombstoneList implements Iterable<Tombstone> {
   /** Those of a tag. */
   of(tag: number): readonly Tombstone[] {
     const { tags } = this.columns
-    let low = 0
-    let high = tags.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (tags[middle]! < tag) low = middle + 1
-      else high = middle
-    }
-    if (tags[low] !== tag) return NONE
+    const first = indexOfTag(tags, tag)
+    if (first < 0) return NONE
     const found: Tombstone[] = []
-    for (let index = low; tags[index] === tag; index++) found.push(this.at(index))
+    for (let index = first; tags[index] === tag; index++) found.push(this.at(index))
     return found
   }
 
