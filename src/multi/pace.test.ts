@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
+import { alwaysDue } from '../../test/always-due.ts'
 import { MemoryHistorian } from '../../test/contract/memory-historian.ts'
 import { askBody, LIMITS, NOON } from '../../test/multi-harness.ts'
 import { MemoryAliasStore } from '../aliases/memory-store.fixture.ts'
@@ -11,7 +12,6 @@ import { printTag } from '../grammar/print.ts'
 import type { TagNode } from '../grammar/tree.ts'
 import { HistorianRegistry, type HistorianView } from '../historian/registry.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
-import { TurnBudget } from '../scheduling/turn-budget.ts'
 import { UTC } from '../time/zone.ts'
 import type { CallLabel, ParsedCall } from './call.ts'
 import { explainTexts } from './explain.ts'
@@ -24,13 +24,6 @@ const { signal } = new AbortController()
 const historian = new MemoryHistorian('local')
 const historians: Pick<HistorianView, 'find'> = { find: () => historian }
 const nameOf = (i: number) => `tag ${i}`
-
-/** Every slice of the event loop is spent at once; gives how often work rested. */
-function alwaysDue(t: TestContext): () => number {
-  t.mock.method(TurnBudget.prototype, 'isSpent', () => true)
-  const { mock } = t.mock.method(TurnBudget.prototype, 'next', () => Promise.resolve())
-  return () => mock.callCount()
-}
 
 test('the tags of very many labels are gone through in slices, those of a few at once', async (t) => {
   const rests = alwaysDue(t)
