@@ -48,7 +48,7 @@ export interface CommitterParts {
   /** Called after each group. */
   committed(): void
   /** Gives disk space up that changes need more; whether there was any. */
-  makeRoom(): boolean
+  makeRoom(): Promise<boolean>
   /** What is to be waited for before more comes into memory; `null` for nothing. */
   room(): Promise<void> | null
 }
@@ -211,7 +211,7 @@ export class Committer {
       await log.append(records)
     } catch (error) {
       if (isIntact(error) && isWithoutSpace(causeOf(error))) {
-        if (this.#parts.makeRoom()) return this.#append(records, makesRoom)
+        if (await this.#parts.makeRoom()) return this.#append(records, makesRoom)
         if (makesRoom && reserve.giveUp()) return this.#append(records, false)
       }
       throw isIntact(error) ? causeOf(error) : state.errors.ofWriting(causeOf(error))

@@ -1,6 +1,7 @@
 import type { CatalogStore } from '../catalog/tag-catalog.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
+import type { Generation } from '../memtable/memtable.ts'
 import type { PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { Pacer } from '../pause.ts'
@@ -30,7 +31,7 @@ export interface FlusherParts {
   /** Segments that must stay for others when these are needed no more. */
   keptBeside(segments: readonly AcceptedSegment[]): readonly AcceptedSegment[]
   /** Gives disk space up that others need more; whether there was any. */
-  makeRoom(): boolean
+  makeRoom(): Promise<boolean>
   /** Called when a generation was flushed. */
   flushed(): void
 }
@@ -59,6 +60,8 @@ const MOST_WAITING = 3
 export class Flusher {
   readonly #parts: FlusherParts
   #running: Promise<void> | null = null
+  /** The part of a generation whose flush failed after it was written: it is not written again. */
+  #written: { readonly sealed: Generation; readonly part: PartInfo } | null = null
   #isClosed = false
   #isWanted = false
   #ageTimer: NodeJS.Timeout | null = null
@@ -168,7 +171,8 @@ export class Flusher {
     if (sealed === null) return
     const generation = log.generation - 1
     const { catalog: before, accepted } = versions.version
-    const added = await this.#withReserve(() => this.#writePart())
+    const added = this.#writtenOf(sealed) ?? (await this.#withReserve(() => this.#writePart()))
+    if (added !== null) this.#written = { sealed, part: added }
     const catalog =
       sealed.catalog.length === 0
         ? undefined
@@ -187,19 +191,28 @@ export class Flusher {
         () => memtable.dropSealed(),
       ),
     )
+    this.#written = null
     const old = catalog !== undefined && before !== null && before.name !== catalog.name ? before.name : null
     log.dropUntil(generation)
     this.#parts.dropped(flushed, old)
   }
 
+  /** What an earlier try wrote of a generation, unless a version has it: then the generation is flushed as a whole. */
+  #writtenOf(sealed: Generation): PartInfo | null {
+    if (this.#written?.sealed !== sealed) return null
+    const { part } = this.#written
+    return this.#parts.versions.version.parts.some(({ name }) => name === part.name) ? null : part
+  }
+
   /** Does what makes room in the end; on a full disk with what is set aside for that. */
   async #withReserve<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isWithoutSpace(error)) throw error
-      if (!this.#parts.makeRoom() && !this.#parts.reserve.giveUp()) throw error
-      return work()
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isWithoutSpace(error)) throw error
+        if (!(await this.#parts.makeRoom()) && !this.#parts.reserve.giveUp()) throw error
+      }
     }
   }
 

@@ -61,6 +61,33 @@ test('files that are due go beside this thread, one after the other, and a close
   assert.deepEqual(removed, ['parts/a', 'parts/b'])
 })
 
+test('what is due is waited for where room is needed', async () => {
+  const removed: string[] = []
+  const files = {
+    ...systemFiles,
+    removeAside: async (path: string) => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      removed.push(path)
+    },
+  }
+  const garbage = new Garbage(
+    files,
+    { soonestMs: 0, latestMs: 1e9 },
+    () => 1,
+    () => {},
+  )
+  assert.equal(await garbage.settle(), false)
+  garbage.add('parts', ['a', 'b'])
+  assert.equal(await garbage.settle(), true)
+  assert.deepEqual(removed, ['parts/a', 'parts/b'])
+  // What somebody still reads stays.
+  garbage.readerAt(1, 0)
+  garbage.add('parts', ['c'])
+  assert.equal(await garbage.settle(), false)
+  assert.equal(removed.length, 2)
+  await garbage.close()
+})
+
 test('who is superseded amid files that go removes no more of them', async () => {
   const removed: string[] = []
   let isOwner = true

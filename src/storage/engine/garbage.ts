@@ -63,6 +63,14 @@ export class Garbage {
     this.#removeNow(names.map((name) => join(folder, name)))
   }
 
+  /** Waits until what is due is removed, which makes room; false when nothing is. Never rejects. */
+  async settle(): Promise<boolean> {
+    this.#remove(performance.now())
+    if (this.#removing === null) return false
+    await this.#removing
+    return true
+  }
+
   /** Removes what waits, whatever its age. Never rejects. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
@@ -109,6 +117,7 @@ export class Garbage {
       else kept.push(dropped)
     }
     this.#waiting = kept
+    if (this.#going.length === 0) return
     this.#removing ??= this.#removeGoing().finally(() => {
       this.#removing = null
     })

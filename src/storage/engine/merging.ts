@@ -16,6 +16,10 @@ import type { VersionLog } from './version-log.ts'
 export interface MergingParts {
   readonly parts: OpenParts
   readonly reserve: Reserve
+  /** Takes the names of parts that no version has. */
+  dropped(names: readonly string[]): void
+  /** Waits for what is being removed; whether there was any. */
+  makeRoom(): Promise<boolean>
   readonly versions: VersionLog
   readonly merger: Merger
   readonly plan: PlanMerge
@@ -52,6 +56,8 @@ export class Merging {
   /** Whether thorough merges are under way, and from when on there may be more. */
   #isThorough = false
   #thoroughFrom = Number.NEGATIVE_INFINITY
+  /** Parts of merges that failed when they were made known; they may count until the version after this one. */
+  #unsure: { readonly name: string; readonly version: number }[] = []
   #retryTimer: NodeJS.Timeout | null = null
   #idleTimer: NodeJS.Timeout | null = null
   #trimmedFiles = 0
@@ -89,10 +95,12 @@ export class Merging {
         // What became due when the last look had begun.
         if (this.#isTrimDue || this.#isIdle) this.#run()
       },
-      (error: unknown) => {
+      async (error: unknown) => {
+        const { reserve, makeRoom } = this.#parts
+        const isWorthIt = isWithoutSpace(error) && ((await makeRoom()) || reserve.giveUp())
         this.#running = null
         if (this.#closing.signal.aborted) return
-        if (isWithoutSpace(error) && this.#parts.reserve.giveUp()) this.#run()
+        if (isWorthIt) this.#run()
         else this.#retryLater(this.#parts.trouble.failed(error))
       },
     )
@@ -121,6 +129,7 @@ export class Merging {
     const { parts, plan, limits } = this.#parts
     const isIdle = this.#isIdle
     const set = parts.current
+    this.#dropUnsure(set)
     const excluded = new Set(this.#damaged)
     for (const { info, damage } of set.parts) if (damage !== null) excluded.add(info.name)
     // On a full disk what makes room comes first.
@@ -135,6 +144,16 @@ export class Merging {
     if (!isFull && (await this.#reclaim(set, excluded, signal))) return true
     this.#endIdle()
     return false
+  }
+
+  /** Drops what failed merges left, once a later version says that it does not count. */
+  #dropUnsure({ version }: PartSet): void {
+    const isSure = (left: { readonly version: number }) => left.version < version.number
+    const sure = this.#unsure.filter(isSure)
+    if (sure.length === 0) return
+    this.#unsure = this.#unsure.filter((left) => !isSure(left))
+    const counting = new Set(version.parts.map(({ name }) => name))
+    this.#parts.dropped(sure.map(({ name }) => name).filter((name) => !counting.has(name)))
   }
 
   #planIdle(infos: readonly PartInfo[], excluded: ReadonlySet<string>): MergePlan | null {
@@ -241,7 +260,10 @@ export class Merging {
         },
         signal,
       )
-      await versions.edit({ add: added, remove: [...names] })
+      await versions.edit({ add: added, remove: [...names] }).catch((error: unknown) => {
+        for (const { name } of added) this.#unsure.push({ name, version: versions.version.number })
+        throw error
+      })
       if (known !== null) {
         this.#trimmedFiles += names.size
         this.#removedPoints += pointsIn(chosen.inputs) - pointsIn(added)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -77,5 +77,53 @@ test('an owner that finds the disk full takes the reserve of the one before', as
   )
   const store = await openFileStore(folder, { ...owner, files })
   assert.equal(systemFiles.exists(reserve), false)
+  await store.close()
+})
+
+/** The names of parts in the folder of a historian. */
+const partsIn = (folder: string) => readdirSync(join(folder, 'parts'))
+const untilParts = async (folder: string, count: number) => {
+  while (partsIn(folder).length !== count) await new Promise((resolve) => setTimeout(resolve, 2))
+}
+
+test('a part that could not be made known on a full disk is not written a second time', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const store = await openFileStore(folder, { ...owner, files })
+  await store.write(batch('a'), signal)
+  let failures = 0
+  files.plan = (call, path) =>
+    call === 'write' && path.includes('manifest') && ++failures > 0 ? { code: 'ENOSPC' } : null
+  await assert.rejects(store.fold(), { code: 'WRITE_FAILED', message: /disk is full/ })
+  assert.ok(failures > 0)
+  const written = partsIn(folder)
+  assert.equal(written.length, 1)
+  files.plan = (call, path) => (call === 'create' && path.endsWith('.part') ? { code: 'EIO' } : null)
+  await store.fold()
+  assert.deepEqual(partsIn(folder), written)
+  await store.close()
+})
+
+test('parts of a merge that could not be made known go once it is known that they do not count', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const merge = { partitionBytes: 1e9, fanIn: 2, largestBytes: 1e9 }
+  const limits = { reserveBytes: 0, merge, unlinkSoonestMs: 0, idleMergeAfterMs: 1e9 }
+  const store = await openFileStore(folder, { ...owner, files, limits })
+  await store.write(batch('a'), signal)
+  await store.fold()
+  // The edit of the second flush succeeds, that of the merge after it fails.
+  let edits = 0
+  files.plan = (call, path) =>
+    call === 'write' && path.includes('manifest') && edits++ > 0 ? { code: 'ENOSPC' } : null
+  await store.write(batch('b'), signal)
+  await store.fold()
+  assert.equal(edits, 2)
+  assert.equal(partsIn(folder).length, 3)
+  files.plan = () => null
+  await store.write(batch('c'), signal)
+  await store.fold()
+  await untilParts(folder, 1)
+  assert.deepEqual((await store.check(signal)).problems, [])
   await store.close()
 })

@@ -82,7 +82,7 @@ export class Owner {
       refusal: () => this.#refusal(),
       committed: () => this.#flusher.goOn(),
       room: () => this.#flusher.room,
-      makeRoom: () => this.#archiving?.makeRoom() ?? false,
+      makeRoom: () => this.#makeRoom(),
     })
     const between = (run: () => void) => this.committer.between(run)
     this.#archiving =
@@ -103,7 +103,7 @@ export class Owner {
       partName: () => `${namePrefix}${tokenText(this.#takeNumbers(1))}.part`,
       between,
       keptBeside: (segments) => this.#archiving?.keptBeside(segments) ?? [],
-      makeRoom: () => this.#archiving?.makeRoom() ?? false,
+      makeRoom: () => this.#makeRoom(),
       dropped: (segments, catalog) => {
         const names = segments.map(({ name }) => name)
         if (this.#archiving === null) garbage.add(folders.wal, names)
@@ -115,6 +115,8 @@ export class Owner {
     this.#merging = new Merging({
       parts: state.parts,
       reserve,
+      dropped: (names) => garbage.add(folders.parts, names),
+      makeRoom: () => garbage.settle(),
       versions: this.#versions,
       merger: parts.merger,
       plan: parts.planMerge,
@@ -142,6 +144,7 @@ export class Owner {
             committer: this.committer,
             versions: this.#versions,
             reserve,
+            makeRoom: () => garbage.settle(),
             trouble: new Trouble(historian, 'watermarks of retention cannot be moved', troubleLog),
             log: troubleLog,
             moved: () => this.#merging.trim(),
@@ -224,6 +227,11 @@ export class Owner {
     catalogs.close()
     await log.close()
     ownership.release()
+  }
+
+  /** On a full disk: waits for files that are being removed, or gives up what only the archive needs. */
+  async #makeRoom(): Promise<boolean> {
+    return (await this.#parts.garbage.settle()) || (this.#archiving?.makeRoom() ?? false)
   }
 
   #refusal(): Error | null {

@@ -35,6 +35,8 @@ export interface RetentionParts {
   readonly committer: Committer
   readonly versions: VersionLog
   readonly reserve: Reserve
+  /** Waits for what is being removed; whether there was any. */
+  makeRoom(): Promise<boolean>
   readonly trouble: Trouble
   readonly log: TroubleLog | null
   /** Called when watermarks have moved. */
@@ -198,11 +200,11 @@ export class RetentionKeeper {
   }
 
   async #edit(retention: RetentionState | null): Promise<void> {
-    const { versions, reserve } = this.#parts
+    const { versions, reserve, makeRoom } = this.#parts
     try {
       await versions.edit({ retention })
     } catch (error) {
-      if (!isWithoutSpace(error) || !reserve.giveUp()) throw error
+      if (!isWithoutSpace(error) || !((await makeRoom()) || reserve.giveUp())) throw error
       await versions.edit({ retention })
     }
   }
