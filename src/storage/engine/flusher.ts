@@ -206,12 +206,15 @@ export class Flusher {
 
   /** Does what makes room in the end; on a full disk with what is set aside for that. */
   async #withReserve<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let mayGiveUp = true; ; ) {
       try {
         return await work()
       } catch (error) {
         if (!isWithoutSpace(error)) throw error
-        if (!(await this.#parts.makeRoom()) && !this.#parts.reserve.giveUp()) throw error
+        if (await this.#parts.makeRoom()) continue
+        // Once: it is set aside again as soon as it fits, also where that is too little for this.
+        if (!mayGiveUp || !this.#parts.reserve.giveUp()) throw error
+        mayGiveUp = false
       }
     }
   }
