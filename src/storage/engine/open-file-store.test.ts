@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
@@ -54,11 +55,14 @@ test('nobody reads a historian that is none', async (t) => {
 test('on a full disk the reserve makes room for points to be taken away', async (t) => {
   const folder = temporaryFolder(t)
   const files = new FailingFiles(systemFiles)
-  const store = await openFileStore(folder, { ...owner, files, limits: { reserveBytes: 1 << 16 } })
-  await store.write(batch('a'), signal)
+  const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
+  const first = await openFileStore(folder, options)
+  await first.write(batch('a'), signal)
   const reserve = join(folder, 'wal', 'reserve')
-  while (!systemFiles.exists(reserve)) await new Promise((resolve) => setTimeout(resolve, 5))
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
+  await first.close()
+  // Nobody sees when the first one may use it, which is when it is synced; the next one may from its start.
+  const store = await openFileStore(folder, options)
   // Nothing is written before the reserve is given up.
   files.plan = (call) => (call === 'write' && systemFiles.exists(reserve) ? { code: 'ENOSPC' } : null)
   await assert.rejects(store.write(batch('b'), signal), { code: 'WRITE_FAILED', message: /disk is full/ })
@@ -82,9 +86,6 @@ test('an owner that finds the disk full takes the reserve of the one before', as
 
 /** The names of parts in the folder of a historian. */
 const partsIn = (folder: string) => readdirSync(join(folder, 'parts'))
-const untilParts = async (folder: string, count: number) => {
-  while (partsIn(folder).length !== count) await new Promise((resolve) => setTimeout(resolve, 2))
-}
 
 test('a part that could not be made known on a full disk is not written a second time', async (t) => {
   const folder = temporaryFolder(t)
@@ -118,12 +119,13 @@ test('parts of a merge that could not be made known go once it is known that the
     call === 'write' && path.includes('manifest') && edits++ > 0 ? { code: 'ENOSPC' } : null
   await store.write(batch('b'), signal)
   await store.fold()
-  assert.equal(edits, 2)
-  assert.equal(partsIn(folder).length, 3)
+  // It is tried again at once where a segment of the log was still being removed, which made room.
+  assert.ok(edits === 2 || edits === 3, `${edits} edits`)
+  assert.equal(partsIn(folder).length, 1 + edits)
   files.plan = () => null
   await store.write(batch('c'), signal)
   await store.fold()
-  await untilParts(folder, 1)
+  await until(() => partsIn(folder).length === 1, 'one part is left')
   assert.deepEqual((await store.check(signal)).problems, [])
   await store.close()
 })
