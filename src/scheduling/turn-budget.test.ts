@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CooperativeScheduler } from './cooperative-scheduler.ts'
 import { TurnBudget } from './turn-budget.ts'
 
-function work(ms: number): void {
-  const until = performance.now() + ms
-  while (performance.now() < until);
+/** Work that takes its time on a clock of the test's own: nothing else takes any. */
+function workOf(t: TestContext): (ms: number) => void {
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => now)
+  return (ms) => {
+    now += ms
+  }
 }
 
-test('long calls share one slice of a turn, and go on one in each turn, in their order', async () => {
+test('long calls share one slice of a turn, and go on one in each turn, in their order', async (t) => {
+  const work = workOf(t)
   const budget = new TurnBudget()
   const { signal } = new AbortController()
   const order: number[] = []
@@ -36,7 +41,8 @@ test('long calls share one slice of a turn, and go on one in each turn, in their
   assert.ok(turns >= 15, `${turns} turns`)
 })
 
-test('what others have used of a turn counts, and the next turn begins anew', async () => {
+test('what others have used of a turn counts, and the next turn begins anew', async (t) => {
+  const work = workOf(t)
   const budget = new TurnBudget()
   const { signal } = new AbortController()
   const first = new CooperativeScheduler(signal, performance.now(), budget)
