@@ -90,9 +90,11 @@ test('a backup that was killed is none, and is told from one', {
   for (let round = 0; round < 20; round++) {
     await rm(join(cwd, 'copy'), { recursive: true, force: true })
     await killBackup(cwd)
+    // Some of it may be in its place already: the folder `system` comes last.
     if (!existsSync(join(cwd, 'copy', 'system'))) break
   }
-  assert.deepEqual(readdirSync(join(cwd, 'copy')), ['unfinished-backup'])
+  const left = readdirSync(join(cwd, 'copy'))
+  assert.ok(left.includes('unfinished-backup') && !left.includes('system'), left.join())
   const checked = await tidemark(['check', '--data-dir', 'copy'], { cwd })
   assert.equal(checked.code, 1)
   assert.match(checked.stderr, /copy cannot be used: it is a backup that was not finished/)
@@ -102,7 +104,7 @@ test('a backup that was killed is none, and is told from one', {
   const again = await tidemark(['backup', 'copy'], { cwd })
   assert.equal(again.code, 1)
   assert.match(again.stderr, /a backup into it was not finished, or is under way/)
-  assert.deepEqual(readdirSync(join(cwd, 'copy')), ['unfinished-backup'])
+  assert.deepEqual(readdirSync(join(cwd, 'copy')), left)
 })
 
 test('a backup that finds no room leaves nothing, and is made when there is some', {
