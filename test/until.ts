@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 /** A machine that is slow or busy takes long, and one that hangs is told all the same. */
-const LONGEST_MS = 60_000
+const LONGEST_MS = 240_000
 
 /**
  * Waits for what must happen, however long a slow machine takes for it: asks until the answer is neither false, null
  * nor undefined, and gives it. A passing test waits no longer than it has to.
- * @param what     must happen, for the error after a minute without it; what rejects is told at once
+ * @param what     must happen, for the error after four minutes without it; what rejects is told at once
  * @param pauseMs  between two questions
  */
 export async function until<T>(

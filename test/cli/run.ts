@@ -25,7 +25,7 @@ const folders: string[] = []
 after(async () => {
   await Promise.all(services.map(killed))
   for (const stderr of logs) assert.ok(!stderr().includes(UNHANDLED_REJECTION), stderr())
-  for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 20 })
 })
 
 export interface Outcome {

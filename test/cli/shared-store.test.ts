@@ -112,7 +112,7 @@ describe('services that share a store in PostgreSQL', { skip: found.skip }, () =
       // Started meanwhile: it waits for the store, and makes no keys.
       late = await serve([], { cwd })
       assert.equal(late.writeKey, '')
-      assert.match(late.stderr(), /calls are refused until it is there/)
+      await until(() => /calls are refused until it is there/.test(late.stderr()), 'it is told')
       assert.equal((await ask(late, '/historian/list', writeKey)).status, 503)
       const keys = await tidemark(['keys', 'list'], { cwd })
       assert.notEqual(keys.code, 0)

@@ -9,7 +9,7 @@ import { temporaryFolder } from './folder.ts'
 /** A user to whom rights are denied, who root is not. */
 const SOMEBODY = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 /** A process that hangs is killed after so long, which fails the test. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 300_000
 
 /** What a process of that user says when it wants to own a data directory. */
 async function ownAsSomebody(path: string): Promise<string> {

@@ -11,6 +11,7 @@ import { systemFiles } from '../../src/storage/files/system-files.ts'
 import { backupDataDirectory } from '../../src/storage/maintenance/backup.ts'
 import { restoreDataDirectory } from '../../src/storage/maintenance/restore.ts'
 import { serve } from '../cli/run.ts'
+import { until } from '../until.ts'
 import { changeOne, openArchived } from './archive-writer.ts'
 import { temporaryFolder } from './folder.ts'
 import { changesIn, readModel } from './restored.ts'
@@ -19,6 +20,15 @@ import { fillDisk, mountSmallDisk, noSmallDisk } from './small-disk-mount.ts'
 const { signal } = new AbortController()
 const WRITES = 120
 const AT_BACKUP = 30
+
+/** Number of the last record of the one historian in an archive; 0 for none. */
+function lastArchived(archive: string): number {
+  const historian = join(archive, 'local')
+  const names = existsSync(historian)
+    ? readdirSync(historian).flatMap((id) => readdirSync(join(historian, id)))
+    : []
+  return Math.max(0, ...names.flatMap((name) => parseArchiveName(name)?.lastSequence ?? []))
+}
 
 /** A historian of which the archive has all, and a backup of its beginning. */
 async function makeArchive(t: TestContext) {
@@ -34,7 +44,7 @@ async function makeArchive(t: TestContext) {
   for (let number = 1; number <= WRITES; number++) {
     await changeOne(store, number)
     // One segment or more for each stretch.
-    if (number % 15 === 0) await wait(60)
+    if (number % 15 === 0) await until(() => lastArchived(archive) >= number, 'it is archived')
     if (number === AT_BACKUP) await backupDataDirectory(data, backup, signal)
   }
   await store.close()

@@ -17,7 +17,7 @@ import { openHistorian } from './open-historian.ts'
 /** Rounds of kill and restart; a soak with KILL_ROUNDS=n. */
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 60)
 /** A process that does not do what it is told is killed after so long, which fails the test. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 300_000
 /** In one of so many rounds it is copied while it is written. */
 const COPIED = 3
 /** Processes that have started and wait for their turn: starting takes longer than a round. */

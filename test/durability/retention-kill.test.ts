@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 import { systemFiles } from '../../src/storage/files/system-files.ts'
 import { listManifests, readManifest } from '../../src/storage/manifest/manifest-file.ts'
+import { until } from '../until.ts'
 import { temporaryFolder } from './folder.ts'
 import { differenceOf } from './kill-difference.ts'
 import { KillModel } from './kill-plan.ts'
@@ -20,7 +21,7 @@ import type { RetentionOrder } from './retention-writer.ts'
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 8)
 /** In one of so many rounds the process that reads is killed, too. */
 const READER_KILLED = 3
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 300_000
 
 const { signal } = new AbortController()
 
@@ -82,6 +83,9 @@ async function writeAndDie(order: RetentionOrder, least: number): Promise<Told> 
   return told
 }
 
+/** A process that is slow to start has read so often before it is killed. */
+const LEAST_READS = 5
+
 /** A process that reads what owners write, one after the other; what it saw is wrong is an error of `kill`. */
 class Reader {
   readonly #child = start('retention-reader.ts')
@@ -98,6 +102,8 @@ class Reader {
 
   /** Gives how often it read, about. */
   async kill(): Promise<number> {
+    const hasEnded = () => this.#child.exitCode !== null || this.#wrong !== null
+    await until(() => this.#reads >= LEAST_READS || hasEnded(), 'the process beside reads')
     const isAlive = this.#child.exitCode === null
     this.#child.kill('SIGKILL')
     if (isAlive) await once(this.#child, 'close')

@@ -70,7 +70,7 @@ for (let tag = 0; tag < TAGS - 1; tag++) {
 // What was deleted leaves the disk with the next merge, and then there is room for more.
 await store.fold().catch(() => {})
 let again = ''
-for (let tries = 0; tries < 100 && again !== 'ok'; tries++) {
+for (let tries = 0; tries < 1_000 && again !== 'ok'; tries++) {
   again = await store.write(request(1e6), signal).then(
     () => 'ok',
     (error) => String(error.message),

@@ -69,8 +69,11 @@ class PausedOwner implements Paused {
   }
 
   async goOn(): Promise<void> {
+    // Again and again: it says that it stops before it does, and goes on only by what comes after that.
+    const timer = setInterval(() => this.#child.kill('SIGCONT'), 50)
     this.#child.kill('SIGCONT')
     await this.#ended
+    clearInterval(timer)
     started.delete(this.#child)
   }
 }

@@ -60,7 +60,7 @@ test('a body of which nothing comes any more is refused with 408, and its connec
     assert.deepEqual(statusesIn(answer), [408])
     wire.destroy()
   }
-  assert.equal(await metricOf(app, 'tidemark_calls_arriving'), 0)
+  await until(async () => (await metricOf(app, 'tidemark_calls_arriving')) === 0, 'they are gone')
 })
 
 test('a body that comes slowly, but comes, is read to its end', async () => {

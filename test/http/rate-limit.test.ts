@@ -13,7 +13,7 @@ test('calls beyond the rate of a key get 429 with the time to wait, and those of
   assert.equal((await post(app, GET_TAGS, { tags: [] }, READ_KEY)).status, 200)
   const refused = await post(app, GET_TAGS, { tags: [] }, READ_KEY)
   assert.equal(refused.status, 429)
-  assert.match(String(refused.headers['retry-after']), /^(?:999|1000)$/)
+  assert.match(String(refused.headers['retry-after']), /^(?:9\d\d|1000)$/)
   const sentence = (text: string) => text.replace(/\d+ s$/, '1000 s')
   assert.equal(sentence(refused.body.message), SENTENCE)
   assert.deepEqual(

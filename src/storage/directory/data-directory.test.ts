@@ -12,7 +12,7 @@ import { historianFolder } from './layout.ts'
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code
 const OWNER = join(import.meta.dirname, '../../../test/durability/own-directory.ts')
 /** A process that hangs is killed after so long, which fails the test. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 300_000
 
 /** Another process that becomes the owner of a directory and stays it, or says why not; it ends with the test. */
 async function startOwner(t: TestContext, path: string) {
