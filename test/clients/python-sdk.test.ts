@@ -10,7 +10,7 @@ import { type FoundPython, findPython } from '../servers/python.ts'
 
 /** The client as its makers publish it; `.ci/run` installs it. Nothing of it is changed. */
 const sdk: FoundPython = findPython('python-eigen-ingenuity', 'eigeningenuity', 'pytest')
-const TIME_LIMIT_MS = 120_000
+const TIME_LIMIT_MS = 400_000
 
 interface Outcome {
   readonly code: number | null

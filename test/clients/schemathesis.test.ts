@@ -13,7 +13,7 @@ import { findPython } from '../servers/python.ts'
  * it.
  */
 const found = findPython('schemathesis', 'schemathesis')
-const TIME_LIMIT_MS = 300_000
+const TIME_LIMIT_MS = 800_000
 /** Examples for each operation; SCHEMATHESIS_EXAMPLES asks for more. */
 const EXAMPLES = Number(process.env.SCHEMATHESIS_EXAMPLES ?? 15)
 

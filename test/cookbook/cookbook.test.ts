@@ -78,7 +78,7 @@ for (const [place, startService] of Object.entries(PLANTS))
         TIDEMARK_NOW: NOW,
         TIDEMARK_ZONE: ZONE,
       }
-      const { stdout } = await promisify(execFile)('sh', ['-c', command], { cwd, env, timeout: 60_000 })
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { cwd, env, timeout: 600_000 })
       assert.equal(stdout.trimEnd(), output, command)
     }
   })

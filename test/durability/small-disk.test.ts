@@ -7,7 +7,7 @@ import { mountSmallDisk, noSmallDisk } from './small-disk-mount.ts'
 
 const { signal } = new AbortController()
 /** A process that hangs is killed after so long, which fails the test. */
-const PATIENCE_MS = 180_000
+const PATIENCE_MS = 600_000
 
 for (const run of [1, 2, 3]) {
   test(`a disk that runs full gives errors of the writes that it meets, and nothing else: run ${run}`, {

@@ -20,7 +20,7 @@ const REMOVALS = new Set(['unlink', 'unlinkat'])
 const CALLS = [...WRITES, ...SYNCS, ...REMOVALS, 'openat']
 
 /** A process that hangs is killed after so long, which fails the test. */
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 600_000
 
 /** Runs a script under strace and gives what it did. Throws when it did not end well. */
 export function traceScript(strace: string, script: string, args: readonly string[]): SystemEvent[] {

@@ -7,6 +7,9 @@ import type { RunningService } from '../cli/run.ts'
 /** Debian's Chromium, or another one that is named. */
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
+/** What has not come by then does not come: a machine that is slow or busy takes long. */
+const PATIENCE_MS = 120_000
+
 /** Why the tests in a browser cannot run here; null when they can. */
 export function missingBrowser(): string | null {
   if (existsSync(CHROMIUM)) return null
@@ -22,7 +25,7 @@ after(async () => {
 
 export function startBrowser(): Promise<Browser> {
   // Containers have no user namespaces for the browser's sandbox; the pages are our own.
-  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'], timeout: PATIENCE_MS })
   return browser
 }
 
@@ -47,7 +50,7 @@ export async function open(
     permissions: ['clipboard-read', 'clipboard-write'],
     ...options,
   })
-  context.setDefaultTimeout(12_000)
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error.stack)))

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import type { Page } from 'playwright-core'
+import { until } from '../until.ts'
 import { missingBrowser, open, settled, viewOf } from './browser.ts'
 import { FORMULA, RANGE, startPlant } from './plant.ts'
 
@@ -19,10 +20,15 @@ async function saved(page: Page, entry: string): Promise<Buffer> {
 }
 
 async function copied(page: Page, entry: string): Promise<string> {
+  // What was copied before, and the sentence that it was, may still be there.
+  await page.evaluate(() => navigator.clipboard.writeText(''))
   await page.getByRole('button', { name: 'Take away' }).click()
   await page.getByRole('button', { name: entry }).click()
   await page.getByText('Copied.').waitFor()
-  return page.evaluate(() => navigator.clipboard.readText())
+  return until(
+    () => page.evaluate(() => navigator.clipboard.readText()).then((text) => text || null),
+    'a text',
+  )
 }
 
 describe('computing and taking away', { skip: missing ?? false }, async () => {

@@ -21,7 +21,7 @@ export function findPython(name: string, ...modules: readonly string[]): FoundPy
   const found = findServer(name, PYTHON)
   if (found.path === null) return found
   const look = `import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in ${JSON.stringify(modules)}))`
-  const { status } = spawnSync(found.path, ['-c', look], { timeout: 60_000 })
+  const { status } = spawnSync(found.path, ['-c', look], { timeout: 300_000 })
   if (status === 0) return found
   const skip = `${name} is not installed (${found.path} has not all of ${modules.join(', ')})`
   if (process.env.TIDEMARK_SERVERS === 'required') throw new Error(`${skip}, and TIDEMARK_SERVERS=required`)
