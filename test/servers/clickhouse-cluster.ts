@@ -129,6 +129,8 @@ async function startZooKeeper(): Promise<{ readonly process: ServerProcess; read
     command: 'java',
     args: [
       '-Xmx192m',
+      // Nothing here is to outlast a power cut, and a session ends where a slow disk is waited for too long.
+      '-Dzookeeper.forceSync=no',
       '-cp',
       `${folder}:${ZOOKEEPER_JAR}`,
       'org.apache.zookeeper.server.quorum.QuorumPeerMain',
