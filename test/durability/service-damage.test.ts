@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type RunningService, serve, temporaryFolder, tidemark } from '../cli/run.ts'
+import { until } from '../until.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const pointsOf = (numbers: readonly number[]) =>
@@ -253,14 +254,16 @@ test('while points cannot be flushed, writes are taken in every worker, and the 
   for (let i = 0; i < 10; i++) assert.equal((await write(service, key, [i])).status, 200)
   assert.equal(service.stderr().match(/cannot be moved/g)!.length, 1)
   // One worker hears of it before the other, and either may answer.
-  for (let inARow = 0; inARow < 6; ) {
+  let inARow = 0
+  const areTold = async () => {
     const { status, body } = await ready(service, key)
     const [historian] = body.historians as { readonly state: string; readonly reason?: string }[]
     assert.deepEqual([status, body.status, historian!.state], [200, 'ready', 'up'])
     const isTold = /^points cannot be moved from memory into parts: /.test(historian!.reason ?? '')
     inARow = isTold ? inARow + 1 : 0
-    await wait(20)
+    return inARow >= 6
   }
+  await until(areTold, 'all workers say so')
   rmSync(parts)
   renameSync(`${parts}.away`, parts)
   assert.equal((await write(service, key, [11])).status, 200)

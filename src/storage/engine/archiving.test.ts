@@ -132,7 +132,7 @@ test('one that another owner has superseded, unseen by its kernel, states nothin
   const path = join(folder, 'archived-until')
   const until = () => (existsSync(path) ? decodeMark(readFileSync(path))?.until : null)
   // What it began before it was superseded may still end.
-  while (first.trouble === null) await wait(10)
+  for (let i = 0; i < 6_000 && first.trouble === null; i++) await wait(10)
   while (until() !== after - 1) await wait(1)
   await write(second, 2)
   for (let i = 0; i < 20; i++) {
