@@ -138,7 +138,11 @@ export abstract class BaseOperator implements Operator {
     const known = this.#streams.get(key)?.reader() ?? null
     if (known !== null) return known
     const { evaluation } = this.context
-    const stream = new SharedStream(this.open(range), (chunk) => evaluation.retains(valuesOf(chunk)))
+    const stream = new SharedStream(
+      this.open(range),
+      (chunk) => evaluation.retains(valuesOf(chunk)),
+      () => evaluation.pause(),
+    )
     this.#streams.set(key, stream)
     return stream.reader()!
   }

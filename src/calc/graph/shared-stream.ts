@@ -8,10 +8,19 @@ export class SharedStream {
   readonly #retains: (chunk: Chunk) => boolean
   #first: Link | null
 
-  /** @param retains whether a chunk may still be kept for readers that begin later */
-  constructor(source: ChunkStream, retains: (chunk: Chunk) => boolean) {
+  /**
+   * @param retains whether a chunk may still be kept for readers that begin later
+   * @param pause   called after each chunk: operators inside each other work out theirs one after the other, from the
+   *                innermost on, and none of them waits for anything then
+   */
+  constructor(source: ChunkStream, retains: (chunk: Chunk) => boolean, pause: () => Promise<void>) {
     this.#retains = retains
-    this.#first = new Link(source, (chunk) => {
+    const paused = async () => {
+      const chunk = await source.next()
+      await pause()
+      return chunk
+    }
+    this.#first = new Link({ next: paused }, (chunk) => {
       if (!this.#retains(chunk)) this.#first = null
     })
   }
