@@ -26,7 +26,7 @@ export const ifequals = defineFunction({
   details:
     'A number is compared with abs(a - b), a percentage with abs((a - b) / ((a + b) / 2)) * 100; two zeros are equal. Crossings between raw points have raw points of their own, as those of THRESHOLD have.',
   rawTimes:
-    "The union of its inputs' raw timestamps, and where the first two begin or cease to be equal when these are linear.",
+    "The union of its inputs' raw timestamps, and where the first two begin or cease to be equal, as crossings of THRESHOLD.",
   stepped: 'When the third and fourth input are constant or stepped.',
   nulls:
     'No value where one of the first two inputs has none. A null, or a BAD point, of the input that is not taken does not matter.',

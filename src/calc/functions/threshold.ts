@@ -18,7 +18,7 @@ export const threshold = defineFunction({
   details:
     'A crossing between two raw points has a raw point of its own, at the first microsecond with the other answer. A comparison that ends on a whole microsecond still holds there, so that instant has a raw point too, and the next microsecond the one that ends it. With constants for the third and fourth input the result is stepped, and its integral is exact: run hours come out as the line says.',
   rawTimes:
-    "The union of its inputs' raw timestamps, and the crossings of the first two where these are linear.",
+    "The union of its inputs' raw timestamps, and the crossings of the first two: all where these are linear; where one bends, as a moving window does also before its first raw point and after its last, one between two raw points with different answers.",
   stepped: 'When the third and fourth input are constant or stepped.',
   nulls:
     'No value where one of the first two inputs has none. A null, or a BAD point, of the input that is not taken does not matter.',

@@ -45,7 +45,7 @@ class Fold implements NeedSink, Estimate {
   #next = 0
 
   constructor(root: Operator, needs: readonly Need[]) {
-    this.#order = below(root)
+    this.#order = operatorsBelow(root)
     for (const need of needs) this.need(root, need)
   }
 
@@ -82,8 +82,8 @@ class Fold implements NeedSink, Estimate {
   }
 }
 
-/** All operators that a root is made of, by falling position. */
-function below(root: Operator): readonly Operator[] {
+/** All operators that a root is made of, itself included, by falling position. */
+export function operatorsBelow(root: Operator): readonly Operator[] {
   const found = new Map<number, Operator>([[root.id, root]])
   const visit = [root]
   for (let operator = visit.pop(); operator !== undefined; operator = visit.pop()) {

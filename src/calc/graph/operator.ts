@@ -79,6 +79,8 @@ export interface Operator extends Traits {
   readonly signal?: ((from: Instant, to: Instant) => Promise<Chunk>) | undefined
   /** Set where a historian works out pages of raw points anew, also within a range that is read as a whole. */
   readonly readsPagesAnew?: boolean
+  /** Set where the raw point next to an instant is looked for beside it only, though ranges may have others. */
+  readonly findsNearby?: true
   /** Raw points of a range without streaming it. Absent: the consumer reads chunks. */
   rawPoints?(range: RawRange): Promise<RangeResult>
   /**

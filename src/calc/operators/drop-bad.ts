@@ -4,6 +4,7 @@ import type { FindPoint, Integrals } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
 import { aggregatesFromChunks, aggregatesOf } from '../consumers/aggregates.ts'
 import { findNeeds, findRawPoint, goodPageCount } from '../consumers/find-point.ts'
+import { goodChunkNeeds, goodChunks } from '../consumers/good-chunks.ts'
 import { integralsOf } from '../consumers/integrals.ts'
 import { BaseOperator, type InputNeed } from '../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../graph/chunk.ts'
@@ -55,6 +56,7 @@ export class DropBadOperator extends BaseOperator {
       sink.need(this.#input, { ...need, count: goodPageCount(need.count + BAD_ALLOWANCE) })
     else {
       sink.need(this.#input, need)
+      if (need.kind === 'chunks') goodChunkNeeds(this.#input, need, sink)
       if (need.kind !== 'chunks' || need.beyond === 0) return
       findNeeds(this.#input, { find: 'before-or-at', at: need.from }, sink)
       findNeeds(this.#input, { find: 'after-or-at', at: need.to }, sink)
@@ -72,7 +74,7 @@ export class DropBadOperator extends BaseOperator {
 
   protected open(range: ChunkRange): ChunkStream {
     const page = range.extent === 'first' ? range.page + BAD_ALLOWANCE : range.page
-    const stream = this.#input.chunks({ ...range, page })
+    const stream = goodChunks(this.#input, { ...range, page })
     return {
       next: async () => {
         const chunk = await stream.next()

@@ -8,7 +8,7 @@ import { alignRaw } from '../map/map.ts'
 import { type AlignedChunks, breaksOf } from '../union.ts'
 import { AnswerTable } from './answer-table.ts'
 import { answer, type Comparison } from './comparison.ts'
-import { findChanges, isEarly, type Pair, type PairSegments } from './find-changes.ts'
+import { answeredSegments, findChanges, isEarly, type Pair, type PairSegments } from './find-changes.ts'
 
 /** Both values at one instant of aligned chunks. */
 export function pairAt({ chunks }: AlignedChunks, time: number): Pair {
@@ -33,7 +33,7 @@ export async function comparedChunk(
   evaluation.charge(aligned.times.length)
   const compared = new ComparedChunk(comparison, aligned, before, evaluation)
   const { from, to } = aligned
-  const raw = await compared.withCrossings(extrapolationLimits)
+  const raw = await compared.withCrossings(extrapolationLimits, linear)
   if (linear) compared.tabulate(raw, extrapolationLimits)
   const valuesAt: Chunk['valuesAt'] = (times, limit) => compared.valuesAt(times, limit)
   return { from, to, raw, valuesAt, ...breaksOf([aligned], from, to) }
@@ -95,11 +95,12 @@ class ComparedChunk {
   }
 
   /** Raw points, also where the answer has changed, and one microsecond before where it changes right after that. */
-  async withCrossings(extrapolationLimits: readonly Instant[]): Promise<PointColumns> {
+  async withCrossings(extrapolationLimits: readonly Instant[], linear: boolean): Promise<PointColumns> {
     const [from, to, raw] = [this.#from, this.#to, this.#raw]
     const read = this.#read.bind(this)
-    const segments = this.#segments(extrapolationLimits)
+    const all = this.#segments(extrapolationLimits)
     await this.#evaluation.pause()
+    const segments = linear ? all : await answeredSegments(this.#comparison, all, read, this.#evaluation)
     const changes = await findChanges(this.#comparison, segments, read, this.#evaluation)
     const inside = Float64Array.from(changes).subarray(changes[0] === from ? 1 : 0)
     const first = this.#read(

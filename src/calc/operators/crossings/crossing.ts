@@ -5,6 +5,7 @@ import { beginningOf, boundNeeds, goesBack, goodBound, isBadWith } from '../../c
 import { wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { operatorsBelow } from '../../graph/estimate.ts'
 import { type FindPlace, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
@@ -34,6 +35,7 @@ export class CrossingOperator extends BaseOperator {
   readonly #b: Operator
   /** The same without crossings. */
   readonly #pointwise: MapOperator
+  #movesOnKnown: boolean | null = null
 
   constructor(comparison: Comparison, a: Operator, b: Operator, context: OperatorContext) {
     const pointwise = new MapOperator(comparisonRule(comparison), [a, b], context)
@@ -167,13 +169,24 @@ export class CrossingOperator extends BaseOperator {
     return { a, b }
   }
 
+  /**
+   * Whether there may be crossings beyond the outermost raw points. What is linear keeps its value there until it has
+   * none; windows move on. Windows that are those of one instant have no others beyond.
+   */
+  get #movesOn(): boolean {
+    this.#movesOnKnown ??=
+      !this.linear && operatorsBelow(this).every(({ findsNearby }) => findsNearby !== true)
+    return this.#movesOnKnown
+  }
+
   async #find(find: FindPoint, at: Instant): Promise<Found | null> {
     const isBack = goesBack(find)
     const time = await this.#pointwise.rawTime(find, at)
-    if (time === null) return null
+    if (time === null && !this.#movesOn) return null
     const first = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
-    const [from, to] = isBack ? [time, first + 1] : [first, time]
-    if (time === first || from >= to) return { time, crossing: null }
+    const [from, to] = isBack ? [time ?? MIN_INSTANT, first + 1] : [first, time ?? END_INSTANT]
+    const found = time === null ? null : { time, crossing: null }
+    if (time === first || from >= to) return found
     const stream = this.chunks(wholeRange(from, to, this, this.context.evaluation))
     let crossing: SinglePoint | null = null
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
@@ -183,7 +196,7 @@ export class CrossingOperator extends BaseOperator {
       crossing = { time: instantFromUs(times[index]!), value: values[index]!, bad: statuses[index] !== 0 }
       if (!isBack) break
     }
-    return { time: crossing?.time ?? time, crossing }
+    return crossing === null ? found : { time: crossing.time, crossing }
   }
 }
 

@@ -33,6 +33,32 @@ interface Bracket {
 }
 
 /**
+ * Segments of what bends, cut to the part that has answers: one in which they begin or end, as at the end of the last
+ * window with points in it, is searched by bisection for the first or last instant that has one.
+ */
+export async function answeredSegments(
+  comparison: Comparison,
+  segments: PairSegments,
+  read: ReadPair,
+  evaluation: Evaluation,
+): Promise<PairSegments> {
+  const edges = edgesOf(comparison, segments)
+  if (edges.length === 0) return segments
+  let open = edges.filter(isApart)
+  while (open.length > 0) {
+    const probes = Float64Array.from(open, ({ valued, empty }) => valued + Math.trunc((empty - valued) / 2))
+    const { a, b } = read(probes, 'at')
+    open.forEach((edge, i) => {
+      if (Number.isNaN(answer(comparison, a[i]!, b[i]!))) edge.empty = probes[i]!
+      else edge.valued = probes[i]!
+    })
+    open = open.filter(isApart)
+    await evaluation.pause()
+  }
+  return cutAt(segments, edges, read)
+}
+
+/**
  * Root finding: the first whole microseconds at which the answer to a comparison has changed, within segments: after
  * the first instant of each and up to its last. What the answer is one microsecond before the change and at the change
  * itself, the inputs say; the closed form of the lines only says where to look.
@@ -70,6 +96,54 @@ export function isEarly({ gaps }: Comparison, a1: number, b1: number, a2: number
     if (changesSign(first, last)) return shareOf(first, last) < 0.5
   }
   return false
+}
+
+/** Where a segment has answers on one side only: an instant with one, and one further on without. */
+interface Edge {
+  readonly index: number
+  readonly isEnd: boolean
+  valued: number
+  empty: number
+}
+
+function edgesOf(comparison: Comparison, { starts, ends, first, last }: PairSegments): Edge[] {
+  const edges: Edge[] = []
+  for (let index = 0; index < starts.length; index++) {
+    const begins = !Number.isNaN(answer(comparison, first.a[index]!, first.b[index]!))
+    if (begins === !Number.isNaN(answer(comparison, last.a[index]!, last.b[index]!))) continue
+    const [valued, empty] = begins ? [starts[index]!, ends[index]!] : [ends[index]!, starts[index]!]
+    edges.push({ index, isEnd: begins, valued, empty })
+  }
+  return edges
+}
+
+function isApart({ valued, empty }: Edge): boolean {
+  return Math.abs(empty - valued) > 1
+}
+
+function cutAt(segments: PairSegments, edges: readonly Edge[], read: ReadPair): PairSegments {
+  const cut = edges.filter(({ index, isEnd, valued }) => {
+    return valued !== (isEnd ? segments.starts[index]! : segments.ends[index]!)
+  })
+  if (cut.length === 0) return segments
+  const copy = ({ a, b }: Pair): Pair => ({ a: a.slice(), b: b.slice() })
+  const found = {
+    starts: segments.starts.slice(),
+    ends: segments.ends.slice(),
+    first: copy(segments.first),
+    last: copy(segments.last),
+  }
+  const { a, b } = read(
+    Float64Array.from(cut, ({ valued }) => valued),
+    'at',
+  )
+  for (const [i, { index, isEnd, valued }] of cut.entries()) {
+    const [times, pair] = isEnd ? [found.ends, found.last] : [found.starts, found.first]
+    times[index] = valued
+    pair.a[index] = a[i]!
+    pair.b[index] = b[i]!
+  }
+  return found
 }
 
 function isOpen({ low, high }: Bracket): boolean {

@@ -49,6 +49,7 @@ interface WindowRange {
 export class ResampleOperator extends BaseOperator {
   readonly isNeverBad = true
   readonly readsPagesAnew = true
+  readonly findsNearby = true
   readonly #input: Operator
   readonly #op: WindowOpRule
   readonly #windows: FindWindow

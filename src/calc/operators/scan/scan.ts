@@ -3,6 +3,7 @@ import { type EdgePoint, valueBetween } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { findRawPoint, goesBack, passingNeeds } from '../../consumers/find-point.ts'
+import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
 import { valuesFromChunks } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
@@ -104,7 +105,10 @@ export abstract class ScanOperator extends BaseOperator {
       sink.need(this.input, { ...need, count: this.pageCount(need.count) })
       if (!isBackwards && lead < from)
         sink.need(this.input, { kind: 'chunks', from: lead, to: from, beyond: 0 })
-    } else sink.need(this.input, { ...need, from: lead })
+    } else {
+      sink.need(this.input, { ...need, from: lead })
+      goodChunkNeeds(this.input, { from: lead, to }, sink)
+    }
     if (isBackwards) {
       // Where a page that is read backwards begins is known only once it was read.
       const beginning = nearSink(sink, { back: true, count: this.pageCount(need.count) })
@@ -150,8 +154,9 @@ export abstract class ScanOperator extends BaseOperator {
   }
 
   get #steps(): ScanSteps {
+    const { isNeverBad }: Operator = this
     return {
-      open: (range) => this.input.chunks(range),
+      open: (range) => (isNeverBad === true ? goodChunks(this.input, range) : this.input.chunks(range)),
       leadIn: (from) => this.leadIn(from),
       before: (at, carried) => this.vertexBefore(at, carried),
       derive: (raw, last) => this.derive(raw, last),
