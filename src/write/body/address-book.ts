@@ -7,38 +7,53 @@ interface TagList {
   readonly tags: readonly string[]
 }
 
-/**
- * Lists that are kept, and how many addresses all of them have: a million tags in requests of 10,000 are a hundred
- * lists.
- */
+/** Lists that are kept. */
 const MAX_LISTS = 128
-const MAX_LISTED = 2 ** 20
 
+/** What an address book keeps at most. */
+export interface BookLimits {
+  /** Addresses, some 30 bytes each beside their own; beyond these all are forgotten. */
+  readonly addresses: number
+  /**
+   * Addresses of all lists, each with its tag's name as a text: a million tags in requests of 10,000 are a hundred
+   * lists.
+   */
+  readonly listed: number
+}
+
+export const BOOK_LIMITS: BookLimits = { addresses: 2 ** 20, listed: 2 ** 20 }
 /**
- * Bounds what is remembered: addresses, some 120 bytes each, and the bytes of them all. Beyond either, all are
- * forgotten.
+ * In a worker process: the store that knows a list again by its array is in another one, and is sent the texts anyway.
  */
-const MAX_ADDRESSES = 2 ** 20
+export const WORKER_BOOK_LIMITS: BookLimits = { ...BOOK_LIMITS, listed: 2 ** 16 }
+/** Bytes of all addresses; beyond these all are forgotten. */
 const MAX_BYTES = 64 * 2 ** 20
+/** Names of historians; beyond these all is forgotten. */
+const MAX_HISTORIANS = 2 ** 16
 
 const NONE = -1
+/** Numbers of requests begin anew behind it. */
+const MAX_STAMP = 0xffff_ffff
 /** Names that somebody chose to meet in one place are left to the general reader. */
 const MAX_PROBES = 256
 
 /**
  * The addresses of earlier requests by their bytes: clients write the same tags again and again, and making a text of
  * an address and taking it apart costs more than reading its points. Holds addresses that are well-formed and may
- * belong to a configured historian; whether there is one is not its concern.
+ * belong to a configured historian; whether there is one is not its concern. Addresses are kept as bytes, which collections
+ * of garbage never look into: texts of a million of them would take more than 100 MB.
  */
 export class AddressBook {
-  readonly #maxAddresses: number
+  readonly #limits: BookLimits
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  /** Each historian name as one text, so that comparing two is comparing references. */
-  readonly #historians = new Map<string, string>()
-  /** Of each address, its historian and its tag. */
-  #historianOf: string[] = []
-  #tags: string[] = []
-  #bytes = new Uint8Array(4_096)
+  /** The names of historians, each once, so that comparing two is comparing references, and their places there. */
+  #historians: string[] = []
+  readonly #places = new Map<string, number>()
+  /** Addresses that are known. */
+  #count = 0
+  /** Of each address, the place of its historian. */
+  #historianOf = new Uint16Array(256)
+  #bytes = Buffer.alloc(4_096)
   #words = new DataView(this.#bytes.buffer)
   /** Where the bytes of each address end. */
   #ends = new Uint32Array(256)
@@ -50,7 +65,7 @@ export class AddressBook {
    */
   #next = new Int32Array(257)
   /** Of each address, the request that named it last. */
-  #stamps = new Float64Array(256)
+  #stamps = new Uint32Array(256)
   /** The tags of earlier requests: equal tags get the same array. The one used last is in front. */
   #lists: TagList[] = []
   /** Addresses of all lists. */
@@ -60,8 +75,8 @@ export class AddressBook {
   /** The number of the request that is being read, or was read last. */
   lastRequest = 0
 
-  constructor(maxAddresses = MAX_ADDRESSES) {
-    this.#maxAddresses = maxAddresses
+  constructor(limits = BOOK_LIMITS) {
+    this.#limits = limits
   }
 
   /**
@@ -72,7 +87,7 @@ export class AddressBook {
    */
   find(text: JsonBytes, previous: number): number {
     const expected = this.#next[previous + 1]!
-    if (expected < this.#tags.length && this.#isAt(expected, text)) return expected
+    if (expected < this.#count && this.#isAt(expected, text)) return expected
     const start = text.at
     const length = text.stringLength()
     if (length < 0) return NONE
@@ -117,11 +132,15 @@ export class AddressBook {
   }
 
   nextRequest(): number {
+    if (this.lastRequest === MAX_STAMP) {
+      this.#stamps.fill(0)
+      this.lastRequest = 0
+    }
     return ++this.lastRequest
   }
 
   historianOf(number: number): string {
-    return this.#historianOf[number]!
+    return this.#historians[this.#historianOf[number]!]!
   }
 
   /**
@@ -136,13 +155,18 @@ export class AddressBook {
       this.#lists.unshift(list!)
       return list!.tags
     }
-    const tags = numbers.map((number) => this.#tags[number]!)
+    const tags = numbers.map((number) => this.#tagOf(number))
     this.#lists.unshift({ numbers: Uint32Array.from(numbers), tags })
     this.#listed += numbers.length
-    while (this.#lists.length > MAX_LISTS || this.#listed > MAX_LISTED) {
+    while (this.#lists.length > MAX_LISTS || this.#listed > this.#limits.listed) {
       this.#listed -= this.#lists.pop()!.numbers.length
     }
     return tags
+  }
+
+  #tagOf(number: number): string {
+    const start = this.#startOf(number) + this.historianOf(number).length + 1
+    return this.#bytes.toString('utf8', start, this.#ends[number])
   }
 
   /** Notes that a request names an address. @returns false when it had named it before */
@@ -155,13 +179,16 @@ export class AddressBook {
   #add(bytes: Uint8Array, start: number, length: number, hash: number): number {
     const parsed = parseAddress(this.#decoder.decode(bytes.subarray(start, start + length)))
     if (parsed === null || isReservedHistorian(parsed.historian)) return NONE
-    if (this.#tags.length >= this.#maxAddresses || this.#used + length > MAX_BYTES) this.#forget()
-    const historian = this.#historians.getOrInsert(parsed.historian, parsed.historian)
-    const number = this.#tags.push(parsed.tag) - 1
-    this.#historianOf.push(historian)
+    const isFull =
+      this.#count >= this.#limits.addresses ||
+      this.#used + length > MAX_BYTES ||
+      this.#historians.length >= MAX_HISTORIANS
+    if (isFull) this.#forget()
+    const number = this.#count++
     this.#reserve(number, length)
-    const first = number === 0 ? 0 : this.#ends[number - 1]!
+    const first = this.#startOf(number)
     this.#bytes.set(bytes.subarray(start, start + length), first)
+    this.#historianOf[number] = this.#placeOf(parsed.historian)
     this.#ends[number] = first + length
     this.#hashes[number] = hash
     this.#stamps[number] = 0
@@ -169,8 +196,16 @@ export class AddressBook {
     return number
   }
 
+  #placeOf(historian: string): number {
+    const known = this.#places.get(historian)
+    if (known !== undefined) return known
+    const place = this.#historians.push(historian) - 1
+    this.#places.set(historian, place)
+    return place
+  }
+
   get #used(): number {
-    return this.#tags.length === 0 ? 0 : this.#ends[this.#tags.length - 1]!
+    return this.#count === 0 ? 0 : this.#ends[this.#count - 1]!
   }
 
   #enter(number: number): void {
@@ -182,35 +217,31 @@ export class AddressBook {
 
   /** Makes room for one more address. */
   #reserve(number: number, length: number): void {
-    const needed = (number === 0 ? 0 : this.#ends[number - 1]!) + length
+    const needed = this.#startOf(number) + length
     if (needed > this.#bytes.length) {
-      const wider = new Uint8Array(Math.max(needed, 2 * this.#bytes.length))
-      wider.set(this.#bytes)
-      this.#bytes = wider
-      this.#words = new DataView(wider.buffer)
+      this.#bytes = Buffer.from(this.#bytes.buffer.transfer(Math.max(needed, 2 * this.#bytes.length)))
+      this.#words = new DataView(this.#bytes.buffer)
     }
     if (number < this.#ends.length) return
-    const capacity = 2 * number
-    const [ends, hashes, stamps, next] = [this.#ends, this.#hashes, this.#stamps, this.#next]
-    this.#ends = new Uint32Array(capacity)
-    this.#hashes = new Int32Array(capacity)
-    this.#stamps = new Float64Array(capacity)
-    this.#ends.set(ends)
-    this.#hashes.set(hashes)
-    this.#stamps.set(stamps)
-    this.#next = new Int32Array(capacity + 1)
-    this.#next.set(next)
-    this.#table = new Int32Array(2 * capacity).fill(NONE)
+    // The memory from before is given back at once, and not by the next collection of garbage.
+    const bytes = 8 * number
+    this.#ends = new Uint32Array(this.#ends.buffer.transfer(bytes))
+    this.#hashes = new Int32Array(this.#hashes.buffer.transfer(bytes))
+    this.#stamps = new Uint32Array(this.#stamps.buffer.transfer(bytes))
+    this.#next = new Int32Array(this.#next.buffer.transfer(bytes + 4))
+    this.#historianOf = new Uint16Array(this.#historianOf.buffer.transfer(4 * number))
+    this.#table.buffer.transfer(0)
+    this.#table = new Int32Array(4 * number).fill(NONE)
     for (let other = 0; other < number; other++) this.#enter(other)
   }
 
   #forget(): void {
     this.generation++
-    this.#historianOf = []
-    this.#tags = []
+    this.#count = 0
+    this.#historians = []
+    this.#places.clear()
     this.#lists = []
     this.#listed = 0
-    this.#historians.clear()
     this.#table.fill(NONE)
   }
 }

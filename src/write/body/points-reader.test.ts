@@ -310,7 +310,7 @@ test('numbers, times and units at their edges are stored as their JSON says', as
 })
 
 test('requests of any size follow each other through one reader', async () => {
-  const reader = new PointsReader(new AddressBook(50))
+  const reader = new PointsReader(new AddressBook({ addresses: 50, listed: 70 }))
   let plain = 0
   await fc.assert(
     fc.asyncProperty(

@@ -1,3 +1,4 @@
+import { AddressBook, BOOK_LIMITS, WORKER_BOOK_LIMITS } from '../../../write/body/address-book.ts'
 import { PointsReader } from '../../../write/body/points-reader.ts'
 import { writeBody } from '../../../write/write-points.ts'
 import type { Body } from '../../body-bytes.ts'
@@ -15,8 +16,8 @@ export const writePoints: Route = {
   counted: { field: 'points', limit: 'tags', code: 'LIMIT_TAGS' },
   takesBytes: true,
   handler: (parts) => {
-    const reader = new PointsReader()
-    const { maxBytesInWork } = parts.settings.server
+    const { maxBytesInWork, workers } = parts.settings.server
+    const reader = new PointsReader(new AddressBook(workers > 1 ? WORKER_BOOK_LIMITS : BOOK_LIMITS))
     const work: BodyWork = async (body, call, request) => {
       const { bytes } = body as Body
       const release = () => (body as Body).release()
