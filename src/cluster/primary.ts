@@ -7,6 +7,7 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian } from '../historian/contract.ts'
 import type { DriverLog } from '../historian/driver.ts'
 import { closeHandedOver } from './handed-over.ts'
+import { mallocSettings } from './malloc-settings.ts'
 import {
   CHANGES,
   type ProcessMetrics,
@@ -96,7 +97,7 @@ class Primary {
 
   /** Starts a worker; one that ends later is replaced. */
   async fork(): Promise<StartedWorker> {
-    const worker = cluster.fork()
+    const worker = cluster.fork(mallocSettings())
     closeHandedOver(worker)
     this.#workers.add(worker)
     this.#readsAt(worker, 0)
