@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { openCatalogStore } from '../catalog/file-catalog-store.ts'
+import type { TagCatalog } from '../catalog/tag-catalog.ts'
 import { Damage } from '../damage.ts'
 import { type Files, systemCode } from '../files/files.ts'
 import { unusable } from '../files/refusals.ts'
@@ -17,6 +18,7 @@ import { openPartStore } from '../parts/file-part-store.ts'
 import { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
+import type { WalRecord } from '../wal/wal-record.ts'
 import { EngineErrors } from './engine-errors.ts'
 import type { EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
@@ -27,6 +29,12 @@ import { checkIsSame, type HistorianBefore } from './was-there.ts'
 
 /** What is to be read is gone: the owner went on for longer than files are kept. */
 class Behind extends Error {}
+
+/**
+ * Slabs of the memtable that are kept for the next generation, 5 MB: there are several processes, and taking memory from
+ * the system costs little beside the rest of what an owner does.
+ */
+const KEPT_SLABS = 4
 
 /** Tries to open what an owner changes meanwhile. */
 const TRIES = 20
@@ -145,10 +153,7 @@ export class Follower {
     this.#readManifest(published)
     const { memtable } = this.state
     const target = {
-      take: (record: Parameters<Memtable['apply']>[0]) => {
-        if (record.catalog !== null) this.state.catalog.apply(record.catalog)
-        memtable.apply(record, performance.now())
-      },
+      take: (record: WalRecord) => applyRecord(record, this.state.catalog, memtable),
       damaged: (damage: Damage) => {
         this.state.damage ??= damage
       },
@@ -224,7 +229,7 @@ async function openState(files: Files, folders: Folders, reader: PublicationRead
     throw isGone ? new Behind('the catalog that the manifest names is missing') : error
   })
   catalogs.close()
-  const memtable = new Memtable(version.flushedSequence + 1)
+  const memtable = new Memtable(version.flushedSequence + 1, KEPT_SLABS)
   let damage: Damage | null = null
   const segments = readLog(
     files,
@@ -232,10 +237,7 @@ async function openState(files: Files, folders: Folders, reader: PublicationRead
     version,
     published,
     {
-      take(record) {
-        if (record.catalog !== null) catalog.apply(record.catalog)
-        memtable.apply(record, performance.now())
-      },
+      take: (record) => applyRecord(record, catalog, memtable),
       damaged(found) {
         damage ??= found
       },
@@ -257,6 +259,12 @@ async function openState(files: Files, folders: Folders, reader: PublicationRead
     damage: damage as Damage | null,
     log,
   }
+}
+
+/** The memtable keeps changes of the catalog for the flush, which only the owner makes. */
+function applyRecord(record: WalRecord, catalog: TagCatalog, memtable: Memtable): void {
+  if (record.catalog !== null) catalog.apply(record.catalog)
+  memtable.apply({ ...record, catalog: null }, performance.now())
 }
 
 /**

@@ -6,6 +6,9 @@ import { scanSegment } from '../wal/scan.ts'
 import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
 import type { WalPosition } from '../wal/wal-record.ts'
 
+/** Longer pieces of the log are read into memory of their own, which is freed at once. */
+const MOST_KEPT_BYTES = 1 << 20
+
 /** Reads the log of an owner on, from where it was read to. */
 export class LogFollower {
   readonly #files: Files
@@ -19,6 +22,8 @@ export class LogFollower {
   #offset = 0
   #generation: number | null = null
   #file: FileHandle | null = null
+  /** What short pieces of the log are read into. */
+  #kept: ArrayBuffer | null = null
 
   /**
    * @param read       segments that were read, in order
@@ -96,12 +101,24 @@ export class LogFollower {
     const length = end - this.#offset
     if (length <= 0) return
     this.#file ??= this.#files.open(join(this.#folder, segmentName(this.#token, header.segment)))
-    const bytes = Buffer.from(new ArrayBuffer(length))
+    const bytes = this.#memory(length)
     if (this.#file.readNow(bytes, this.#offset) < length) {
       target.damaged(new Damage(`segment ${header.segment} of the log is too short`))
     }
     scanSegment(bytes, header, { from: 0, atLeast: length, limit: length }, target)
+    // Nobody keeps what a record shares with it. Left to the garbage collector, it would be there until the next
+    // collection of the whole heap, which a process that nobody reads from does not make.
+    if (length > MOST_KEPT_BYTES) bytes.buffer.transfer(0)
     this.#offset = end
+  }
+
+  /** So many bytes at the beginning of their memory, which is used again if it is not long. */
+  #memory(length: number): Buffer<ArrayBuffer> {
+    if (length > MOST_KEPT_BYTES) return Buffer.from(new ArrayBuffer(length))
+    this.#kept ??= new ArrayBuffer(MOST_KEPT_BYTES)
+    const bytes = Buffer.from(this.#kept, 0, length)
+    // Of a file that is too short, no record of before may seem to be its rest.
+    return bytes.fill(0)
   }
 
   #close(): void {

@@ -159,3 +159,28 @@ test('the newest point is known once it was asked about, and forgotten when poin
   memtable.apply(recordOf(memtable.nextSequence, { kind: 'remove', tag: 5, from: 0, length: 5 }), 0)
   assert.equal(memtable.newest.has(5), false)
 })
+
+test('tags with ever more points have all of them, in generations that keep no memory for each other', () => {
+  const memtable = new Memtable(1, 0)
+  const tags = Uint32Array.from({ length: 600 }, (_, index) => 3 * index + 1)
+  const offsets = Uint32Array.from({ length: 601 }, (_, index) => index)
+  let sequence = 0
+  for (let generation = 0; generation < 3; generation++) {
+    for (let time = 0; time < 200; time++) {
+      const points = makeColumns(600)
+      points.times.fill(time)
+      for (let index = 0; index < 600; index++)
+        points.values[index] = generation * 1_000 + tags[index]! + time
+      const record = { sequence: ++sequence, catalog: null, removed: [], points: { tags, offsets, points } }
+      memtable.apply(record, 0)
+    }
+    memtable.seal()
+    assert.deepEqual([...memtable.sealedTags()], [...tags])
+    for (const tag of tags) {
+      const { times, values } = memtable.sealedColumns(tag)!
+      assert.ok(times.length === 200 && times.every((time, index) => time === index))
+      assert.ok(values.every((value, index) => value === generation * 1_000 + tag + index))
+    }
+    memtable.dropSealed()
+  }
+})

@@ -3,7 +3,7 @@ import { mergePoints } from '../blocks/sort-points.ts'
 import type { Tombstone } from '../parts/part.ts'
 import type { WalRecord } from '../wal/wal-record.ts'
 import { NewestPoints } from './newest-points.ts'
-import { SlabPool } from './point-log.ts'
+import { KEPT_SLABS, SlabPool } from './point-log.ts'
 import { PointMemory } from './point-memory.ts'
 import { PointTable } from './point-table.ts'
 import { TombstoneLog } from './tombstone-log.ts'
@@ -37,9 +37,9 @@ class OpenGeneration implements Generation {
 export class Memtable {
   /** Of all tags that were asked about, in parts and here. */
   readonly newest = new NewestPoints()
-  readonly #pool = new SlabPool()
+  readonly #pool: SlabPool
   readonly #memory = new PointMemory()
-  #activePoints = new PointTable(this.#pool, this.#memory)
+  #activePoints: PointTable
   #sealedPoints: PointTable | null = null
   #active: OpenGeneration
   #sealed: OpenGeneration | null = null
@@ -48,8 +48,13 @@ export class Memtable {
   /** When the first record of the active generation came; NaN without one. */
   #since = Number.NaN
 
-  /** @param nextSequence  number of the next record */
-  constructor(nextSequence: number) {
+  /**
+   * @param nextSequence  number of the next record
+   * @param keptSlabs     slabs of 1.3 MB that are kept from one generation for the next one
+   */
+  constructor(nextSequence: number, keptSlabs = KEPT_SLABS) {
+    this.#pool = new SlabPool(keptSlabs)
+    this.#activePoints = new PointTable(this.#pool, this.#memory)
     this.#active = new OpenGeneration(nextSequence)
   }
 

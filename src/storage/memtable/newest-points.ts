@@ -59,13 +59,10 @@ export class NewestPoints {
 
   #grow(tag: number): void {
     const capacity = Math.max(1_024, Math.ceil((tag + 1) * 1.25))
-    const grown = <T extends Float64Array | Uint8Array>(from: T, to: T): T => {
-      to.set(from)
-      return to
-    }
-    this.#times = grown(this.#times, new Float64Array(capacity))
-    this.#values = grown(this.#values, new Float64Array(capacity))
-    this.#statuses = grown(this.#statuses, new Uint8Array(capacity))
-    this.#states = grown(this.#states, new Uint8Array(capacity))
+    // What was there is freed at once, and not by the next collection of garbage.
+    this.#times = new Float64Array(this.#times.buffer.transfer(8 * capacity))
+    this.#values = new Float64Array(this.#values.buffer.transfer(8 * capacity))
+    this.#statuses = new Uint8Array(this.#statuses.buffer.transfer(capacity))
+    this.#states = new Uint8Array(this.#states.buffer.transfer(capacity))
   }
 }

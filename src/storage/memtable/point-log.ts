@@ -3,8 +3,8 @@ import { makeColumns, type PointColumns } from '../../series/columns.ts'
 /** Points of a slab. */
 const SLAB_POINTS = 65_536
 const SLAB_BITS = 16
-/** Slabs that are kept for later: those of a generation. */
-const KEPT_SLABS = 24
+/** Slabs that are kept for later: those of a generation and a half. */
+export const KEPT_SLABS = 24
 
 /**
  * Points that lie beside each other are of different tags, and memory is slow to get at: what belongs to a point lies
@@ -12,9 +12,9 @@ const KEPT_SLABS = 24
  */
 interface Slab {
   /** Time and value of each point. */
-  readonly doubles: Float64Array
+  readonly doubles: Float64Array<ArrayBuffer>
   /** Of each point twice the place of the one of the same tag that came before, NO_PLACE for none, and its status. */
-  readonly links: Int32Array
+  readonly links: Int32Array<ArrayBuffer>
 }
 
 export const NO_PLACE = -1
@@ -22,6 +22,12 @@ export const NO_PLACE = -1
 /** Slabs that generations use one after the other. */
 export class SlabPool {
   readonly #kept: Slab[] = []
+  readonly #most: number
+
+  /** @param most  slabs that are kept for later; the memory of others is freed at once */
+  constructor(most = KEPT_SLABS) {
+    this.#most = most
+  }
 
   take(): Slab {
     return (
@@ -33,7 +39,10 @@ export class SlabPool {
   }
 
   giveBack(slabs: readonly Slab[]): void {
-    for (const slab of slabs) if (this.#kept.length < KEPT_SLABS) this.#kept.push(slab)
+    for (const slab of slabs) {
+      if (this.#kept.length < this.#most) this.#kept.push(slab)
+      else for (const { buffer } of [slab.doubles, slab.links]) buffer.transfer(0)
+    }
   }
 }
 
