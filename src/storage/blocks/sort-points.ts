@@ -1,4 +1,5 @@
-import { concatColumns, makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { concatColumns, makeColumns, type PointColumns } from '../../series/columns.ts'
+import { RunMerge } from './run-merge.ts'
 
 /** Times over years have no place beside an index in a double, those in milliseconds do. */
 const US_PER_MS = 1_000
@@ -127,32 +128,7 @@ export function mergePoints(base: PointColumns, over: PointColumns): PointColumn
 export function mergeRuns(runs: readonly PointColumns[]): PointColumns {
   if (runs.length === 1) return runs[0]!
   if (runs.length === 2) return mergePoints(runs[0]!, runs[1]!)
-  const merged = makeColumns(runs.reduce((sum, { times }) => sum + times.length, 0))
-  const places = new Uint32Array(runs.length)
-  const heads = Float64Array.from(runs, ({ times }) => times[0]!)
-  const advance = (run: number) => {
-    heads[run] = runs[run]!.times[++places[run]!] ?? Number.POSITIVE_INFINITY
-  }
-  let length = 0
-  for (;;) {
-    let time = Number.POSITIVE_INFINITY
-    let newest = -1
-    let isShared = false
-    for (let run = 0; run < heads.length; run++) {
-      const head = heads[run]!
-      if (head > time) continue
-      isShared = head === time
-      time = head
-      newest = run
-    }
-    if (time === Number.POSITIVE_INFINITY) break
-    const place = places[newest]!
-    merged.times[length] = time
-    merged.values[length] = runs[newest]!.values[place]!
-    merged.statuses[length] = runs[newest]!.statuses[place]!
-    length++
-    if (isShared) for (let run = 0; run < newest; run++) if (heads[run] === time) advance(run)
-    advance(newest)
-  }
-  return sliceColumns(merged, 0, length)
+  const merge = new RunMerge(runs)
+  while (!merge.step(Number.POSITIVE_INFINITY));
+  return merge.points
 }

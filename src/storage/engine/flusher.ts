@@ -39,6 +39,9 @@ export interface FlusherParts {
 /** A tag with more points has others let in while they are packed. */
 const LONGEST_ADD = 16_384
 
+/** A step of sorting takes as long as so many of the pacer: the clock is asked after each. */
+const STEPS_OF_SORT = 16
+
 /** Points that are packed in about the time of one step of the pacer. */
 const STEP_POINTS = 64
 
@@ -237,6 +240,9 @@ export class Flusher {
     let points = 0
     try {
       for (const tag of memtable.sealedTags()) {
+        for (const sorting = memtable.sortSealed(tag); sorting?.next().done === false; ) {
+          if (pacer.isDue(STEPS_OF_SORT, this.#isBehind ? LONG_SLICE_MS : SLICE_MS)) await rest()
+        }
         // Points that are taken away meanwhile are covered by tombstones of the next generation.
         const columns = memtable.sealedColumns(tag)
         let steps = 1

@@ -42,8 +42,13 @@ export class LatePoints {
 
   /** All of them in time order, one per time, the last that came. */
   sorted(): PointColumns {
+    return mergeRuns(this.sortedRuns())
+  }
+
+  /** The same as a handful of columns in time order, of which a later one counts before an earlier one. */
+  sortedRuns(): readonly PointColumns[] {
     const runs = this.#runs.map(({ points }) => points)
-    return mergeRuns(this.#newest.length === 0 ? runs : [...runs, sortPoints(this.#newest.columns())])
+    return this.#newest.length === 0 ? runs : [...runs, sortPoints(this.#newest.columns())]
   }
 
   /** Gives its memory back; nothing is asked of this any more. */

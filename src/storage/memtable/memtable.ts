@@ -106,6 +106,14 @@ export class Memtable {
     if (this.#sealedPoints !== null) yield* this.#sealedPoints.tags()
   }
 
+  /**
+   * Work to be done in steps before `sealedColumns`, which then is done soon; `null` for none. Others may be let in
+   * between any two of them.
+   */
+  sortSealed(tag: number): Generator<void, void> | null {
+    return this.#sealedPoints!.sortInSteps(tag)
+  }
+
   /** The points of a tag of the sealed generation, as they are now. */
   sealedColumns(tag: number): PointColumns | null {
     return this.#sealedPoints!.columns(tag)

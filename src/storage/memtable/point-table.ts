@@ -6,10 +6,15 @@ import type { PointMemory } from './point-memory.ts'
 import { TagPoints } from './tag-points.ts'
 
 /**
- * A tag with more points than this has them in memory of its own. A full generation of 10,000 tags has 100 of each:
- * they are copied once, into its part.
+ * A tag with more points than this, and some more by its id, has them in memory of its own. A full generation of 10,000
+ * tags has 100 of each: they are copied once, into its part. Tags that are written together pass it one by one: all at
+ * once, a request for 10,000 of them would hold up the event loop.
  */
-const MOST_IN_LOG = 120
+const LEAST_IN_LOG = 120
+/** A power of two. */
+const SPREAD = 64
+/** So many tags whose ids follow each other pass it together, and lie beside each other then. */
+const NEIGHBOUR_BITS = 8
 /** Count of a tag whose points are in memory of its own. */
 const IN_OWN = 255
 
@@ -53,6 +58,11 @@ export class PointTable {
     return columns.times.length === 0 ? null : columns
   }
 
+  /** Brings the points of a tag that came late in order, in steps (tag-points.ts); `null` where that takes no time. */
+  sortInSteps(tag: number): Generator<void, void> | null {
+    return this.#own.get(tag)?.sortInSteps() ?? null
+  }
+
   /** Takes points of [from, to) away. */
   remove(tag: number, from: number, to: number): void {
     const count = tag < this.#counts.length ? this.#counts[tag]! : 0
@@ -71,8 +81,7 @@ export class PointTable {
 
   /** Ids of all tags that have, or had, points here, ascending. */
   *tags(): Generator<number> {
-    const counts = this.#counts
-    for (let tag = 0; tag < counts.length; tag++) if (counts[tag] !== 0) yield tag
+    for (let tag = 0; tag < this.#counts.length; tag++) if (this.#counts[tag] !== 0) yield tag
   }
 
   /** Gives the memory back; nothing is asked of this any more. */
@@ -88,7 +97,7 @@ export class PointTable {
   #addTag(tag: number, points: PointColumns, start: number, end: number): void {
     if (tag >= this.#counts.length) this.#grow(tag)
     const count = this.#counts[tag]!
-    if (count !== IN_OWN && count + end - start <= MOST_IN_LOG) {
+    if (count !== IN_OWN && count + end - start <= mostInLog(tag)) {
       this.#last[tag] = this.#log.add(points, start, end, count === 0 ? NO_PLACE : this.#last[tag]!)
       this.#counts[tag] = count + end - start
     } else this.#ownOf(tag).add(points, start, end)
@@ -107,11 +116,13 @@ export class PointTable {
 
   #grow(tag: number): void {
     const capacity = Math.max(1_024, Math.ceil((tag + 1) * 1.25))
-    const last = new Int32Array(capacity)
-    last.set(this.#last)
-    const counts = new Uint8Array(capacity)
-    counts.set(this.#counts)
-    this.#last = last
-    this.#counts = counts
+    // What was there is freed at once, and not by the next collection of garbage.
+    this.#last = new Int32Array(this.#last.buffer.transfer(4 * capacity))
+    this.#counts = new Uint8Array(this.#counts.buffer.transfer(capacity))
   }
+}
+
+/** Points that a tag has in the log at most, below `IN_OWN`. */
+function mostInLog(tag: number): number {
+  return LEAST_IN_LOG + ((tag >> NEIGHBOUR_BITS) & (SPREAD - 1))
 }

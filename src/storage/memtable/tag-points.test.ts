@@ -114,3 +114,41 @@ test('memory of many points that nobody takes for two generations is let go of',
   memory.trim()
   assert.equal(memory.kept, 0)
 })
+
+/** Late points of a tag, in runs of several levels, with times that come again. */
+function latePoints(count: number): PointColumns {
+  return columnsOf(
+    Array.from({ length: count }, (_, at): Row => [(at * 7_919) % 60_013, at, at % 97 === 0 ? 1 : 0]),
+  )
+}
+
+test('late points that are brought in order in steps are those that are brought in order at once', () => {
+  const late = latePoints(150_000)
+  const [inSteps, atOnce] = [new TagPoints(new PointMemory()), new TagPoints(new PointMemory())]
+  for (const points of [inSteps, atOnce]) points.add(late, 0, late.times.length)
+  let steps = 0
+  for (const sorting = inSteps.sortInSteps(); sorting.next().done === false; ) steps++
+  assert.ok(steps > 3, `${steps}`)
+  assert.deepEqual(rowsOf(inSteps.columns()), rowsOf(atOnce.columns()))
+  assert.equal(inSteps.sortInSteps().next().done, true)
+})
+
+test('what comes, goes or is looked at between two steps counts', () => {
+  const late = latePoints(150_000)
+  const changes: readonly ((points: TagPoints) => void)[] = [
+    (points) => points.add(columnsOf([[5, -1]]), 0, 1),
+    (points) => points.remove(10, 20_000),
+    (points) => points.columns(),
+  ]
+  for (const change of changes) {
+    for (let before = 0; before < 12; before += 4) {
+      const [inSteps, atOnce] = [new TagPoints(new PointMemory()), new TagPoints(new PointMemory())]
+      for (const points of [inSteps, atOnce]) points.add(late, 0, late.times.length)
+      const sorting = inSteps.sortInSteps()
+      for (let step = 0; step < before; step++) sorting.next()
+      for (const points of [inSteps, atOnce]) change(points)
+      while (sorting.next().done === false);
+      assert.deepEqual(rowsOf(inSteps.columns()), rowsOf(atOnce.columns()))
+    }
+  }
+})

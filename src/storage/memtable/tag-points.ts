@@ -1,4 +1,5 @@
 import { lowerBound, makeColumns, type PointColumns, STATUS_OK } from '../../series/columns.ts'
+import { RunMerge } from '../blocks/run-merge.ts'
 import { mergePoints } from '../blocks/sort-points.ts'
 import { columnsOfCells } from './cell-list.ts'
 import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
@@ -8,6 +9,9 @@ import type { LongMemory, PointMemory } from './point-memory.ts'
 
 /** A tag with more points has them in memory of its own: copying them whenever somebody looks would take long. */
 export const MOST_IN_CELLS = 1_024
+
+/** Points that are merged in a step, about a millisecond. */
+const POINTS_OF_STEP = 16_384
 
 /**
  * Points of one tag in memory, that grow as points arrive. Points that are newer than all before are added at the end;
@@ -27,6 +31,8 @@ export class TagPoints {
   #long: LongPoints | null = null
   /** `null` as long as all points came in order. */
   #late: LatePoints | null = null
+  /** Grows whenever points are added or taken away, or the memory is another one. */
+  #changes = 0
 
   constructor({ cells, long }: PointMemory) {
     this.#cells = cells
@@ -35,6 +41,7 @@ export class TagPoints {
 
   /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
   add(points: PointColumns, start: number, end: number): void {
+    this.#changes++
     const most = this.#length + end - start
     if (this.#long !== null) this.#long.reserve(most)
     else if (most > MOST_IN_CELLS) this.#lengthen(most)
@@ -117,8 +124,27 @@ export class TagPoints {
     if (this.#late !== null) this.#take(mergePoints(this.#inOrder(), this.#late.sorted()))
   }
 
+  /**
+   * Brings late points in order in steps, between which others may be let in. Ends early where points are added or taken
+   * away meanwhile, or somebody looks at all of them: `columns` does what is left.
+   */
+  *sortInSteps(): Generator<void, void> {
+    if (this.#late === null) return
+    const changes = this.#changes
+    const inOrder = this.#inOrder()
+    const late = this.#late.sortedRuns()
+    const merge = new RunMerge(inOrder.times.length === 0 ? late : [inOrder, ...late])
+    while (!merge.step(POINTS_OF_STEP)) {
+      yield
+      if (this.#changes !== changes) return
+    }
+    yield
+    if (this.#changes === changes) this.#take(merge.points)
+  }
+
   /** Gives its memory back, when nobody asks it for anything any more. */
   release(): void {
+    this.#changes++
     this.#cells.giveBack(this.#firstCell)
     this.#firstCell = NO_CELL
     this.#lastCell = NO_CELL
