@@ -94,6 +94,11 @@ export function rawPointsAt(
   more: readonly number[],
   valuesAt: (times: Float64Array) => Float64Array,
 ): PointColumns {
+  if (more.length === 0) {
+    // Copied, since they may be a part of all that is held.
+    const copied = { times: times.slice(), statuses: statuses.slice() }
+    return withStatuses(copied, valuesAt(copied.times))
+  }
   const allTimes = new Float64Array(times.length + more.length)
   const allStatuses = new Uint8Array(allTimes.length)
   let count = 0
@@ -105,7 +110,14 @@ export function rawPointsAt(
     if (time <= own) allStatuses[count] = statuses[i++]!
   }
   const raw = { times: allTimes.subarray(0, count), statuses: allStatuses.subarray(0, count) }
-  const values = valuesAt(raw.times)
-  for (let i = 0; i < count; i++) if (Number.isNaN(values[i]!)) raw.statuses[i] = STATUS_BAD
-  return { ...raw, values }
+  return withStatuses(raw, valuesAt(raw.times))
+}
+
+/** Values with the statuses of their times, which become BAD where there is none. */
+function withStatuses(
+  { times, statuses }: Pick<PointColumns, 'times' | 'statuses'>,
+  values: Float64Array,
+): PointColumns {
+  for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) statuses[i] = STATUS_BAD
+  return { times, values, statuses }
 }

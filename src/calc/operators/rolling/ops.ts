@@ -27,7 +27,7 @@ export interface RollingOp {
   readonly ofLength?: true
   /** Set where a window in which the input has no value has one: a count, or a total of 0. */
   readonly ofNothing?: true
-  /** What is not finite is no value. */
+  /** A column of its own, not one of the parts. What is not finite in it is no value. */
   readonly fold: (parts: WindowParts) => Float64Array
 }
 
@@ -48,11 +48,14 @@ export const SLIDING_OPS = {
   SUM: {
     cells: ['sum'],
     fold: ({ cells, windows }) => {
-      const filled = windowSums(
-        cells.sum!.map((sum) => Number(!Number.isNaN(sum))),
-        windows,
-      )
-      return windowSums(cells.sum!, windows).map((sum, i) => (filled[i]! > 0 ? sum : Number.NaN))
+      const sums = windowSums(cells.sum!, windows)
+      const filled = filledCells(cells.sum!)
+      // A loop, as in all that is done for each of a million windows: a function called for each takes as long as a sum.
+      for (let i = 0; i < sums.length; i++) {
+        const [first, end] = [windows.first[i]!, windows.end[i]!]
+        if (!(first < end && filled[end]! > filled[first]!)) sums[i] = Number.NaN
+      }
+      return sums
     },
   },
   STDDEV: { cells: ['numGood', 'avg', 'variance'], fold: (parts) => variances(parts).map(Math.sqrt) },
@@ -98,10 +101,21 @@ function extreme(which: 'min' | 'max'): RollingOp {
   }
 }
 
+/** How many cells before each index have a value. */
+function filledCells(cells: Float64Array): Int32Array {
+  const filled = new Int32Array(cells.length + 1)
+  for (let k = 0; k < cells.length; k++) filled[k + 1] = filled[k]! + Number(!Number.isNaN(cells[k]!))
+  return filled
+}
+
 /** Sample variances. */
 function variances({ cells, windows }: WindowParts): Float64Array {
   const { numGood, avg, variance } = cells
-  const squares = variance!.map((one, i) => (numGood![i]! > 1 ? one * (numGood![i]! - 1) : 0))
+  const squares = new Float64Array(variance!.length)
+  for (let i = 0; i < squares.length; i++) {
+    const count = numGood![i]!
+    if (count > 1) squares[i] = variance![i]! * (count - 1)
+  }
   return windowVariances({ counts: numGood!, means: avg!, squares }, windows)
 }
 
@@ -114,7 +128,8 @@ export function larger(a: number, b: number): number {
   return a >= b || Number.isNaN(b) ? a : b
 }
 
-/** With no value where it is not finite. */
+/** Results with no value where they are not finite, in place. */
 export function finite(values: Float64Array): Float64Array {
-  return values.map((value) => (Number.isFinite(value) ? value : Number.NaN))
+  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i]!)) values[i] = Number.NaN
+  return values
 }

@@ -26,8 +26,16 @@ export class RollingWindow {
   /** Whether each window ends at its t. */
   readonly isTrailing: boolean
   readonly #windows: Omit<RollingWindows, 'kind'>
+  /** Of trailing windows that are no steps on the calendar. */
+  readonly #lengthUs: number | null
 
-  private constructor(windows: Omit<RollingWindows, 'kind'>, text: string, isTrailing: boolean) {
+  private constructor(
+    windows: Omit<RollingWindows, 'kind'>,
+    text: string,
+    isTrailing: boolean,
+    lengthUs: number | null = null,
+  ) {
+    this.#lengthUs = lengthUs
     this.#windows = windows
     this.text = text
     this.isTrailing = isTrailing
@@ -46,7 +54,8 @@ export class RollingWindow {
       startSlackUs: slackUs(duration),
       endSlackUs: 0,
     }
-    return new RollingWindow(windows, `${text} ${zone.id}`, true)
+    const lengthUs = duration.kind === 'exact' ? duration.us : null
+    return new RollingWindow(windows, `${text} ${zone.id}`, true, lengthUs)
   }
 
   /** Whether all windows are equally long. */
@@ -83,6 +92,7 @@ export class RollingWindow {
    */
   boundsAt(times: Float64Array, limit: Limit): WindowBounds {
     const early = limit === 'before' ? 1 : 0
+    if (this.#lengthUs !== null) return trailingBounds(times, this.#lengthUs, early)
     const starts = new Float64Array(times.length)
     const ends = new Float64Array(times.length)
     for (let i = 0; i < times.length; i++) {
@@ -105,6 +115,19 @@ export class RollingWindow {
     }
     return { starts, ends }
   }
+}
+
+/** `boundsAt` for windows that are equally long, without a look at the calendar for each. */
+function trailingBounds(times: Float64Array, lengthUs: number, early: number): WindowBounds {
+  const starts = new Float64Array(times.length)
+  const ends = new Float64Array(times.length)
+  for (let i = 0; i < times.length; i++) {
+    const time = times[i]! - early
+    const start = accepted(time - lengthUs)
+    starts[i] = start === MIN_INSTANT ? start : start + early
+    ends[i] = Math.max(accepted(time) + early, starts[i]!)
+  }
+  return { starts, ends }
 }
 
 function accepted(at: number): Instant {
