@@ -5,7 +5,7 @@ const PAGE_TAGS = 4_096
 const NONE: readonly Tombstone[] = []
 
 /**
- * The tombstones of a generation, as they came, and by tag: in columns, as one request may bring one for each of very
+ * The tombstones of a generation by tag: in columns, as one request may bring one for each of very
  * many tags.
  */
 export class TombstoneLog implements Iterable<Tombstone> {
@@ -45,9 +45,13 @@ export class TombstoneLog implements Iterable<Tombstone> {
     return found.reverse()
   }
 
-  /** In the order in which they came. */
+  /** By tag, and of each tag in the order in which they came: as they stand in a part, so that nothing sorts them. */
   *[Symbol.iterator](): Generator<Tombstone, void> {
-    for (let place = 0; place < this.length; place++) yield this.#at(place)
+    for (let number = 0; number < this.#last.length; number++) {
+      const page = this.#last[number]
+      if (page === undefined) continue
+      for (let i = 0; i < PAGE_TAGS; i++) if (page[i] !== 0) yield* this.of(number * PAGE_TAGS + i)
+    }
   }
 
   #at(place: number): Tombstone {

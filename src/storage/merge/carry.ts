@@ -1,7 +1,10 @@
 import { Damage } from '../damage.ts'
 import { systemCode } from '../files/files.ts'
-import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
+import type { Part, PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
+import { TombstoneBuilder, type TombstoneColumns } from '../parts/tombstone-columns.ts'
+import { TombstoneList } from '../parts/tombstone-list.ts'
+import type { Span } from './spans.ts'
 
 /** A tombstone is compared with so many newer ones of its tag. */
 const COMPARED = 16
@@ -11,14 +14,20 @@ const COMPARED = 16
  * those that a newer one covers, most go too.
  */
 export function neededTombstones(
-  tombstones: readonly Tombstone[],
+  lists: readonly TombstoneColumns[],
   others: readonly PartInfo[],
   store: PartStore,
-): readonly Tombstone[] {
+): TombstoneList {
   const older = new OlderParts(others, store)
-  const needed = tombstones.filter((tombstone) => older.mayHave(tombstone))
+  const needed = new TombstoneBuilder()
+  for (const { tags, from, to, sequences } of lists) {
+    for (let i = 0; i < tags.length; i++) {
+      if (older.mayHave(tags[i]!, from[i]!, to[i]!, sequences[i]!))
+        needed.add(tags[i]!, from[i]!, to[i]!, sequences[i]!)
+    }
+  }
   older.close()
-  return withoutCovered(needed)
+  return new TombstoneList(withoutCovered(needed.sorted()))
 }
 
 /** Parts whose sets of tags are asked; opened when they are needed. */
@@ -33,7 +42,7 @@ class OlderParts {
     this.#store = store
   }
 
-  mayHave({ tag, from, to, sequence }: Tombstone): boolean {
+  mayHave(tag: number, from: number, to: number, sequence: number): boolean {
     return this.#others.some((info) => {
       if (info.lastSequence >= sequence || info.firstTime >= to || info.lastTime < from) return false
       const part = this.#part(info)
@@ -64,14 +73,21 @@ class OlderParts {
   }
 }
 
-function withoutCovered(tombstones: readonly Tombstone[]): readonly Tombstone[] {
-  const sorted = tombstones.toSorted((a, b) => a.tag - b.tag || b.sequence - a.sequence)
-  const kept: Tombstone[] = []
-  let first = 0
-  for (const tombstone of sorted) {
-    if (kept.length === 0 || kept.at(-1)!.tag !== tombstone.tag) first = kept.length
-    const newer = kept.slice(Math.max(first, kept.length - COMPARED))
-    if (!newer.some(({ from, to }) => from <= tombstone.from && to >= tombstone.to)) kept.push(tombstone)
+function withoutCovered({ tags, from, to, sequences }: TombstoneColumns): TombstoneColumns {
+  const kept = new TombstoneBuilder()
+  for (let start = 0; start < tags.length; ) {
+    let end = start + 1
+    while (tags[end] === tags[start]) end++
+    // From the newest on.
+    const newer: Span[] = []
+    for (let i = end - 1; i >= start; i--) {
+      const isCovered = newer.some((span) => span.from <= from[i]! && span.to >= to[i]!)
+      if (isCovered) continue
+      kept.add(tags[i]!, from[i]!, to[i]!, sequences[i]!)
+      if (i > start) newer.push({ from: from[i]!, to: to[i]! })
+      if (newer.length > COMPARED) newer.shift()
+    }
+    start = end
   }
-  return kept
+  return kept.sorted()
 }

@@ -2,9 +2,10 @@ import { lowerBound, type PointColumns, sliceColumns } from '../../series/column
 import { COMPRESSED_BYTES } from '../blocks/block.ts'
 import type { Files } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
-import type { PartInfo, PartOrigin, Tombstone } from '../parts/part.ts'
+import type { PartInfo, PartOrigin } from '../parts/part.ts'
 import { FilePartWriter } from '../parts/part-writer.ts'
 import { MOST_SMALL } from '../parts/small-run.ts'
+import type { TombstoneList } from '../parts/tombstone-list.ts'
 import type { MergeOrder } from './merge.ts'
 import type { InputRun } from './merge-input.ts'
 import { PendingPoints } from './pending-points.ts'
@@ -94,7 +95,7 @@ export class MergeOutputs implements MergeSink {
   }
 
   /** Puts tombstones into one of the outputs. */
-  addTombstones(tombstones: readonly Tombstone[]): void {
+  addTombstones(tombstones: TombstoneList): void {
     if (tombstones.length === 0) return
     const found = this.#writers.findIndex((writer) => writer !== null)
     const writer = this.#writerOf(Math.max(0, found))

@@ -1,5 +1,5 @@
 import type { PartInfo } from '../parts/part.ts'
-import type { TombstoneColumns } from '../parts/tombstone-list.ts'
+import type { TombstoneColumns } from '../parts/tombstone-columns.ts'
 import type { Expired } from './expired.ts'
 
 /** How merging is tuned; tests use small numbers. */

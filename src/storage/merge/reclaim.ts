@@ -1,6 +1,7 @@
 import { lowerBound } from '../../series/columns.ts'
 import type { Part, PartRun } from '../parts/part.ts'
 import { SmallRun } from '../parts/runs.ts'
+import { TombstoneBuilder } from '../parts/tombstone-columns.ts'
 import type { TombstoneList } from '../parts/tombstone-list.ts'
 import { Pacer } from '../pause.ts'
 import { type Span, TombstoneMap } from './spans.ts'
@@ -23,17 +24,23 @@ export async function coveredShare(
   const { points, firstTime, lastTime, lastSequence } = part.info
   if (points === 0) return 0
   const pacer = new Pacer()
-  const byTag = new TombstoneMap()
-  for (const list of tombstones) {
-    for (const tombstone of list) {
-      const { tag, from, to, sequence } = tombstone
-      const covers = sequence > lastSequence && from <= lastTime && to > firstTime && part.has(tag)
-      if (covers) byTag.add(tombstone)
+  const covering = new TombstoneBuilder()
+  for (const { columns } of tombstones) {
+    const { tags, from, to, sequences } = columns
+    for (let i = 0; i < tags.length; i++) {
+      const sequence = sequences[i]!
+      const covers =
+        sequence > lastSequence && from[i]! <= lastTime && to[i]! > firstTime && part.has(tags[i]!)
+      if (covers) covering.add(tags[i]!, from[i]!, to[i]!, sequence)
       if (pacer.isDue()) await pacer.rest(signal)
     }
   }
+  const columns = covering.sorted()
+  const byTag = new TombstoneMap([columns])
   let covered = 0
-  for (const tag of byTag.tags()) {
+  for (let i = 0; i < columns.tags.length; i++) {
+    const tag = columns.tags[i]!
+    if (i > 0 && columns.tags[i - 1] === tag) continue
     covered += coveredOf(part.run(tag)!, byTag.cuts(tag, lastSequence))
     if (pacer.isDue()) await pacer.rest(signal)
   }

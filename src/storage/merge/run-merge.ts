@@ -4,7 +4,6 @@ import { BlockCache } from '../parts/block-cache.ts'
 import { FilePart } from '../parts/file-part.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
 import { MOST_SMALL } from '../parts/small-run.ts'
-import { TombstoneList } from '../parts/tombstone-list.ts'
 import { Pacer } from '../pause.ts'
 import { neededTombstones } from './carry.ts'
 import { cutTimes } from './cut-times.ts'
@@ -45,7 +44,7 @@ export async function runMerge(files: Files, order: MergeOrder, signal: AbortSig
     try {
       await mergeTags(parts, order, outputs, signal)
       const store = openPartStore(files, order.folder, { cacheBytes: 0 })
-      const own = parts.flatMap(({ tombstones }) => [...tombstones])
+      const own = parts.map(({ tombstones }) => tombstones.columns)
       outputs.addTombstones(neededTombstones(own, order.others, store))
       return { added: await outputs.finish() }
     } catch (error) {
@@ -63,9 +62,8 @@ async function mergeTags(
   outputs: MergeOutputs,
   signal: AbortSignal,
 ): Promise<void> {
-  const tombstones = new TombstoneMap()
-  for (const part of parts) tombstones.addAll(part.tombstones)
-  for (const columns of order.tombstones) tombstones.addAll(new TombstoneList(columns))
+  const own = parts.map((part) => part.tombstones.columns)
+  const tombstones = new TombstoneMap([...own, ...order.tombstones])
   const expired = new ExpiredSpans(order.expired)
   const inputs = parts.map((part) => new MergeInput(part))
   const pacer = new Pacer()

@@ -11,6 +11,7 @@ import { SmallPageBuilder } from './small-page.ts'
 import { MOST_SMALL } from './small-run.ts'
 import { encodeSummaryPage, SUMMED_BLOCKS } from './summary-page.ts'
 import { TagSetBuilder } from './tag-set.ts'
+import { TombstoneBuilder } from './tombstone-columns.ts'
 import { encodeTombstones } from './tombstones.ts'
 
 /** More than a block takes, packed in some milliseconds. */
@@ -31,7 +32,7 @@ export class FilePartWriter implements PartWriter {
   readonly #table = new PageTableBuilder()
   readonly #smallTags = new TagSetBuilder()
   readonly #largeTags = new TagSetBuilder()
-  readonly #tombstones: Tombstone[] = []
+  readonly #tombstones = new TombstoneBuilder()
   /** Of the blocks since the last page of summaries. */
   #summaries: PartSummary[] = []
   #points = 0
@@ -85,8 +86,8 @@ export class FilePartWriter implements PartWriter {
     if (this.#small.isFull) this.#endSmallPage()
   }
 
-  addTombstone(tombstone: Tombstone): void {
-    this.#tombstones.push(tombstone)
+  addTombstone({ tag, from, to, sequence }: Tombstone): void {
+    this.#tombstones.add(tag, from, to, sequence)
   }
 
   /** Begins a large run of the next tag, whose blocks then come in time order; it has at least one. */
@@ -130,7 +131,7 @@ export class FilePartWriter implements PartWriter {
     if (this.#index.count > 0) this.#endIndexPage()
     const sections = {
       table: this.#addSection(this.#table.finish()),
-      tombstones: this.#addSection(encodeTombstones(this.#tombstones)),
+      tombstones: this.#addSection(encodeTombstones(this.#tombstones.sorted())),
       smallTags: this.#addSection(this.#smallTags.finish()),
       largeTags: this.#addSection(this.#largeTags.finish()),
     }

@@ -11,7 +11,6 @@ import { systemFiles } from '../files/system-files.ts'
 import { openPartStore } from './file-part-store.ts'
 import type { Part, PartRun } from './part.ts'
 import { readRun, someContent, textOf, writePart } from './parts.fixture.ts'
-import { sortTombstones } from './tombstone-list.ts'
 
 const CACHE = { cacheBytes: 1 << 20 }
 const NAME = '00000001-00000001.part'
@@ -45,7 +44,8 @@ test('what was written is read: every bit of points, tombstones and tags', async
         [...part.tags()],
         runs.map(([tag]) => tag),
       )
-      assert.deepEqual([...part.tombstones], sortTombstones(content.tombstones))
+      const inOrder = content.tombstones.toSorted((a, b) => a.tag - b.tag || a.sequence - b.sequence)
+      assert.deepEqual([...part.tombstones], inOrder)
       assert.equal(
         info.points,
         runs.reduce((sum, [, { times }]) => sum + times.length, 0),

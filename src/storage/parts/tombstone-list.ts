@@ -1,4 +1,5 @@
 import { indexOfTag } from './tag-search.ts'
+import { areInOrder, TombstoneBuilder, type TombstoneColumns } from './tombstone-columns.ts'
 
 /**
  * Points of a tag in [from, to) are gone, as far as they came with a WAL record before `sequence`: those of a part
@@ -12,14 +13,6 @@ export interface Tombstone {
   readonly sequence: number
 }
 
-/** Tombstones in columns, sorted by tag and then by sequence: as data that threads send to each other. */
-export interface TombstoneColumns {
-  readonly tags: Uint32Array
-  readonly from: Float64Array
-  readonly to: Float64Array
-  readonly sequences: Float64Array
-}
-
 const NONE: readonly Tombstone[] = []
 
 /**
@@ -29,29 +22,21 @@ const NONE: readonly Tombstone[] = []
 export class TombstoneList implements Iterable<Tombstone> {
   readonly columns: TombstoneColumns
 
+  /** @param columns  sorted by tag and then by sequence */
   constructor(columns: TombstoneColumns) {
     this.columns = columns
   }
 
   /** @param tombstones  in any order */
   static of(tombstones: Iterable<Tombstone>): TombstoneList {
-    const sorted = sortTombstones(tombstones)
-    return new TombstoneList({
-      tags: Uint32Array.from(sorted, ({ tag }) => tag),
-      from: Float64Array.from(sorted, ({ from }) => from),
-      to: Float64Array.from(sorted, ({ to }) => to),
-      sequences: Float64Array.from(sorted, ({ sequence }) => sequence),
-    })
+    const builder = new TombstoneBuilder()
+    for (const { tag, from, to, sequence } of tombstones) builder.add(tag, from, to, sequence)
+    return new TombstoneList(builder.sorted())
   }
 
   /** Whether the columns are sorted as they must be. */
   get isInOrder(): boolean {
-    const { tags, sequences } = this.columns
-    for (let i = 1; i < tags.length; i++) {
-      if (tags[i - 1]! > tags[i]! || (tags[i - 1] === tags[i] && sequences[i - 1]! > sequences[i]!))
-        return false
-    }
-    return true
+    return areInOrder(this.columns)
   }
 
   get length(): number {
@@ -76,21 +61,4 @@ export class TombstoneList implements Iterable<Tombstone> {
   *[Symbol.iterator](): Generator<Tombstone, void> {
     for (let index = 0; index < this.length; index++) yield this.at(index)
   }
-}
-
-/** As they stand in a part: by tag, and then by sequence. */
-export function sortTombstones(tombstones: Iterable<Tombstone>): readonly Tombstone[] {
-  const sorted = [...tombstones]
-  return isInOrder(sorted) ? sorted : sorted.sort(compareTombstones)
-}
-
-function isInOrder(tombstones: readonly Tombstone[]): boolean {
-  for (let i = 1; i < tombstones.length; i++) {
-    if (compareTombstones(tombstones[i - 1]!, tombstones[i]!) > 0) return false
-  }
-  return true
-}
-
-function compareTombstones(a: Tombstone, b: Tombstone): number {
-  return a.tag - b.tag || a.sequence - b.sequence
 }

@@ -1,7 +1,7 @@
 import { Damage } from '../damage.ts'
 import { aligned, sealPage } from './page-checksum.ts'
-import type { Tombstone } from './part.ts'
-import { sortTombstones, TombstoneList } from './tombstone-list.ts'
+import type { TombstoneColumns } from './tombstone-columns.ts'
+import { TombstoneList } from './tombstone-list.ts'
 
 /**
  * The tombstones of a part, sorted by tag and then by sequence.
@@ -25,22 +25,19 @@ function sizeOf(count: number): number {
   return aligned(HEADER_BYTES + 28 * count)
 }
 
-/** @param tombstones  in any order */
-export function encodeTombstones(tombstones: readonly Tombstone[]): Uint8Array<ArrayBuffer> {
-  const count = tombstones.length
+/** @param columns  sorted by tag and then by sequence */
+export function encodeTombstones({ tags, from, to, sequences }: TombstoneColumns): Uint8Array<ArrayBuffer> {
+  const count = tags.length
   const page = new Uint8Array(sizeOf(count))
   const doubles = new Float64Array(page.buffer)
   const words = new Uint32Array(page.buffer)
   page[0] = VERSION
   words[2] = count
   const at = HEADER_BYTES >> 3
-  const tags = (HEADER_BYTES + 24 * count) >> 2
-  sortTombstones(tombstones).forEach(({ tag, from, to, sequence }, i) => {
-    doubles[at + i] = from
-    doubles[at + count + i] = to
-    doubles[at + 2 * count + i] = sequence
-    words[tags + i] = tag
-  })
+  doubles.set(from, at)
+  doubles.set(to, at + count)
+  doubles.set(sequences, at + 2 * count)
+  words.set(tags, (HEADER_BYTES + 24 * count) >> 2)
   sealPage(page)
   return page
 }
