@@ -5,6 +5,7 @@ import { type InvalidLabel, type ParsedLabel, treesOf } from './call.ts'
 import { expectedBytes } from './expected-memory.ts'
 import type { MemoryGate } from './memory-gate.ts'
 import { namedStates, type Plan, type PlannedLabel } from './plan.ts'
+import { Grids } from './requests/grids.ts'
 import type { Result } from './requests/request.ts'
 
 /** A label with what it is answered with. */
@@ -24,10 +25,11 @@ export async function executeLabels(
   { labels }: Plan,
   { evaluation, gate, signal }: Execution,
 ): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
+  const grids = new Grids()
   const outcomes: (InvalidLabel | Promise<ExecutedLabel | InvalidLabel>)[] = []
   for (const [i, label] of labels.entries()) {
     if (i % STEP_LABELS === STEP_LABELS - 1) await evaluation.pause()
-    outcomes.push(label.kind === 'invalid' ? label : executeLabel(label, { evaluation, gate, signal }))
+    outcomes.push(label.kind === 'invalid' ? label : executeLabel(label, { evaluation, gate, signal, grids }))
   }
   const executed = await Promise.all(outcomes)
   // Past the deadline no label has failed by itself, the whole call has.
@@ -44,13 +46,13 @@ export interface Execution {
 /** Never rejects. */
 async function executeLabel(
   planned: PlannedLabel,
-  { evaluation, gate, signal }: Execution,
+  { evaluation, gate, signal, grids }: Execution & { readonly grids: Grids },
 ): Promise<ExecutedLabel | InvalidLabel> {
   const { parsed, operator, other } = planned
   const { label, address, request, zone, now } = parsed
   const states = namedStates(parsed.tree, operator)
   const otherStates = namedStates(parsed.otherTree, other)
-  const answer = () => request.answer(operator, { evaluation, zone, now, states, other, otherStates })
+  const answer = () => request.answer(operator, { evaluation, grids, zone, now, states, other, otherStates })
   try {
     // A tag alone holds no more than its answer.
     const result = treesOf(parsed).every(({ kind }) => kind === 'tag')

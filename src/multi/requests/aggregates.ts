@@ -60,7 +60,7 @@ export class AggregatesRequest implements Request {
   }
 
   async answer(operator: Operator, context: AnswerContext): Promise<Result> {
-    const edges = this.#edges()
+    const edges = this.#edges(context)
     const distinct = distinctTimes(edges)
     const found = await askedAggregates(operator, distinct, this.#asked, context.states, context)
     const aggregates = distinct === edges ? found : pickWindows(found, distinctWindows(edges))
@@ -75,13 +75,16 @@ export class AggregatesRequest implements Request {
     return { first: windows.find(from).start !== from, last: windows.find(to).start !== to }
   }
 
-  #edges(): Float64Array {
+  #edges({ zone, grids }: AnswerContext): Float64Array {
     const { from, to } = this.range
     const windows = this.#windows
-    if (windows.kind === 'even') return evenEdges(from, to, windows.count)
-    const edges = windowEdges(from, to, windows.find, Number.MAX_SAFE_INTEGER)
-    if (edges === null) throw new TidemarkError('BUG', { what: 'there are no more windows than allowed' })
-    return edges
+    if (windows.kind === 'even')
+      return grids.times(`windows ${from} ${to} ${windows.count}`, () => evenEdges(from, to, windows.count))
+    return grids.times(`windows ${from} ${to} ${windows.text} ${zone.id}`, () => {
+      const edges = windowEdges(from, to, windows.find, Number.MAX_SAFE_INTEGER)
+      if (edges === null) throw new TidemarkError('BUG', { what: 'there are no more windows than allowed' })
+      return edges
+    })
   }
 }
 

@@ -7,6 +7,7 @@ import { countSteps, evenGrid, stepGrid } from '../../time/grid.ts'
 import type { Instant } from '../../time/instant.ts'
 import { nominalUs } from '../../time/windows.ts'
 import type { TimeZone } from '../../time/zone.ts'
+import type { Grids } from './grids.ts'
 import { type AnswerContext, distinctTimes, type Request, type RequestSize, type Result } from './request.ts'
 
 /** `count` points evenly from `from` to `to`, or one at each step of `interval`. */
@@ -48,8 +49,8 @@ export class InterpolatedPointsRequest implements Request {
     return [{ kind: 'values', from, to, count: points, key }]
   }
 
-  async answer(operator: Operator, { zone }: AnswerContext): Promise<Result> {
-    const times = this.#times(zone)
+  async answer(operator: Operator, { zone, grids }: AnswerContext): Promise<Result> {
+    const times = this.#times(zone, grids)
     const distinct = distinctTimes(times)
     const found = await operator.valuesAt(distinct)
     const values = distinct === times ? found : spread(times, distinct, found)
@@ -58,14 +59,17 @@ export class InterpolatedPointsRequest implements Request {
     return { kind: 'points', points: { times, values, statuses } }
   }
 
-  #times(zone: TimeZone): Float64Array {
+  #times(zone: TimeZone, grids: Grids): Float64Array {
     const { from, to } = this.range
     const grid = this.#grid
-    if (grid.kind === 'even') return evenGrid(from, to, grid.count)
-    const times = stepGrid(from, to, grid.interval, zone, Number.MAX_SAFE_INTEGER)
-    if (times === null)
-      throw new TidemarkError('BUG', { what: 'a grid is no larger than the limits allowed' })
-    return times
+    if (grid.kind === 'even')
+      return grids.times(`even ${from} ${to} ${grid.count}`, () => evenGrid(from, to, grid.count))
+    return grids.times(`steps ${from} ${to} ${grid.text} ${zone.id}`, () => {
+      const times = stepGrid(from, to, grid.interval, zone, Number.MAX_SAFE_INTEGER)
+      if (times === null)
+        throw new TidemarkError('BUG', { what: 'a grid is no larger than the limits allowed' })
+      return times
+    })
   }
 }
 

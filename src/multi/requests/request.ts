@@ -12,6 +12,7 @@ import type { Instant } from '../../time/instant.ts'
 import type { TimeZone } from '../../time/zone.ts'
 import type { Rest } from '../cursor.ts'
 import type { ShownAggregates } from './asked-aggregates.ts'
+import type { Grids } from './grids.ts'
 
 /**
  * One label's request with its details parsed: what it is about, how much it requests, what it needs of its operator,
@@ -68,6 +69,8 @@ export const ONE_POINT: RequestSize = { points: 1, windows: 0 }
 
 export interface AnswerContext {
   readonly evaluation: Evaluation
+  /** Of the call. */
+  readonly grids: Grids
   readonly zone: TimeZone
   /** The label's. */
   readonly now: Instant
