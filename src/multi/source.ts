@@ -21,6 +21,7 @@ import type {
   RangeQuery,
 } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import { WideMap } from '../scheduling/wide-map.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { type PointColumns, STATUS_BAD } from '../series/columns.ts'
 import type { GapPage, GapSearch } from '../series/gaps.ts'
@@ -55,8 +56,8 @@ export class CallSource implements PointSource {
   readonly #context: CallContext
   readonly #budget: FetchBudget | null
   readonly #readers = new Map<string, HistorianReader>()
-  readonly #made = new Map<string, Promise<unknown>>()
-  readonly #tags = new Map<string, TagReads>()
+  readonly #made = new WideMap<Promise<unknown>>()
+  readonly #tags = new WideMap<TagReads>()
 
   constructor(historians: HistorianView, context: CallContext, budget: FetchBudget | null = null) {
     this.#historians = historians
@@ -173,10 +174,13 @@ export class CallSource implements PointSource {
   }
 
   #reads(tag: StoredTag): TagReads {
-    return this.#tags.getOrInsertComputed(
-      tagKey(tag),
-      () => new TagReads(() => this.statistics.points <= KEPT_POINTS),
-    )
+    const key = tagKey(tag)
+    let reads = this.#tags.get(key)
+    if (reads === undefined) {
+      reads = new TagReads(() => this.statistics.points <= KEPT_POINTS)
+      this.#tags.set(key, reads)
+    }
+    return reads
   }
 
   #reader(tag: StoredTag): HistorianReader {

@@ -1,3 +1,4 @@
+import { WideMap } from '../../scheduling/wide-map.ts'
 import type { CatalogDraft } from '../catalog/tag-catalog.ts'
 import type { TagRecord } from '../catalog/tag-record.ts'
 import type { ReadPace } from '../reads/point-blocks.ts'
@@ -36,13 +37,19 @@ export async function planSpanDeletes(
   dryRun: boolean,
 ): Promise<readonly number[]> {
   const counts = ranges.map(() => 0)
-  for (const [tag, spans] of await rangesByTag(ranges, draft.pace)) {
+  const chains = await chainByTag(ranges, draft.pace)
+  for (let first = 0; first < ranges.length; first++) {
+    if (chains.isLater[first] === 1) continue
+    const { tag } = ranges[first]!
+    const indexes = [first]
+    for (let index = chains.next[first]!; index !== 0; index = chains.next[index]!) indexes.push(index)
     const id = draft.catalog.idOf(tag)
     if (id === 0) continue
     const blocks = draft.blocksOf(id)
-    for (const { span, from, to } of disjointPieces(spans)) {
+    const pieces = disjointPieces(indexes.map((index) => ranges[index]!))
+    for (const { span, from, to } of pieces) {
       const count = await countPoints(blocks, from, to, Number.POSITIVE_INFINITY, draft.pace)
-      counts[spans[span]!.index]! += count
+      counts[indexes[span]!]! += count
       if (!dryRun && count > 0) {
         if (from <= draft.watermarkOf(id)) draft.removeHidden(id)
         draft.remove({ tag: id, from, to })
@@ -53,20 +60,33 @@ export async function planSpanDeletes(
   return counts
 }
 
-type IndexedSpan = TagSpan & { readonly index: number }
+/** The ranges of each tag in their order: arrays, as objects of very many ranges keep the garbage collector busy. */
+interface Chains {
+  /** 1 for a range that is not the first one of its tag. */
+  readonly isLater: Uint8Array
+  /** Of each range the index of the next one of its tag; 0 for the last. */
+  readonly next: Uint32Array
+}
 
-async function rangesByTag(
-  ranges: readonly TagSpan[],
-  pace: ReadPace,
-): Promise<ReadonlyMap<string, readonly IndexedSpan[]>> {
-  const byTag = new Map<string, IndexedSpan[]>()
-  for (const [index, range] of ranges.entries()) {
-    const known = byTag.get(range.tag)
-    if (known === undefined) byTag.set(range.tag, [{ ...range, index }])
-    else known.push({ ...range, index })
+async function chainByTag(ranges: readonly TagSpan[], pace: ReadPace): Promise<Chains> {
+  const firsts = new WideMap<number>()
+  const isLater = new Uint8Array(ranges.length)
+  const next = new Uint32Array(ranges.length)
+  /** Of the first range of a tag its last one so far. */
+  const last = new Uint32Array(ranges.length)
+  for (let index = 0; index < ranges.length; index++) {
+    const first = firsts.get(ranges[index]!.tag)
+    if (first === undefined) {
+      firsts.set(ranges[index]!.tag, index)
+      last[index] = index
+    } else {
+      isLater[index] = 1
+      next[last[first]!] = index
+      last[first] = index
+    }
     if (pace.isDue()) await pace.rest()
   }
-  return byTag
+  return { isLater, next }
 }
 
 /**
