@@ -1,5 +1,6 @@
 import { freemem } from 'node:os'
 import type { FailedMeasurement, Measurement } from '../measure.ts'
+import { TurnTimer } from '../turns/turns.ts'
 import { measureAttack } from './attack.ts'
 import { bodyAttacks, searchAttacks } from './bodies.ts'
 import { calculationAttacks } from './calculations.ts'
@@ -9,7 +10,9 @@ import { Victim } from './victim.ts'
 /**
  * The worst that a caller with a key can send, against a real service with the default settings: how long each call
  * takes, how long others wait meanwhile, and how much memory it takes. `ADVERSARY=bodies/multi` runs the attacks whose
- * name begins so; docs/performance.md has the table.
+ * name begins so; docs/performance.md has the table. `ADVERSARY_TURNS=1` times each turn of the event loop, in processor
+ * time of its thread, which other programs of a machine have no part in; the probes then have to wait for that, too.
+ * `TURNS_PROFILE=1` prints what the longest ones did.
  */
 const wanted = (process.env.ADVERSARY ?? '').split(',')
 const attacks = [...bodyAttacks(), ...searchAttacks(), ...calculationAttacks()].filter(({ name }) =>
@@ -17,7 +20,8 @@ const attacks = [...bodyAttacks(), ...searchAttacks(), ...calculationAttacks()].
 )
 
 const results: (Measurement | FailedMeasurement)[] = []
-const victim = new Victim()
+const turns = process.env.ADVERSARY_TURNS === '1' ? new TurnTimer() : null
+const victim = new Victim(turns)
 try {
   await victim.start()
   await fillPlant(victim)
@@ -31,5 +35,6 @@ try {
   }
 } finally {
   await victim.stop()
+  turns?.remove()
 }
 process.stdout.write(JSON.stringify(results))

@@ -23,7 +23,8 @@ export interface Call {
 /**
  * Sends the calls of an attack at once, with probes beside them.
  * @returns the time until the last answer; the note has the longest wait of a probe, the longest delay of the event
- *              loop as the service itself says, the most anonymous memory, and how the calls ended
+ *              loop as the service itself says, the longest turn where they are timed, the most anonymous memory, and
+ *              how the calls ended
  */
 export async function measureAttack(
   victim: Victim,
@@ -41,10 +42,14 @@ export async function measureAttack(
     if (now > most) most = now
   }, SAMPLE_MS)
   const began = performance.now()
-  const outcomes = await Promise.all(
-    attack.calls.map(({ method, path, body }) => victim.send(method, path, body, LIMIT_MS, agent)),
-  )
-  const ms = performance.now() - began
+  let outcomes: readonly Outcome[] = []
+  let ms = 0
+  const turns = await victim.timed(async () => {
+    outcomes = await Promise.all(
+      attack.calls.map(({ method, path, body }) => victim.send(method, path, body, LIMIT_MS, agent)),
+    )
+    ms = performance.now() - began
+  })
   const gap = await pings.longest()
   const delay = await eventLoopDelay(victim)
   clearInterval(sampling)
@@ -55,6 +60,7 @@ export async function measureAttack(
   const note = [
     `gap ${gap.toFixed(0)} ms`,
     `event loop ${Number.isNaN(delay) ? 'unknown' : `${(delay * 1_000).toFixed(0)} ms`}`,
+    ...(turns === null ? [] : [`turn ${turns.processorMs.toFixed(0)} ms of processor`]),
     `${most.toFixed(0)} MB`,
     `${endsOf(outcomes)}${isHung ? ', HUNG' : ''}${ended}`,
   ].join('; ')
@@ -62,6 +68,7 @@ export async function measureAttack(
     await victim.restart()
     return { name: attack.name, runs: 0, medianMs: null, p99Ms: null, items: null, note }
   }
+  for (const step of turns?.steps ?? []) process.stderr.write(`    ${step}\n`)
   return { name: attack.name, runs: attack.calls.length, medianMs: ms, p99Ms: ms, items: null, note }
 }
 

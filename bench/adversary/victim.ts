@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../client/free-port.ts'
 import { memoryOf } from '../service.ts'
+import type { Turns, TurnTimer } from '../turns/turns.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'tidemark.js')
 const START_MS = 60_000
@@ -22,9 +23,15 @@ export interface Outcome {
 export class Victim {
   readonly #dataDir = mkdtempSync(join(tmpdir(), 'tidemark-adversary-'))
   readonly #env = { ...process.env, TIDEMARK_DATA_DIR: this.#dataDir, TIDEMARK_LOG_LEVEL: 'fatal' }
+  readonly #turns: TurnTimer | null
   #child: ChildProcess | null = null
   #key = ''
   port = 0
+
+  /** @param turns times the turns of its event loop */
+  constructor(turns: TurnTimer | null = null) {
+    this.#turns = turns
+  }
 
   get key(): string {
     return this.#key
@@ -46,12 +53,20 @@ export class Victim {
     }
     this.port = await freePort()
     const args = ['--max-semi-space-size=8', PROGRAM, 'serve', '--port', String(this.port)]
-    this.#child = spawn(process.execPath, args, { env: this.#env, stdio: ['ignore', 'ignore', 'ignore'] })
+    const env = { ...this.#env, ...this.#turns?.environment }
+    this.#child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'ignore'] })
     const until = performance.now() + START_MS
     while ((await this.send('GET', '/health/live', null, 1_000)).end !== '200') {
       if (performance.now() > until) throw new Error('The service did not start')
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
+  }
+
+  /** Runs a task; the longest turns of the event loop meanwhile, or `null` where they are not timed. */
+  async timed(task: () => Promise<unknown>): Promise<Turns | null> {
+    if (this.#turns !== null) return this.#turns.time(task)
+    await task()
+    return null
   }
 
   /** Ends it whatever it is doing, and starts it again. */

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Turns } from './turns.ts'
 
@@ -36,6 +37,8 @@ if (process.argv.includes('serve')) {
   }
 
   const profiler = process.env.TURNS_PROFILE === '1' ? await import('./profile.ts') : null
+  // That of one which was killed before.
+  rmSync(process.env.TURNS_SOCKET!, { force: true })
   createServer((socket) => {
     socket.on('data', async (command) => {
       if (command.toString() === 'begin') {
