@@ -26,6 +26,7 @@ export abstract class BaseOperator implements Operator {
   readonly linear: boolean
   readonly extrapolationLimits: readonly Instant[]
   readonly width: number
+  readonly levels: number
   readonly inputs: readonly Operator[]
   protected readonly context: OperatorContext
   readonly #values = new Map<number, Promise<Float64Array>>()
@@ -34,7 +35,11 @@ export abstract class BaseOperator implements Operator {
   readonly #points = new LookUps<SinglePoint | null>()
   readonly #valued = new LookUps<boolean>()
 
-  constructor(inputs: readonly Operator[], context: OperatorContext, traits: Omit<Traits, 'width'>) {
+  constructor(
+    inputs: readonly Operator[],
+    context: OperatorContext,
+    traits: Omit<Traits, 'width' | 'levels'>,
+  ) {
     this.inputs = inputs
     this.context = context
     this.stepped = traits.stepped
@@ -45,6 +50,7 @@ export abstract class BaseOperator implements Operator {
       1,
       inputs.reduce((sum, input) => sum + input.width, 0),
     )
+    this.levels = 1 + inputs.reduce((levels, input) => Math.max(levels, input.levels), 0)
   }
 
   /** Works the values out; called once for equal times. Not finite is no value. */

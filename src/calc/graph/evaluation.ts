@@ -15,6 +15,13 @@ const EVALUATED_VALUES = 100_000_000
 /** What one evaluation counts beside its values: its promises and entries. */
 const CALL_VALUES = 32
 
+/** A step of work that nobody knows the cost of begins so short, */
+const FIRST_STEP = 16
+/** and goes on so much longer while it takes less than this, or shorter beyond the other. */
+const STEP_GROWTH = 4
+const SHORT_STEP_MS = 1
+const LONG_STEP_MS = 4
+
 export interface EvaluationOptions {
   readonly source: PointSource
   /** Aborted when the call is over: long evaluations that fetch nothing end with it too. */
@@ -74,5 +81,24 @@ export class Evaluation {
     const turn = TurnBudget.shared
     if (turn.isSpent()) await turn.next()
     this.#signal?.throwIfAborted()
+  }
+
+  /**
+   * Works many items out, cooperatively, so many at a time as take a few milliseconds: what a value costs can depend on
+   * all that is inside of an operator.
+   * @param work gets the first item and the one after the last
+   */
+  async inSteps(items: number, work: (from: number, to: number) => void): Promise<void> {
+    let step = FIRST_STEP
+    for (let from = 0; from < items; ) {
+      const to = Math.min(from + step, items)
+      const began = performance.now()
+      work(from, to)
+      const ms = performance.now() - began
+      if (ms < SHORT_STEP_MS) step *= STEP_GROWTH
+      else if (ms > LONG_STEP_MS) step = Math.max(FIRST_STEP, Math.floor(step / STEP_GROWTH))
+      from = to
+      await this.pause()
+    }
   }
 }

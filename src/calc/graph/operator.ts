@@ -121,6 +121,8 @@ export interface Traits {
   readonly extrapolationLimits: readonly Instant[]
   /** Leaves below it, each occurrence counted: pages are made shorter for wide expressions. */
   readonly width: number
+  /** Operators inside each other, from this one down to a leaf: 1 of a leaf. */
+  readonly levels: number
 }
 
 export interface CurrentPoint {

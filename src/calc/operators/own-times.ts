@@ -17,7 +17,7 @@ export abstract class OwnTimesOperator extends BaseOperator {
   constructor(
     input: Operator,
     context: OperatorContext,
-    traits: Omit<Traits, 'width' | 'extrapolationLimits'>,
+    traits: Omit<Traits, 'width' | 'levels' | 'extrapolationLimits'>,
   ) {
     super([input], context, { ...traits, extrapolationLimits: input.extrapolationLimits })
     this.input = input
@@ -27,11 +27,6 @@ export abstract class OwnTimesOperator extends BaseOperator {
 
   /** The raw times next to an instant that the input need not have. */
   protected abstract ownTimes(find: FindPoint, at: Instant): readonly number[]
-
-  /** The value at a raw time that was found next to an instant. */
-  protected valueNear(time: Instant, _at: Instant): Promise<number> {
-    return this.valueAt(time)
-  }
 
   protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     const ofInput = await this.input.rawTime(find, at)
@@ -61,7 +56,7 @@ export abstract class OwnTimesOperator extends BaseOperator {
     const [time, ofInput] = await Promise.all([this.rawTime(find, at), this.input.rawTime(find, at)])
     if (time === null) return null
     const [value, point] = await Promise.all([
-      this.valueNear(time, at),
+      this.valueAt(time),
       ofInput === time ? this.input.rawPoint(find, at) : null,
     ])
     return { time, value, bad: Number.isNaN(value) || (point?.bad ?? false) }

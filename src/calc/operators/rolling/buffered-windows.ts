@@ -6,7 +6,7 @@ import type { Chunk, Limit } from '../../graph/chunk.ts'
 import { type BufferedPart, valuesIn } from './buffered-input.ts'
 import type { Windows } from './folds.ts'
 import { distinctTimes, indexesOf, spread } from './indexes.ts'
-import { finite, type RollingOp } from './ops.ts'
+import { finite, type RollingOp, type WindowParts } from './ops.ts'
 import { SegmentSums } from './segment-sums.ts'
 import { vertexValues } from './vertex-values.ts'
 import type { RollingWindow, WindowBounds } from './window.ts'
@@ -31,8 +31,11 @@ export function bufferedWindows(
   held: BufferedPart,
   extrapolationLimits: readonly number[],
 ): (times: Float64Array, limit: Limit) => Float64Array {
-  const { chunks, segments } = held
+  const { segments } = held
   const sums = op.integrals !== undefined && segments !== null ? new SegmentSums(segments) : null
+  // Where the input itself is not needed any more, all that is inside of it is not kept for this chunk either.
+  const isInputNeeded = op.bounds === 'both' || (op.bounds !== undefined && !(sums?.covers(held) ?? false))
+  const chunks = isInputNeeded ? held.chunks : []
   const { times: cellTimes, cells } = cellsOf(op, held, extrapolationLimits)
   const hasCells = op.cells !== undefined || op.extreme !== undefined
   // Approached from the left, and since raw times are whole microseconds, a window is that of one microsecond before.
@@ -47,14 +50,15 @@ export function bufferedWindows(
       integrals: new Float64Array(times.length),
       coveredUs: new Float64Array(times.length),
     }
-    const needsLast =
-      op.bounds === 'both' || (op.bounds !== undefined && coveredUs.some((length) => length === 0))
+    const needsLast = op.bounds !== undefined && coveredUs.some((length) => length === 0)
     const [first, last] =
       op.bounds === 'both'
         ? valuesAtBounds(chunks, bounds, limit)
         : [NONE, needsLast ? valuesIn(chunks, bounds.ends, limit) : NONE]
-    const windows = hasCells ? windowsOf(cellTimes, limit === 'before' ? earlier(times) : bounds) : NO_WINDOWS
-    return finite(op.fold({ integrals, coveredUs, cells, windows, first, last }))
+    const inWindows = hasCells
+      ? cellsWithin(cells, windowsOf(cellTimes, limit === 'before' ? earlier(times) : bounds))
+      : { cells, windows: NO_WINDOWS }
+    return finite(op.fold({ integrals, coveredUs, ...inWindows, first, last }))
   }
 }
 
@@ -75,6 +79,25 @@ function valuesAtBounds(
 /** The items of each window (start, end]. */
 function windowsOf(items: Float64Array, { starts, ends }: WindowBounds): Windows {
   return { first: indexesOf(items, starts, 'after'), end: indexesOf(items, ends, 'after') }
+}
+
+/** The cells from the first to the last one that any window holds: few windows cost no more than what they hold. */
+function cellsWithin(
+  cells: AggregateColumns,
+  { first, end }: Windows,
+): Pick<WindowParts, 'cells' | 'windows'> {
+  let from = Number.POSITIVE_INFINITY
+  let to = 0
+  for (let i = 0; i < first.length; i++) {
+    if (first[i]! < from) from = first[i]!
+    if (end[i]! > to) to = end[i]!
+  }
+  const [some] = Object.values(cells)
+  if (first.length === 0 || 2 * (to - from) > some!.length) return { cells, windows: { first, end } }
+  const within: Record<string, Float64Array> = {}
+  for (const [name, column] of Object.entries(cells)) within[name] = column.subarray(from, Math.max(from, to))
+  const shifted = (indexes: Int32Array): Int32Array => indexes.map((index) => index - from)
+  return { cells: within, windows: { first: shifted(first), end: shifted(end) } }
 }
 
 interface PointCells {

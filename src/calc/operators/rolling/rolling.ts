@@ -1,18 +1,18 @@
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
-import { lowerBound, reverseColumns, STATUS_BAD, upperBound } from '../../../series/columns.ts'
+import { lowerBound, reverseColumns, STATUS_BAD, STATUS_OK, upperBound } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack } from '../../consumers/find-point.ts'
 import { rawPoints, rawPointsFromChunks } from '../../consumers/raw-points.ts'
-import { wholeRange } from '../../consumers/stream.ts'
+import { setValues, wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { estimateNow } from '../../graph/estimate.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { instantNeed, keyOf, type Need, type NeedSink, type ValuesNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
-import type { RawRange } from '../../graph/point-source.ts'
+import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
 import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
 import { isFound, OwnTimesOperator } from '../own-times.ts'
 import { valuesOfInput } from './buffered-input.ts'
@@ -202,7 +202,7 @@ export class RollingOperator extends OwnTimesOperator {
     const stream = input.chunks(wholeRange(instantFromUs(times[0]!), edges.at(-1)!, input, evaluation))
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
       const [from, to] = [lowerBound(times, chunk.from), upperBound(times, chunk.to)]
-      values.set(chunk.valuesAt(times.subarray(from, to), 'at'), from)
+      await setValues(values.subarray(from, to), chunk, times.subarray(from, to), evaluation)
       const vertices = vertexValues(chunk, input.extrapolationLimits, which)
       for (let i = lowerBound(vertices.times, edges[0]!), cell = -1; i < vertices.times.length; i++) {
         if (cell < 0) cell = upperBound(edges, vertices.times[i]!) - 1
@@ -220,17 +220,23 @@ export class RollingOperator extends OwnTimesOperator {
     return this.input.stepInterpolated !== undefined || this.input.varies === 'nothing'
   }
 
+  /** From a stream the point comes with its status: each input would otherwise work its own value out once more. */
+  protected override async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    if (this.#isNearByValues()) return super.findPoint(find, at)
+    const time = await this.rawTime(find, at)
+    return time === null ? null : this.#streamedPoint(time, at)
+  }
+
   /**
-   * The value at a raw time. Where it costs the points of its window, and the time lies further from the instant than
-   * the window is long, only so many points are read (LIMIT_FAR_WINDOW).
+   * The point at a raw time. Where the time lies further from the instant than the window is long, only so many points
+   * are read (LIMIT_FAR_WINDOW).
    */
-  protected override async valueNear(time: Instant, at: Instant): Promise<number> {
-    if (this.#isNearByValues()) return this.valueAt(time)
+  async #streamedPoint(time: Instant, at: Instant): Promise<SinglePoint> {
     const to = instantFromUs(Math.min(time + 1, END_INSTANT))
     const page = this.context.evaluation.pagePoints(this.input.width)
     const stream = this.chunks({ from: time, to, order: 'asc', page, extent: 'all', wantedFrom: at })
-    const chunk = await stream.next()
-    return chunk === null ? Number.NaN : chunk.valuesAt(Float64Array.of(time), 'at')[0]!
+    const raw = (await stream.next())?.raw
+    return { time, value: raw?.values[0] ?? Number.NaN, bad: raw?.statuses[0] !== STATUS_OK }
   }
 
   async rawPoints(range: RawRange): Promise<RangeResult> {
@@ -282,6 +288,10 @@ export class RollingOperator extends OwnTimesOperator {
 
   /** Whether a value costs a number of points that is known without knowing its time. */
   #isBounded(): boolean {
+    // Extremes between raw points are those of a stream, which has the points, too.
+    if (this.#options.op.extreme !== undefined && !this.#hasExtremesInPoints()) return false
+    // What follows from the time alone is worked out at any time, however deep it lies.
+    if (this.input.varies !== 'data') return true
     if (this.#isBoundedKnown === null) {
       const needs: Need[] = []
       const sink: NeedSink = { need: (_, need) => needs.push(need), read: () => {}, generate: () => {} }

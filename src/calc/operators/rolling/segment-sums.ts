@@ -24,6 +24,13 @@ export class SegmentSums {
     }
   }
 
+  /** Whether the signal has a value all the way between two instants. */
+  covers({ from, to }: { readonly from: number; readonly to: number }): boolean {
+    const { times } = this.#segments
+    if (times.length < 2 || times[0]! > from || times.at(-1)! < to) return false
+    return this.#covered.at(-1)! === times.at(-1)! - times[0]!
+  }
+
   /**
    * @param starts, ends  in any order; where an end is not after its start the integral is 0
    * @returns             integrals in the signal's unit times microseconds, infinite where they leave the range of

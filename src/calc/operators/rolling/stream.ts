@@ -3,11 +3,11 @@ import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../.
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
-import { contentKey } from '../../graph/need.ts'
 import type { Operator } from '../../graph/operator.ts'
 import { rawPointsAt } from '../own-times.ts'
 import { BufferedInput, type InputFeed, openFeed, valuesIn } from './buffered-input.ts'
 import { bufferedWindows } from './buffered-windows.ts'
+import { KnownValues } from './known-values.ts'
 import type { RollingOp } from './ops.ts'
 import type { RollingWindow } from './window.ts'
 
@@ -36,11 +36,11 @@ export const MORE_POINTS = 3
 const TILE_POINTS = 8_192
 
 /**
- * Short columns that a chunk keeps: where raw points are rare, windows inside each other read the same few times again
- * and again, twice as often at each level.
+ * From so many operators inside each other on, a chunk keeps the values that it was asked for, and those at its raw
+ * points are worked out with it, in steps, limits from the left too: a reader at the top that asks for them first would
+ * have them worked out on all levels in one turn.
  */
-const SHORT_COLUMN = 64
-const KEPT_COLUMNS = 256
+const DEEP_LEVELS = 4
 
 /** How far the input is read for windows up to an instant; a raw point at their very end is in them. */
 export function lastRead(window: RollingWindow, to: Instant): Instant {
@@ -96,8 +96,10 @@ export class RollingStream implements ChunkStream {
     }
     const until = this.#tileEnd(held, position, this.#known)
     this.#position = until
-    const chunk = this.#chunk(held, position, until)
-    held.dropBefore(this.#firstBuffered(until))
+    const chunk = await this.#chunk(held, position, until)
+    if (until < to) held.dropBefore(this.#firstBuffered(until))
+    // A stream is kept for others that read the same range; what it was made of is not.
+    else this.#begun = null
     return chunk
   }
 
@@ -180,7 +182,7 @@ export class RollingStream implements ChunkStream {
     this.#later = newest
     const chunks: Chunk[] = []
     for (let at = start; at < to; at = chunks.at(-1)!.to) {
-      chunks.push(this.#chunk(held, at, this.#tileEnd(held, at, to)))
+      chunks.push(await this.#chunk(held, at, this.#tileEnd(held, at, to)))
       await this.#source.evaluation.pause()
     }
     return joined(chunks)
@@ -203,24 +205,22 @@ export class RollingStream implements ChunkStream {
     return joined(chunks)
   }
 
-  #chunk(held: BufferedInput, from: Instant, to: Instant): Chunk {
+  async #chunk(held: BufferedInput, from: Instant, to: Instant): Promise<Chunk> {
     const { op, window, input, evaluation, ownTimes } = this.#source
     const all = held.raw
     evaluation.charge(all.times.length)
     const reach = held.part(this.#firstBuffered(from), lastRead(window, to))
     const values = bufferedWindows(op, window, reach, input.extrapolationLimits)
-    const kept = new Map<string, Float64Array>()
-    const valuesAt = (times: Float64Array, limit: Limit): Float64Array => {
-      const key = times.length <= SHORT_COLUMN ? `${limit} ${contentKey(times)}` : null
-      const known = key === null ? undefined : kept.get(key)
-      if (known !== undefined) return known
-      evaluation.charge(times.length)
-      const found = values(times, limit)
-      if (key !== null && kept.size < KEPT_COLUMNS) kept.set(key, found)
-      return found
-    }
     const inside: PointColumns = sliceColumns(all, lowerBound(all.times, from), lowerBound(all.times, to))
     const own = ownTimes.filter((time) => time >= from && time < to)
+    const charged = (times: Float64Array, limit: Limit): Float64Array => {
+      evaluation.charge(times.length)
+      return values(times, limit)
+    }
+    const known = input.levels < DEEP_LEVELS ? null : new KnownValues(inside.times, charged)
+    await known?.prepare(evaluation)
+    const valuesAt =
+      known === null ? charged : (times: Float64Array, limit: Limit) => known.valuesAt(times, limit)
     const raw = rawPointsAt(inside, own, (times) => valuesAt(times, 'at'))
     return { from, to, raw, isRightContinuous: true, valuesAt }
   }

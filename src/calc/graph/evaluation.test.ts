@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ArraySource } from './array-source.fixture.ts'
+import { Evaluation } from './evaluation.ts'
+
+const evaluation = (signal?: AbortSignal): Evaluation =>
+  new Evaluation({ source: new ArraySource(new Map()), ...(signal !== undefined && { signal }) })
+
+test('steps cover all items once, in their order', async () => {
+  const done: number[] = []
+  await evaluation().inSteps(5_000, (from, to) => {
+    for (let i = from; i < to; i++) done.push(i)
+  })
+  assert.deepEqual(
+    done,
+    Array.from({ length: 5_000 }, (_, i) => i),
+  )
+  await evaluation().inSteps(0, () => assert.fail('there is nothing to do'))
+})
+
+test('steps that take long become short ones, and others go on between them', async () => {
+  let others = 0
+  const other = setInterval(() => others++, 0)
+  const lengths: number[] = []
+  await evaluation().inSteps(400, (from, to) => {
+    lengths.push(to - from)
+    const until = performance.now() + 0.5 * (to - from)
+    while (performance.now() < until);
+  })
+  clearInterval(other)
+  assert.equal(Math.max(...lengths), 16)
+  assert.ok(others > 5, `${others} turns of others`)
+})
+
+test('steps end with their call', async () => {
+  const over = new AbortController()
+  let steps = 0
+  const work = evaluation(over.signal).inSteps(1_000_000, () => {
+    if (++steps === 3) over.abort(new Error('over'))
+  })
+  await assert.rejects(work, /over/)
+  assert.equal(steps, 3)
+})

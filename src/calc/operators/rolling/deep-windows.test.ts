@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseTag } from '../../../grammar/parser.ts'
+import { type Instant, instantFromUs } from '../../../time/instant.ts'
+import { UTC } from '../../../time/zone.ts'
+import { SIGNATURES } from '../../functions/index.ts'
+import { ArraySource, columnsOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
+import { seriesOf, type TestSeries } from '../../graph/series.fixture.ts'
+
+const MINUTE = 60_000_000
+const at = (minutes: number): Instant => instantFromUs(minutes * MINUTE)
+const range = { from: at(600), to: at(660) }
+
+/** A point each minute, of which every seventh is BAD. */
+const rows: readonly Row[] = Array.from(
+  { length: 700 },
+  (_, i): Row => [i * MINUTE, (i * 37) % 101, i % 7 === 6],
+)
+
+function deep(levels: number, window: string, leaf: string, maxEvaluated?: number): TestSeries {
+  let text = leaf
+  for (let i = 0; i < levels; i++) text = `SLIDINGAGG(${text}, ${window})`
+  const source = new ArraySource(new Map([['A', columnsOf(rows)]]))
+  const options = { signatures: SIGNATURES, defaultHistorian: null, now: at(700), zone: UTC }
+  const context = {
+    source,
+    now: at(700),
+    zone: UTC,
+    range,
+    ...(maxEvaluated !== undefined && { maxEvaluated }),
+  }
+  return seriesOf(parseTag(`calc/${text}`, options), context, ({ name }) => storedTag(name, false, 'none'))
+}
+
+const edges = Float64Array.of(range.from, range.to)
+
+for (const window of ['DIFF, 10m', 'MAX, 1m', 'AVG, 10m', 'COUNT, 3m']) {
+  test(`each level of windows inside each other is worked out once: ${window}`, async () => {
+    // One level: 100 raw points a minute over the range and what the windows inside reach before it. Levels worked out
+    // anew for each level above them take ten times as many with 20 of them.
+    const reach = window === 'DIFF, 10m' || window === 'AVG, 10m' ? 10 : 3
+    const points = Array.from({ length: 20 }, (_, i) => 100 * (60 + reach * (i + 1))).reduce((a, b) => a + b)
+    const { timeAvg } = await deep(20, window, 'siggen/sin1@60', 6 * points).aggregates(edges, ['timeAvg'])
+    assert.ok(Number.isFinite(timeAvg![0]!))
+  })
+}
+
+test('values of deep windows are those of the same windows, asked for one by one', async () => {
+  for (const window of ['DIFF, 90s', 'MAX, 90s', 'MIN, 2m', 'SUM, 3m', 'AVG, 90s', 'VAR, 4m', 'COUNT, 2m']) {
+    const series = deep(6, window, 'h/A')
+    const { points } = await series.rawPoints({ ...range, order: 'asc', limit: 100 })
+    assert.equal(points.times.length, 60)
+    for (const i of [0, 1, 29, 58, 59]) {
+      const alone = await deep(6, window, 'h/A').valuesAt(points.times.subarray(i, i + 1))
+      const [value, expected] = [points.values[i]!, alone[0]!]
+      const isClose = Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected))
+      assert.ok(isClose || Object.is(value, expected), `${window} at ${i}: ${value} is ${expected}`)
+    }
+  }
+})
+
+test('a point next to an instant is that of the raw points, with its status', async () => {
+  for (const window of ['MAX, 90s', 'MIN, 2m', 'DIFF, 2m']) {
+    for (const leaf of ['h/A', 'NOBAD(h/A)', 'siggen/sin1@60', 'siggen/rand5@600']) {
+      const { points } = await deep(3, window, leaf).rawPoints({ ...range, order: 'desc', limit: 8 })
+      for (let i = 0; i < points.times.length - 1; i++) {
+        const found = await deep(3, window, leaf).rawPoint('before', instantFromUs(points.times[i]!))
+        assert.equal(found?.time, points.times[i + 1], `${window} ${leaf}`)
+        assert.ok(Math.abs(found.value - points.values[i + 1]!) < 1e-9 || Number.isNaN(found.value))
+        assert.equal(found.bad, points.statuses[i + 1] !== 0, `${window} ${leaf} at ${found.time}`)
+      }
+    }
+  }
+})
