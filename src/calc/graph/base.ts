@@ -3,7 +3,14 @@ import type { Instant } from '../../time/instant.ts'
 import { aggregateNeeds } from '../consumers/aggregates.ts'
 import type { Chunk, ChunkRange, ChunkStream } from './chunk.ts'
 import { contentKey, instantNeed, type Need, type NeedSink } from './need.ts'
-import type { CurrentPoint, Operator, OperatorContext, Traits } from './operator.ts'
+import {
+  type CurrentPoint,
+  DEEP_LEVELS,
+  type Operator,
+  type OperatorContext,
+  type Traits,
+} from './operator.ts'
+import { PartStream } from './part-stream.ts'
 import type { SinglePoint } from './point-source.ts'
 import { SharedStream } from './shared-stream.ts'
 
@@ -14,6 +21,9 @@ let lastId = 0
 
 /** Columns up to this length are cached for reads of the same times later in the call. */
 const SMALL_COLUMN = 4_096
+
+/** Whole ranges that are remembered for others within them. */
+const WHOLE_RANGES = 64
 
 /**
  * What all operators have in common: equal evaluations are made once and counted in the call's budget, and needs that
@@ -31,6 +41,8 @@ export abstract class BaseOperator implements Operator {
   protected readonly context: OperatorContext
   readonly #values = new Map<number, Promise<Float64Array>>()
   readonly #streams = new Map<string, SharedStream>()
+  /** Streams of whole ranges of a deep operator. */
+  readonly #whole: { readonly from: Instant; readonly stream: SharedStream }[] = []
   readonly #times = new LookUps<Instant | null>()
   readonly #points = new LookUps<SinglePoint | null>()
   readonly #valued = new LookUps<boolean>()
@@ -143,6 +155,9 @@ export abstract class BaseOperator implements Operator {
     const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo}`
     const known = this.#streams.get(key)?.reader() ?? null
     if (known !== null) return known
+    const isShared = this.levels >= DEEP_LEVELS && order === 'asc' && extent === 'all'
+    const longer = isShared ? this.#longerThan(from, to) : null
+    if (longer !== null) return new PartStream(longer, range)
     const { evaluation } = this.context
     const stream = new SharedStream(
       this.open(range),
@@ -150,7 +165,17 @@ export abstract class BaseOperator implements Operator {
       () => evaluation.pause(),
     )
     this.#streams.set(key, stream)
+    if (isShared && this.#whole.length < WHOLE_RANGES) this.#whole.push({ from, stream })
     return stream.reader()!
+  }
+
+  /** A range that holds this one and was read as far, if it is kept. */
+  #longerThan(start: Instant, end: Instant): ChunkStream | null {
+    for (const { from, stream } of this.#whole) {
+      const reader = from <= start && stream.reached >= end ? stream.reader() : null
+      if (reader !== null) return reader
+    }
+    return null
   }
 
   rawTime(find: FindPoint, at: Instant): Promise<Instant | null> {

@@ -106,6 +106,12 @@ export interface Operator extends Traits {
   stepInterpolated?(pushDowns: boolean): Operator
 }
 
+/**
+ * From so many operators inside each other on, what is evaluated is kept for others that want part of it: each level
+ * would otherwise be worked out anew for each level above it.
+ */
+export const DEEP_LEVELS = 4
+
 /** What is known of an operator's signal without evaluating it. */
 export interface Traits {
   /** Step interpolation between raw points, or linear. */

@@ -1,3 +1,4 @@
+import { MIN_INSTANT } from '../../time/instant.ts'
 import type { Chunk, ChunkStream } from './chunk.ts'
 
 /**
@@ -7,6 +8,7 @@ import type { Chunk, ChunkStream } from './chunk.ts'
 export class SharedStream {
   readonly #retains: (chunk: Chunk) => boolean
   #first: Link | null
+  #reached: number = MIN_INSTANT
 
   /**
    * @param retains whether a chunk may still be kept for readers that begin later
@@ -21,8 +23,14 @@ export class SharedStream {
       return chunk
     }
     this.#first = new Link({ next: paused }, (chunk) => {
+      this.#reached = Math.max(this.#reached, chunk.to)
       if (!this.#retains(chunk)) this.#first = null
     })
+  }
+
+  /** The latest end of a chunk that was pulled. */
+  get reached(): number {
+    return this.#reached
   }
 
   /** A reader from the beginning; `null` when that is not kept any more. */

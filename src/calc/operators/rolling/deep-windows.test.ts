@@ -45,6 +45,19 @@ for (const window of ['DIFF, 10m', 'MAX, 1m', 'AVG, 10m', 'COUNT, 3m']) {
   })
 }
 
+test('a page of raw points reads what lies before it once for all levels', async () => {
+  for (const window of ['MAX, 1m', 'COUNT, 3m']) {
+    // What the windows of 20 levels reach before the page: 100 raw points a minute, and twice as many for each level.
+    const points = Array.from({ length: 20 }, (_, i) => 100 * 3 * (i + 1)).reduce((a, b) => a + b)
+    const found = await deep(20, window, 'siggen/sin1@60', 12 * points).rawPoints({
+      ...range,
+      order: 'asc',
+      limit: 50,
+    })
+    assert.equal(found.points.times.length, 50)
+  }
+})
+
 test('values of deep windows are those of the same windows, asked for one by one', async () => {
   for (const window of ['DIFF, 90s', 'MAX, 90s', 'MIN, 2m', 'SUM, 3m', 'AVG, 90s', 'VAR, 4m', 'COUNT, 2m']) {
     const series = deep(6, window, 'h/A')

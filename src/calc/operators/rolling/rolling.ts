@@ -11,7 +11,7 @@ import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { estimateNow } from '../../graph/estimate.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { instantNeed, keyOf, type Need, type NeedSink, type ValuesNeed } from '../../graph/need.ts'
-import type { Operator, OperatorContext } from '../../graph/operator.ts'
+import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
 import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
 import { isFound, OwnTimesOperator } from '../own-times.ts'
@@ -288,10 +288,14 @@ export class RollingOperator extends OwnTimesOperator {
 
   /** Whether a value costs a number of points that is known without knowing its time. */
   #isBounded(): boolean {
-    // Extremes between raw points are those of a stream, which has the points, too.
-    if (this.#options.op.extreme !== undefined && !this.#hasExtremesInPoints()) return false
-    // What follows from the time alone is worked out at any time, however deep it lies.
-    if (this.input.varies !== 'data') return true
+    const { op } = this.#options
+    const { input } = this
+    const ofValues = op.bounds === 'both' && op.extreme === undefined
+    if (ofValues && input instanceof RollingOperator) return input.#isBounded()
+    if (ofValues && input.varies !== 'data') return true
+    // What lies between the values, of deep windows or between raw points, is read as a stream, which has the points too.
+    const isStreamed = op.extreme !== undefined && !this.#hasExtremesInPoints()
+    if (isStreamed || (!ofValues && this.levels > DEEP_LEVELS)) return false
     if (this.#isBoundedKnown === null) {
       const needs: Need[] = []
       const sink: NeedSink = { need: (_, need) => needs.push(need), read: () => {}, generate: () => {} }

@@ -3,7 +3,7 @@ import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../.
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
-import type { Operator } from '../../graph/operator.ts'
+import { DEEP_LEVELS, type Operator } from '../../graph/operator.ts'
 import { rawPointsAt } from '../own-times.ts'
 import { BufferedInput, type InputFeed, openFeed, valuesIn } from './buffered-input.ts'
 import { bufferedWindows } from './buffered-windows.ts'
@@ -34,13 +34,6 @@ export const MORE_POINTS = 3
 
 /** Raw points of one chunk, about: a few milliseconds' worth. */
 const TILE_POINTS = 8_192
-
-/**
- * From so many operators inside each other on, a chunk keeps the values that it was asked for, and those at its raw
- * points are worked out with it, in steps, limits from the left too: a reader at the top that asks for them first would
- * have them worked out on all levels in one turn.
- */
-const DEEP_LEVELS = 4
 
 /** How far the input is read for windows up to an instant; a raw point at their very end is in them. */
 export function lastRead(window: RollingWindow, to: Instant): Instant {
@@ -217,6 +210,8 @@ export class RollingStream implements ChunkStream {
       evaluation.charge(times.length)
       return values(times, limit)
     }
+    // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that asks
+    // for them first would have them worked out on all levels in one turn.
     const known = input.levels < DEEP_LEVELS ? null : new KnownValues(inside.times, charged)
     await known?.prepare(evaluation)
     const valuesAt =

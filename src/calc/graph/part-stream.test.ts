@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { instantFromUs } from '../../time/instant.ts'
+import type { Chunk, ChunkStream } from './chunk.ts'
+import { PartStream } from './part-stream.ts'
+
+/** A chunk of a raw point at each whole number, whose value is the time, with a break in the middle. */
+function chunkOf(from: number, to: number): Chunk {
+  const times = Float64Array.from({ length: to - from }, (_, i) => from + i)
+  return {
+    from: instantFromUs(from),
+    to: instantFromUs(to),
+    raw: { times, values: times, statuses: new Uint8Array(times.length) },
+    breaks: Float64Array.of(from + 2),
+    valuesAt: (asked) => asked,
+  }
+}
+
+function streamOf(chunks: readonly Chunk[]): ChunkStream {
+  const left = [...chunks]
+  return { next: async () => left.shift() ?? null }
+}
+
+const rangeOf = (from: number, to: number) => ({ from: instantFromUs(from), to: instantFromUs(to) })
+
+test('a part of a longer range begins and ends within chunks of it', async () => {
+  const longer = streamOf([chunkOf(0, 4), chunkOf(4, 10), chunkOf(10, 14)])
+  const stream = new PartStream(longer, rangeOf(7, 13))
+  const first = await stream.next()
+  assert.deepEqual([first?.from, first?.to], [7, 10])
+  assert.deepEqual(first?.raw.times, Float64Array.of(7, 8, 9))
+  assert.deepEqual(first?.breaks, new Float64Array(0))
+  assert.deepEqual(first?.valuesAt(Float64Array.of(7.5), 'at'), Float64Array.of(7.5))
+  const last = await stream.next()
+  assert.deepEqual([last?.from, last?.to], [10, 13])
+  assert.deepEqual(last?.raw.values, Float64Array.of(10, 11, 12))
+  assert.deepEqual(last?.breaks, Float64Array.of(12))
+  assert.equal(await stream.next(), null)
+})
+
+test('or with chunks of it', async () => {
+  const stream = new PartStream(streamOf([chunkOf(0, 4), chunkOf(4, 10)]), rangeOf(4, 10))
+  assert.deepEqual((await stream.next())?.breaks, Float64Array.of(6))
+  assert.equal(await stream.next(), null)
+})
