@@ -2,6 +2,7 @@ import { TidemarkError } from '../../../errors/tidemark-error.ts'
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
 import { concatColumns, type PointColumns } from '../../../series/columns.ts'
 import { isGood } from '../../../series/interpolate.ts'
+import { MIN_INSTANT } from '../../../time/instant.ts'
 import type { Chunk, Limit } from '../../graph/chunk.ts'
 import { type BufferedPart, valuesIn } from './buffered-input.ts'
 import type { Windows } from './folds.ts'
@@ -33,8 +34,10 @@ export function bufferedWindows(
 ): (times: Float64Array, limit: Limit) => Float64Array {
   const { segments } = held
   const sums = op.integrals !== undefined && segments !== null ? new SegmentSums(segments) : null
-  // Where the input itself is not needed any more, all that is inside of it is not kept for this chunk either.
-  const isInputNeeded = op.bounds === 'both' || (op.bounds !== undefined && !(sums?.covers(held) ?? false))
+  // Where the input itself is not needed any more, all that is inside of it is not kept for this chunk either. Windows
+  // at the first accepted instant have no length.
+  const isCovered = sums !== null && held.from > MIN_INSTANT && sums.covers(held)
+  const isInputNeeded = op.bounds === 'both' || (op.bounds !== undefined && !isCovered)
   const chunks = isInputNeeded ? held.chunks : []
   const { times: cellTimes, cells } = cellsOf(op, held, extrapolationLimits)
   const hasCells = op.cells !== undefined || op.extreme !== undefined

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseTag } from '../../../grammar/parser.ts'
-import { type Instant, instantFromUs } from '../../../time/instant.ts'
+import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { UTC } from '../../../time/zone.ts'
 import { SIGNATURES } from '../../functions/index.ts'
 import { ArraySource, columnsOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
@@ -83,5 +83,16 @@ test('a point next to an instant is that of the raw points, with its status', as
         assert.equal(found.bad, points.statuses[i + 1] !== 0, `${window} ${leaf} at ${found.time}`)
       }
     }
+  }
+})
+
+test('a window at the first accepted instant has the value there, deep inside of others too', async () => {
+  for (const levels of [1, 5]) {
+    const series = deep(levels, 'AVG, 10m', 'ADD(siggen/sin1@60, 2)')
+    const first = { from: MIN_INSTANT, to: instantFromUs(MIN_INSTANT + 10 * MINUTE), order: 'asc' } as const
+    const { points } = await series.rawPoints({ ...first, limit: 5 })
+    assert.equal(points.times[0], MIN_INSTANT)
+    const [expected] = await series.valuesAt(Float64Array.of(MIN_INSTANT))
+    assert.ok(Math.abs(points.values[0]! - expected!) < 1e-9, `${points.values[0]} is ${expected}`)
   }
 })
