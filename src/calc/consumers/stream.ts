@@ -1,6 +1,6 @@
 import { lowerBound } from '../../series/columns.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
-import type { Chunk, ChunkRange } from '../graph/chunk.ts'
+import type { ChunkRange } from '../graph/chunk.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 
@@ -26,20 +26,19 @@ export async function valuesFromChunks(
   const stream = operator.chunks(wholeRange(times[0]!, times.at(-1)! + 1, operator, evaluation))
   for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
     const [start, end] = [lowerBound(times, chunk.from), lowerBound(times, chunk.to)]
-    await setValues(values.subarray(start, end), chunk, times.subarray(start, end), evaluation)
+    const [column, within] = [values.subarray(start, end), times.subarray(start, end)]
+    await setValues(column, within, (part) => chunk.valuesAt(part, 'at'), evaluation)
     await evaluation.pause()
   }
   return values
 }
 
-/** Puts the values of a chunk at ascending times into a column, cooperatively. */
+/** Puts values at ascending times into a column, cooperatively. */
 export function setValues(
   values: Float64Array,
-  chunk: Chunk,
   times: Float64Array,
+  valuesAt: (times: Float64Array) => Float64Array,
   evaluation: Evaluation,
 ): Promise<void> {
-  return evaluation.inSteps(times.length, (from, to) =>
-    values.set(chunk.valuesAt(times.subarray(from, to), 'at'), from),
-  )
+  return evaluation.inSteps(times.length, (from, to) => values.set(valuesAt(times.subarray(from, to)), from))
 }

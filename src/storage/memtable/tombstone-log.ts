@@ -1,31 +1,27 @@
 import type { Tombstone } from '../parts/part.ts'
+import { TombstoneBuilder } from '../parts/tombstone-columns.ts'
 
 /** Entries of a page of the index by tag. */
 const PAGE_TAGS = 4_096
 const NONE: readonly Tombstone[] = []
 
-/**
- * The tombstones of a generation by tag: in columns, as one request may bring one for each of very
- * many tags.
- */
+/** The tombstones of a generation by tag: in columns, as one request may bring one for each of very many tags. */
 export class TombstoneLog implements Iterable<Tombstone> {
-  #tags = new Uint32Array(0)
-  #from = new Float64Array(0)
-  #to = new Float64Array(0)
-  #sequences = new Float64Array(0)
+  /** In the order in which they came. */
+  readonly #all = new TombstoneBuilder()
   /** Of each one the place behind that of the one before it of the same tag; 0 for the first. */
   #previous = new Uint32Array(0)
   /** The same of the last one of a tag, in pages by id of the tag. */
   readonly #last: (Uint32Array | undefined)[] = []
-  length = 0
+
+  get length(): number {
+    return this.#all.length
+  }
 
   add(tag: number, from: number, to: number, sequence: number): void {
-    if (this.length === this.#tags.length) this.#grow()
-    const place = this.length++
-    this.#tags[place] = tag
-    this.#from[place] = from
-    this.#to[place] = to
-    this.#sequences[place] = sequence
+    const place = this.length
+    if (place === this.#previous.length) this.#grow()
+    this.#all.add(tag, from, to, sequence)
     const number = Math.floor(tag / PAGE_TAGS)
     let page = this.#last[number]
     if (page === undefined) {
@@ -41,7 +37,7 @@ export class TombstoneLog implements Iterable<Tombstone> {
     let behind = this.#last[Math.floor(tag / PAGE_TAGS)]?.[tag % PAGE_TAGS] ?? 0
     if (behind === 0) return NONE
     const found: Tombstone[] = []
-    for (; behind !== 0; behind = this.#previous[behind - 1]!) found.push(this.#at(behind - 1))
+    for (; behind !== 0; behind = this.#previous[behind - 1]!) found.push(this.#all.at(behind - 1))
     return found.reverse()
   }
 
@@ -54,25 +50,8 @@ export class TombstoneLog implements Iterable<Tombstone> {
     }
   }
 
-  #at(place: number): Tombstone {
-    return {
-      tag: this.#tags[place]!,
-      from: this.#from[place]!,
-      to: this.#to[place]!,
-      sequence: this.#sequences[place]!,
-    }
-  }
-
   #grow(): void {
     const capacity = Math.max(16, 2 * this.length)
-    const grown = <T extends Float64Array | Uint32Array>(before: T, after: T): T => {
-      after.set(before)
-      return after
-    }
-    this.#tags = grown(this.#tags, new Uint32Array(capacity))
-    this.#from = grown(this.#from, new Float64Array(capacity))
-    this.#to = grown(this.#to, new Float64Array(capacity))
-    this.#sequences = grown(this.#sequences, new Float64Array(capacity))
-    this.#previous = grown(this.#previous, new Uint32Array(capacity))
+    this.#previous = new Uint32Array(this.#previous.buffer.transfer(4 * capacity))
   }
 }

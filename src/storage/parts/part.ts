@@ -1,9 +1,10 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import type { BlockView } from '../blocks/block.ts'
-import type { Tombstone, TombstoneList } from './tombstone-list.ts'
+import type { Tombstone } from './tombstone-columns.ts'
+import type { TombstoneList } from './tombstone-list.ts'
 
-export type { Tombstone } from './tombstone-list.ts'
+export type { Tombstone } from './tombstone-columns.ts'
 
 /** What the manifest says of a part: as the footer of the file does. */
 export interface PartInfo {

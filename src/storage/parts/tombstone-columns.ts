@@ -1,3 +1,15 @@
+/**
+ * Points of a tag in [from, to) are gone, as far as they came with a WAL record before `sequence`: those of a part
+ * whose `lastSequence` is below it. Of a part that begins before it and ends at or after it they are gone already.
+ */
+export interface Tombstone {
+  readonly tag: number
+  /** Microseconds; infinite for all that the tag had. */
+  readonly from: number
+  readonly to: number
+  readonly sequence: number
+}
+
 /** Tombstones in columns: as data that threads send to each other. */
 export interface TombstoneColumns {
   readonly tags: Uint32Array
@@ -27,6 +39,16 @@ export class TombstoneBuilder {
     this.#from[place] = from
     this.#to[place] = to
     this.#sequences[place] = sequence
+  }
+
+  /** The one that came as the nth, from 0 on. */
+  at(place: number): Tombstone {
+    return {
+      tag: this.#tags[place]!,
+      from: this.#from[place]!,
+      to: this.#to[place]!,
+      sequence: this.#sequences[place]!,
+    }
   }
 
   /** All of them, sorted by tag and then by sequence; equal ones as they came. Nothing is added any more. */

@@ -1,17 +1,5 @@
 import { indexOfTag } from './tag-search.ts'
-import { areInOrder, TombstoneBuilder, type TombstoneColumns } from './tombstone-columns.ts'
-
-/**
- * Points of a tag in [from, to) are gone, as far as they came with a WAL record before `sequence`: those of a part
- * whose `lastSequence` is below it. Of a part that begins before it and ends at or after it they are gone already.
- */
-export interface Tombstone {
-  readonly tag: number
-  /** Microseconds; infinite for all that the tag had. */
-  readonly from: number
-  readonly to: number
-  readonly sequence: number
-}
+import { areInOrder, type Tombstone, TombstoneBuilder, type TombstoneColumns } from './tombstone-columns.ts'
 
 const NONE: readonly Tombstone[] = []
 

@@ -1,4 +1,5 @@
 import { mergeTimes } from '../../../series/columns.ts'
+import { setValues } from '../../consumers/stream.ts'
 import type { Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { indexesOf } from './indexes.ts'
@@ -44,13 +45,9 @@ export class KnownValues {
   async prepare(evaluation: Evaluation): Promise<void> {
     const times = this.#rawTimes
     const [at, before] = [new Float64Array(times.length), new Float64Array(times.length)]
-    const set = (column: Float64Array, limit: Limit): Promise<void> =>
-      evaluation.inSteps(times.length, (from, to) =>
-        column.set(this.#compute(times.subarray(from, to), limit), from),
-      )
-    await set(at, 'at')
+    await setValues(at, times, (part) => this.#compute(part, 'at'), evaluation)
     this.#limits.at.set({ times, values: at })
-    await set(before, 'before')
+    await setValues(before, times, (part) => this.#compute(part, 'before'), evaluation)
     const isSame = before.every((value, i) => Object.is(value, at[i]!))
     this.#limits.before.set({ times, values: isSame ? at : before })
   }
@@ -58,8 +55,6 @@ export class KnownValues {
   /** @param times ascending; not to be changed, like the result */
   valuesAt(times: Float64Array, limit: Limit): Float64Array {
     const known = this.#limits[limit]
-    const all = known.ofAll(times)
-    if (all !== null) return all
     const found = new Float64Array(times.length)
     const missing = known.lookUp(times, found)
     if (missing.length === 0) return found
@@ -91,11 +86,6 @@ class KnownColumns {
   set(column: Column): void {
     this.#many = column
     this.#few = null
-  }
-
-  /** The values at the very times that were given, without a copy; `null` where these are others. */
-  ofAll(times: Float64Array): Float64Array | null {
-    return this.#many !== null && this.#many.times === times ? this.#many.values : null
   }
 
   /** Puts what is known into `found`. @returns the indexes of the other times */

@@ -202,7 +202,8 @@ export class RollingOperator extends OwnTimesOperator {
     const stream = input.chunks(wholeRange(instantFromUs(times[0]!), edges.at(-1)!, input, evaluation))
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
       const [from, to] = [lowerBound(times, chunk.from), upperBound(times, chunk.to)]
-      await setValues(values.subarray(from, to), chunk, times.subarray(from, to), evaluation)
+      const [column, within] = [values.subarray(from, to), times.subarray(from, to)]
+      await setValues(column, within, (part) => chunk.valuesAt(part, 'at'), evaluation)
       const vertices = vertexValues(chunk, input.extrapolationLimits, which)
       for (let i = lowerBound(vertices.times, edges[0]!), cell = -1; i < vertices.times.length; i++) {
         if (cell < 0) cell = upperBound(edges, vertices.times[i]!) - 1
