@@ -1,4 +1,9 @@
+import { enableCompileCache } from 'node:module'
 import fc from 'fast-check'
+import { COMPILE_CACHE } from './compile-cache.ts'
+
+// Hundreds of files import the same sources, each in a process of its own.
+enableCompileCache(COMPILE_CACHE)
 
 /**
  * Loaded before each test file: property tests try the same cases in every run, so that a change is judged by what it

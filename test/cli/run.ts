@@ -9,6 +9,7 @@ import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { UNHANDLED_REJECTION } from '../../src/http/unhandled-rejections.ts'
+import { COMPILE_CACHE } from '../compile-cache.ts'
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 const BIN = join(PROJECT, 'bin', 'tidemark.js')
@@ -144,9 +145,11 @@ function start(args: readonly string[], { cwd, env, node, bin, ownGroup }: RunOp
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('TIDEMARK_') && name !== 'NODE_TEST_CONTEXT',
   )
+  // A Node that a test chose may be one that cannot write files.
+  const cached = node === undefined ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {}
   return spawn(node ?? process.execPath, [bin ?? BIN, ...args], {
     cwd,
-    env: { ...Object.fromEntries(inherited), TZ: 'UTC', ...env },
+    env: { ...Object.fromEntries(inherited), TZ: 'UTC', ...cached, ...env },
     stdio: 'pipe',
     detached: ownGroup === true,
     timeout: PATIENCE_MS,

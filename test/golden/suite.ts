@@ -45,10 +45,11 @@ export interface GoldenSubject {
   /** A reason, where what it needs is not installed. */
   readonly skip?: string | false
   /**
-   * Each read is asked once and by pages, and not also through HTTP, reprinted and in pages of one point, which ask the
-   * historian the same again: where each statement takes long.
+   * The ways in which each read is asked. `every`, when left out: once, by its cursor, in pages of one point, reprinted
+   * and through HTTP. `pages`: without the last two, which ask the historian the same as the first: where it is another
+   * process. `cursor`: without pages of one point, too: where each statement takes long.
    */
-  readonly isBrief?: boolean
+  readonly ways?: 'every' | 'pages' | 'cursor'
   start(): Promise<GoldenHistorians>
 }
 
@@ -85,11 +86,14 @@ function declareFile(name: string, subject: GoldenSubject, running: () => Golden
       for (const place of places) place.taken = await running().empty(place.name)
       await fill(historians, file)
     })
+    const ways = subject.ways ?? 'every'
     const checkOtherWays = async (read: GoldenRead, one: GoldenCase) => {
+      if (ways === 'cursor') return
+      await check(read, one, (body) => withPagesOfOnePoint(historians, body, one))
+      if (ways === 'pages') return
       await check({ ...read, tag: reprinted(read.tag, one) }, one, (body) =>
         throughMulti(historians, body, one),
       )
-      await check(read, one, (body) => withPagesOfOnePoint(historians, body, one))
       await check(read, one, async (body) => {
         const answer = await service.app.inject({
           method: 'POST',
@@ -106,7 +110,7 @@ function declareFile(name: string, subject: GoldenSubject, running: () => Golden
         assert.ok(one.reads.length > 0, 'a case reads something')
         for (const read of one.reads) {
           await check(read, one, (body) => throughMulti(historians, body, one))
-          if (subject.isBrief !== true) await checkOtherWays(read, one)
+          await checkOtherWays(read, one)
           if (read.type === 'RAW_POINTS' && read.expected.kind === 'points') {
             await checkPaged(read, one, historians)
           }

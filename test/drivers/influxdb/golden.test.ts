@@ -5,6 +5,7 @@ import { openInflux } from './subject.ts'
 goldenSuite({
   name: 'influxdb',
   skip: foundInflux.skip,
+  ways: 'pages',
   start: async () => {
     const server = await InfluxServer.start([])
     let databases = 0

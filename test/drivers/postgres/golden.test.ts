@@ -7,6 +7,7 @@ import { found, startPostgres, testEnvironment } from '../../servers/postgres.ts
 goldenSuite({
   name: 'postgres',
   skip: found.skip,
+  ways: 'pages',
   start: async () => {
     const server = await startPostgres({ settings: 'fsync=off' })
     const open = new Map<string, Historian>()
