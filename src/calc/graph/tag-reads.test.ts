@@ -74,6 +74,28 @@ test('a range that is read as a whole waits for pages of it that are on their wa
   assert.deepEqual(fetched, ['300 400 desc 20', '0 380 asc 5000', '400 500 asc 4600'])
 })
 
+test('a page has each point once, also where another read of its beginning is answered before it', async () => {
+  for (const [order, from, to] of [
+    ['asc', 0, 3],
+    ['desc', 497, 500],
+  ] as const) {
+    const { fetched, fetch } = fetcher()
+    const reads = new TagReads(() => true)
+    const { promise: overtaken, resolve: goOn } = Promise.withResolvers<void>()
+    const page = reads.range(rangeOf(0, 500, order, 5), async (missing) => {
+      await overtaken
+      return fetch(missing)
+    })
+    const beginning = await reads.range(rangeOf(from, to, order === 'asc' ? 'desc' : 'asc', 10), fetch)
+    assert.equal(beginning.points.times.length, 3)
+    goOn()
+    const { points, more } = await page
+    assert.deepEqual([...points.times], order === 'asc' ? [0, 1, 2, 3, 4] : [499, 498, 497, 496, 495])
+    assert.equal(more, true)
+    assert.equal(fetched.length, 2)
+  }
+})
+
 test('once memory is used up, ranges are fetched and not kept', async () => {
   const { fetched, fetch } = fetcher()
   const reads = new TagReads(() => false)

@@ -69,7 +69,9 @@ export class TagReads {
       // Where all that is asked for is known, one point more shows whether there are more.
       const limit = Math.max(1, range.limit - known)
       const missing = { from: instantFromUs(from), to: instantFromUs(to), order: range.order, limit }
-      const page = await this.#fetched(range, missing, fetch(missing))
+      // Taken with the gap: what others fetch meanwhile may reach over the points that are missing here.
+      const begin = this.#known.beginning(range)
+      const page = await this.#fetched(range, missing, begin, fetch(missing))
       if (page !== null) return page
     }
   }
@@ -78,6 +80,7 @@ export class TagReads {
   async #fetched(
     range: RawRange,
     missing: RawRange,
+    begin: PointColumns,
     done: Promise<RangeResult>,
   ): Promise<RangeResult | null> {
     const { from, to, order } = missing
@@ -85,7 +88,6 @@ export class TagReads {
     this.#pending.add(pending)
     try {
       const { points, more } = await done
-      const begin = this.#known.beginning(range)
       this.#keep(missing, points, more)
       if (!more) return this.#known.answer(range)
       return { points: sliceColumns(concatColumns([begin, points]), 0, range.limit), more }
