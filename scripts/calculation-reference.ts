@@ -38,6 +38,7 @@ nothing of it is stored. An input is a tag, a number, or another calculation.
   instant alone, and its ends are no raw points.
 - For integrals and time-weighted means a calculation goes, between two of its raw points, straight from its value at the
   first to its limit just before the second: a stepped input switches without a ramp. After the last raw point it goes on as it is.
+  Where an input ends at the first one, at \`now\` or before a gap, the line begins with what it is just behind that point.
 - Equal parts of the calculations of one call are read and evaluated once.
 `
 

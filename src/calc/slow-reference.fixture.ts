@@ -71,7 +71,7 @@ export class Reference {
           return this.integral(model.input, end - window.us, end) / rateUs
         }
         const phase =
-          side === 'at' ? mod(at - window.anchor, window.us) : mod(at - 1 - window.anchor, window.us) + 1
+          side === 'before' ? mod(at - 1 - window.anchor, window.us) + 1 : mod(at - window.anchor, window.us)
         return this.integral(model.input, at - phase, at) / rateUs
       }
     }
@@ -79,10 +79,12 @@ export class Reference {
 
   #signalAt(model: Model & { readonly kind: 'tag' }, at: number, side: Side): number {
     const good = model.rows.filter(([, , bad]) => !bad)
-    const last = side === 'at' ? at : at - 1
+    const last = side === 'before' ? at - 1 : at
     const before = good.findLast(([time]) => time <= last)
     const after = good.find(([time]) => time > last)
     if (before === undefined) return Number.NaN
+    // The last value ends with `now`, or with its own point beyond: right after that there is none any more.
+    if (after === undefined && side === 'after') return at < this.#world.now ? before[1] : Number.NaN
     if (before[0] === at) return before[1]
     if (after === undefined) return at <= this.#world.now ? before[1] : Number.NaN
     if (model.stepped) return before[1]
@@ -159,16 +161,21 @@ export class Reference {
     return covered
   }
 
-  /** Integral from t to t + 1; `null` without a value. */
+  /**
+   * Integral from t to t + 1; `null` without a value. A line begins with the limit from the right: an input whose last
+   * value ends at a raw point of another one has no value behind it, where functions that leave nulls out go on
+   * without it, as they do at every instant there. With its value at that point a ramp would lead on to the next one,
+   * however far away.
+   */
   #area(model: Model, t: number): number | null {
     return this.#once(model, `area ${t}`, () => {
       const raw = this.rawTimes(model)
       const before = raw.findLast((time) => time <= t)
       const after = raw.find((time) => time > t)
       if (before === undefined || after === undefined) {
-        return definite((this.valueAt(model, t) + this.valueAt(model, t + 1, 'before')) / 2)
+        return definite((this.valueAt(model, t, 'after') + this.valueAt(model, t + 1, 'before')) / 2)
       }
-      const value1 = this.valueAt(model, before)
+      const value1 = this.valueAt(model, before, 'after')
       const value2 = this.valueAt(model, after, 'before')
       const { now } = this.#world
       if (!Number.isNaN(value1) && !Number.isNaN(value2)) {

@@ -68,6 +68,42 @@ function bends(tags: readonly Tag[], now: number, edges: readonly number[]): rea
   return [...new Set(times)].sort((x, y) => x - y)
 }
 
+/** Raw points, and where the signal of a tag ends although none stands there. */
+function vertices({ rows, stepped, gap }: Tag, now: number): readonly number[] {
+  const good = rows.filter(([, , bad]) => bad !== true)
+  const times = rows.map(([time]) => time)
+  if (gap === null) return times
+  const ends = good.filter(([time], i) => {
+    const next = good[i + 1]?.[0]
+    return next === undefined ? time + gap <= now : stepped && next - time > gap
+  })
+  return [...times, ...ends.map(([time]) => time + gap)]
+}
+
+/**
+ * A calculation as integrals take it: where it has a value behind one of its raw points and before the next, it goes on
+ * the line between these, whatever `now` ends in between. So MEAN, which leaves out what has ended, goes straight to
+ * its value without it, and has no step at `now`.
+ */
+function integrated(
+  f: (t: number) => number | null,
+  tags: readonly Tag[],
+  now: number,
+): (t: number) => number | null {
+  const times = tags.flatMap((tag) => vertices(tag, now)).sort((x, y) => x - y)
+  const before = times.findLast((time) => time <= now)
+  const after = times.find((time) => time > now)
+  if (before === undefined || before === now || after === undefined) return f
+  const limit = (time: number, step: number): number | null => {
+    const [near, far] = [f(time + step), f(time + 2 * step)]
+    return near === null || far === null ? null : 2 * near - far
+  }
+  const [first, last] = [limit(before, 0.25), limit(after, -0.25)]
+  if (first === null || last === null) return f
+  const slope = (last - first) / (after - before)
+  return (t) => (t > before && t < after ? first + slope * (t - before) : f(t))
+}
+
 /** Integral and covered time of what is linear between the times. */
 function integral(f: (t: number) => number | null, times: readonly number[], from: number, to: number) {
   let sum = 0
@@ -121,7 +157,7 @@ function assertEstimated(series: TestSeries, source: ArraySource, need: Need): v
   assert.ok(source.crossed <= cost, `${source.crossed} crossed, ${cost} estimated`)
 }
 
-/** Calculations with what they are of the two signals; all of them are linear between the bends of these. */
+/** Calculations with what they are of the two signals; the values of all are linear between the bends of these. */
 const CALCULATIONS: readonly (readonly [string, (a: number | null, b: number | null) => number | null])[] = [
   ['h/A', (a) => a],
   ['calc/MUL(h/A, 2)', (a) => (a === null ? null : 2 * a)],
@@ -162,7 +198,7 @@ for (const [text, combine] of CALCULATIONS) {
         const { range } = open(text, own)
         const middle = Math.min(range.from + cut, range.to)
         const times = bends([own.a, own.b], at(drawn.now), [range.from, middle, range.to])
-        const value = (t: number) => combine(a(t), b(t))
+        const value = integrated((t) => combine(a(t), b(t)), [own.a, own.b], at(drawn.now))
         const spans = [
           [range.from, middle],
           [middle, range.to],
