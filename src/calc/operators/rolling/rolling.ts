@@ -13,6 +13,7 @@ import { nearSink } from '../../graph/near-sink.ts'
 import { instantNeed, keyOf, type Need, type NeedSink, type ValuesNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
+import { ConstantLeaf } from '../../leaves/constant.ts'
 import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
 import { isFound, OwnTimesOperator } from '../own-times.ts'
 import { valuesOfInput } from './buffered-input.ts'
@@ -37,6 +38,10 @@ export interface RollingOptions {
 const MAX_RAW_BY_VALUES = 10_000
 /** See RollingSource. */
 const MAX_FAR_POINTS = 20_000
+/**
+ * Where what is the same at every time is worked out: the first windows of all are cut at the first accepted instant.
+ */
+const LAST_INSTANT = instantFromUs(END_INSTANT - 1)
 
 /**
  * An operation over a window that rolls with t. Raw points stand at those of the input.
@@ -148,6 +153,12 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
+    if (this.varies !== 'nothing') return this.#evaluateWindows(times)
+    const [value] = await this.#evaluateWindows(Float64Array.of(LAST_INSTANT))
+    return new Float64Array(times.length).fill(value!)
+  }
+
+  async #evaluateWindows(times: Float64Array): Promise<Float64Array> {
     const { op, window } = this.#options
     const { evaluation } = this.context
     const { input } = this
@@ -256,6 +267,7 @@ export class RollingOperator extends OwnTimesOperator {
 
   protected open(range: ChunkRange): ChunkStream {
     const { input, context, rangeEnds } = this
+    if (this.varies === 'nothing') return ConstantLeaf.valueAt(this, LAST_INSTANT, context).chunks(range)
     const { op, window, isTotal } = this.#options
     const source = {
       input,
