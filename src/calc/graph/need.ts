@@ -205,10 +205,12 @@ function mixed(times: Float64Array): number {
   let low = 0x13198a2e
   for (let i = 0; i < times.length; i++) {
     scratch[0] = times[i]!
-    high = Math.imul(high ^ bits[0]!, 0xcc9e2d51)
+    // Both halves of the state take both words: the low one of a short number is 0.
+    high = Math.imul(high ^ bits[0]! ^ low, 0xcc9e2d51)
     high = (high << 15) | (high >>> 17)
     low = Math.imul(low ^ bits[1]! ^ high, 0x1b873593)
     low = (low << 13) | (low >>> 19)
   }
+  high = Math.imul(high ^ low, 0x85ebca6b)
   return (high >>> 0) * LOW + ((low >>> 0) % LOW)
 }
