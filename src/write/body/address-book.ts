@@ -1,5 +1,7 @@
 import { isReservedHistorian, parseAddress } from '../../grammar/address.ts'
+import { ByteChunks } from './byte-chunks.ts'
 import { type JsonBytes, QUOTE } from './json-bytes.ts'
+import { MOST_NUMBERS, NO_ROOM, NONE, NumberTable } from './number-table.ts'
 
 /** The addresses of a request by their numbers, and the names of their tags. */
 interface TagList {
@@ -12,7 +14,7 @@ const MAX_LISTS = 128
 
 /** What an address book keeps at most. */
 export interface BookLimits {
-  /** Addresses, some 30 bytes each beside their own; beyond these all are forgotten. */
+  /** Addresses, some 24 bytes each beside their ends, at most MOST_NUMBERS; beyond these all are forgotten. */
   readonly addresses: number
   /**
    * Addresses of all lists, each with its tag's name as a text: a million tags in requests of 10,000 are a hundred
@@ -21,27 +23,54 @@ export interface BookLimits {
   readonly listed: number
 }
 
-export const BOOK_LIMITS: BookLimits = { addresses: 2 ** 20, listed: 2 ** 20 }
+export const BOOK_LIMITS: BookLimits = { addresses: MOST_NUMBERS, listed: 2 ** 20 }
 /**
  * In a worker process: the store that knows a list again by its array is in another one, and is sent the texts anyway.
  */
 export const WORKER_BOOK_LIMITS: BookLimits = { ...BOOK_LIMITS, listed: 2 ** 16 }
-/** Bytes of all addresses; beyond these all are forgotten. */
+/** Bytes of memory for the texts of all addresses; beyond these all are forgotten. */
 const MAX_BYTES = 64 * 2 ** 20
 /** Names of historians; beyond these all is forgotten. */
 const MAX_HISTORIANS = 2 ** 16
+/** In bytes. A tag's name has at most 512 UTF-16 units; longer addresses are left to the general reader. */
+const LONGEST_ADDRESS = 4_095
 
-const NONE = -1
 /** Numbers of requests begin anew behind it. */
 const MAX_STAMP = 0xffff_ffff
-/** Names that somebody chose to meet in one place are left to the general reader. */
-const MAX_PROBES = 256
+
+/**
+ * What is known of an address, in 16 bytes beside each other: the place of its end's bytes, the number of its beginning
+ * with the length of its end, the address that came after it last, as clients send their tags in one order, and the
+ * request that named it last.
+ */
+const WORDS = 4
+const END_PLACE = 0
+const PARTS = 1
+const NEXT = 2
+const STAMP = 3
+/** Bits of the length of an end. */
+const LENGTH_BITS = 12
+const LENGTH_MASK = (1 << LENGTH_BITS) - 1
+const PAGE_BITS = 14
+const PAGE_ADDRESSES = 1 << PAGE_BITS
+
+/** What is known of a beginning: the place of its bytes, its length, the place of its historian, and its hash. */
+const BEGINNING_WORDS = 4
+const BEGINNING_PLACE = 0
+const BEGINNING_LENGTH = 1
+const HISTORIAN = 2
+const BEGINNING_HASH = 3
+
+const SLASH = 47
 
 /**
  * The addresses of earlier requests by their bytes: clients write the same tags again and again, and making a text of
  * an address and taking it apart costs more than reading its points. Holds addresses that are well-formed and may
- * belong to a configured historian; whether there is one is not its concern. Addresses are kept as bytes, which collections
- * of garbage never look into: texts of a million of them would take more than 100 MB.
+ * belong to a configured historian; whether there is one is not its concern.
+ *
+ * Addresses are kept as bytes, which collections of garbage never look into: texts of a million of them would take more
+ * than 100 MB. The beginning of an address, up to its last slash, is that of many others, and is kept once (dictionary
+ * coding).
  */
 export class AddressBook {
   readonly #limits: BookLimits
@@ -49,27 +78,28 @@ export class AddressBook {
   /** The names of historians, each once, so that comparing two is comparing references, and their places there. */
   #historians: string[] = []
   readonly #places = new Map<string, number>()
+  /** Beginnings and ends of addresses. */
+  readonly #bytes = new ByteChunks()
+  #beginnings = new Int32Array(BEGINNING_WORDS * 16)
+  #beginningCount = 0
+  readonly #beginningTable: NumberTable
   /** Addresses that are known. */
   #count = 0
-  /** Of each address, the place of its historian. */
-  #historianOf = new Uint16Array(256)
-  #bytes = Buffer.alloc(4_096)
-  #words = new DataView(this.#bytes.buffer)
-  /** Where the bytes of each address end. */
-  #ends = new Uint32Array(256)
-  /** Open addressing, a power of two of places, at most half of them taken: the number of an address or NONE. */
-  #table = new Int32Array(512).fill(NONE)
-  #hashes = new Int32Array(256)
-  /**
-   * Of each address, and before them of none, the one that came after it last: clients send their tags in one order.
-   */
-  #next = new Int32Array(257)
-  /** Of each address, the request that named it last. */
-  #stamps = new Uint32Array(256)
+  #pages: Int32Array<ArrayBuffer>[] = []
+  readonly #table: NumberTable
+  /** The first address of the last request. */
+  #first = 0
+  /** What is looked up in a table: so many bytes from a place on, of a beginning. */
+  #wanted: JsonBytes | null = null
+  #wantedAt = 0
+  #wantedLength = 0
+  #wantedBeginning = NONE
   /** The tags of earlier requests: equal tags get the same array. The one used last is in front. */
   #lists: TagList[] = []
   /** Addresses of all lists. */
   #listed = 0
+  /** A name that is put together. */
+  readonly #name = Buffer.alloc(LONGEST_ADDRESS)
   /** Grows when all is forgotten: numbers from before mean nothing any more. */
   generation = 0
   /** The number of the request that is being read, or was read last. */
@@ -77,6 +107,18 @@ export class AddressBook {
 
   constructor(limits = BOOK_LIMITS) {
     this.#limits = limits
+    this.#beginningTable = new NumberTable({
+      hashOf: (beginning) => this.#beginnings[BEGINNING_WORDS * beginning + BEGINNING_HASH]!,
+      isWanted: (beginning) =>
+        this.#beginningLength(beginning) === this.#wantedLength &&
+        this.#isWanted(this.#beginnings[BEGINNING_WORDS * beginning + BEGINNING_PLACE]!),
+    })
+    this.#table = new NumberTable({
+      hashOf: (number) => this.#hashOf(number),
+      isWanted: (number) =>
+        this.#parts(number) === partsOf(this.#wantedBeginning, this.#wantedLength) &&
+        this.#isWanted(this.#word(number, END_PLACE)),
+    })
   }
 
   /**
@@ -86,61 +128,104 @@ export class AddressBook {
    * @returns -1 when it is none, is written with escapes, or names a virtual historian
    */
   find(text: JsonBytes, previous: number): number {
-    const expected = this.#next[previous + 1]!
+    const expected = this.#nextOf(previous)
     if (expected < this.#count && this.#isAt(expected, text)) return expected
     const start = text.at
     const length = text.stringLength()
-    if (length < 0) return NONE
+    if (length < 0 || length > LONGEST_ADDRESS) return NONE
     const found = this.#lookUp(text, length)
+    // A body is not to be kept.
+    this.#wanted = null
     text.at = start + length + 1
-    if (found !== NONE) this.#next[previous + 1] = found
+    if (found === NONE) return NONE
+    if (previous < 0) this.#first = found
+    // All may have been forgotten just now.
+    else if (previous < this.#count) this.#setWord(previous, NEXT, found)
     return found
+  }
+
+  #nextOf(previous: number): number {
+    if (previous < 0) return this.#first
+    return previous < this.#count ? this.#word(previous, NEXT) : 0
   }
 
   #lookUp(text: JsonBytes, length: number): number {
     const { bytes, at: start } = text
-    let hash = length
-    for (let at = start; at < start + length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193)
-    hash ^= hash >>> 15
-    const mask = this.#table.length - 1
-    for (let probe = 0; probe < MAX_PROBES; probe++) {
-      const place = (hash + probe) & mask
-      const found = this.#table[place]!
-      if (found === NONE) return this.#add(bytes, start, length, hash)
-      if (this.#hashes[found] !== hash || this.#lengthOf(found) !== length) continue
-      if (text.isSame(this.#words, this.#startOf(found), length)) return found
-    }
-    return NONE
+    let beginningLength = length
+    while (beginningLength > 0 && bytes[start + beginningLength - 1] !== SLASH) beginningLength--
+    const endLength = length - beginningLength
+    this.#wanted = text
+    this.#wantedAt = start
+    this.#wantedLength = beginningLength
+    const beginning = this.#beginningTable.find(hashOf(0, bytes, start, beginningLength))
+    if (beginning === NO_ROOM) return NONE
+    if (beginning === NONE) return this.#add(bytes, start, length, beginningLength, NONE)
+    this.#wantedAt = start + beginningLength
+    this.#wantedLength = endLength
+    this.#wantedBeginning = beginning
+    const number = this.#table.find(hashOf(beginning, bytes, start + beginningLength, endLength))
+    if (number === NO_ROOM) return NONE
+    return number === NONE ? this.#add(bytes, start, length, beginningLength, beginning) : number
   }
 
   /** Whether a text goes on with an address and its quote; if so its place is behind them. */
   #isAt(number: number, text: JsonBytes): boolean {
-    const length = this.#lengthOf(number)
-    const end = text.at + length
-    if (end >= text.bytes.length || text.bytes[end] !== QUOTE) return false
-    if (!text.isSame(this.#words, this.#startOf(number), length)) return false
-    text.at = end + 1
+    // Each is read once here, as this is done for nearly all addresses.
+    const page = this.#pages[number >>> PAGE_BITS]!
+    const first = (number & (PAGE_ADDRESSES - 1)) * WORDS
+    const parts = page[first + PARTS]!
+    const beginning = BEGINNING_WORDS * (parts >>> LENGTH_BITS)
+    const beginningLength = this.#beginnings[beginning + BEGINNING_LENGTH]!
+    const endLength = parts & LENGTH_MASK
+    const endAt = text.at + beginningLength
+    const quoteAt = endAt + endLength
+    if (quoteAt >= text.bytes.length || text.bytes[quoteAt] !== QUOTE) return false
+    if (!this.#isSame(text, endAt, page[first + END_PLACE]!, endLength)) return false
+    if (!this.#isSame(text, text.at, this.#beginnings[beginning + BEGINNING_PLACE]!, beginningLength))
+      return false
+    text.at = quoteAt + 1
     return true
   }
 
-  #startOf(number: number): number {
-    return number === 0 ? 0 : this.#ends[number - 1]!
+  /** Whether a text has the bytes of a place. */
+  #isSame(text: JsonBytes, at: number, place: number, length: number): boolean {
+    return text.isSame(at, this.#bytes.viewOf(place), ByteChunks.offsetOf(place), length)
   }
 
-  #lengthOf(number: number): number {
-    return this.#ends[number]! - this.#startOf(number)
+  #isWanted(place: number): boolean {
+    return this.#isSame(this.#wanted!, this.#wantedAt, place, this.#wantedLength)
+  }
+
+  #beginningLength(beginning: number): number {
+    return this.#beginnings[BEGINNING_WORDS * beginning + BEGINNING_LENGTH]!
+  }
+
+  #word(number: number, word: number): number {
+    return this.#pages[number >>> PAGE_BITS]![(number & (PAGE_ADDRESSES - 1)) * WORDS + word]!
+  }
+
+  #setWord(number: number, word: number, value: number): void {
+    this.#pages[number >>> PAGE_BITS]![(number & (PAGE_ADDRESSES - 1)) * WORDS + word] = value
+  }
+
+  #parts(number: number): number {
+    return this.#word(number, PARTS)
   }
 
   nextRequest(): number {
     if (this.lastRequest === MAX_STAMP) {
-      this.#stamps.fill(0)
+      for (let number = 0; number < this.#count; number++) this.#setWord(number, STAMP, 0)
       this.lastRequest = 0
     }
     return ++this.lastRequest
   }
 
   historianOf(number: number): string {
-    return this.#historians[this.#historianOf[number]!]!
+    return this.#historians[this.#historianPlace(this.#parts(number) >>> LENGTH_BITS)]!
+  }
+
+  #historianPlace(beginning: number): number {
+    return this.#beginnings[BEGINNING_WORDS * beginning + HISTORIAN]!
   }
 
   /**
@@ -165,35 +250,66 @@ export class AddressBook {
   }
 
   #tagOf(number: number): string {
-    const start = this.#startOf(number) + this.historianOf(number).length + 1
-    return this.#bytes.toString('utf8', start, this.#ends[number])
+    const parts = this.#parts(number)
+    const beginning = parts >>> LENGTH_BITS
+    const historianLength = this.#historians[this.#historianPlace(beginning)]!.length + 1
+    const place = this.#beginnings[BEGINNING_WORDS * beginning + BEGINNING_PLACE]!
+    const length = this.#copy(place + historianLength, this.#beginningLength(beginning) - historianLength, 0)
+    const end = this.#copy(this.#word(number, END_PLACE), parts & LENGTH_MASK, length)
+    return this.#name.toString('utf8', 0, end)
+  }
+
+  /** Copies bytes into the name that is put together; gives where they end there. */
+  #copy(place: number, length: number, to: number): number {
+    const bytes = this.#bytes.bytesOf(place)
+    const name = this.#name
+    for (let i = 0, from = ByteChunks.offsetOf(place); i < length; i++) name[to + i] = bytes[from + i]!
+    return to + length
   }
 
   /** Notes that a request names an address. @returns false when it had named it before */
   stamp(number: number, request: number): boolean {
-    if (this.#stamps[number] === request) return false
-    this.#stamps[number] = request
+    const page = this.#pages[number >>> PAGE_BITS]!
+    const at = (number & (PAGE_ADDRESSES - 1)) * WORDS + STAMP
+    // Words are signed.
+    if (page[at] === (request | 0)) return false
+    page[at] = request
     return true
   }
 
-  #add(bytes: Uint8Array, start: number, length: number, hash: number): number {
+  /** @param known  the number of its beginning, or NONE */
+  #add(bytes: Uint8Array, start: number, length: number, beginningLength: number, known: number): number {
     const parsed = parseAddress(this.#decoder.decode(bytes.subarray(start, start + length)))
     if (parsed === null || isReservedHistorian(parsed.historian)) return NONE
     const isFull =
       this.#count >= this.#limits.addresses ||
-      this.#used + length > MAX_BYTES ||
+      this.#bytes.bytes > MAX_BYTES ||
       this.#historians.length >= MAX_HISTORIANS
     if (isFull) this.#forget()
+    const beginning =
+      isFull || known === NONE ? this.#addBeginning(bytes, start, beginningLength, parsed.historian) : known
     const number = this.#count++
-    this.#reserve(number, length)
-    const first = this.#startOf(number)
-    this.#bytes.set(bytes.subarray(start, start + length), first)
-    this.#historianOf[number] = this.#placeOf(parsed.historian)
-    this.#ends[number] = first + length
-    this.#hashes[number] = hash
-    this.#stamps[number] = 0
-    this.#enter(number)
+    if (number >>> PAGE_BITS === this.#pages.length) this.#pages.push(new Int32Array(PAGE_ADDRESSES * WORDS))
+    const endLength = length - beginningLength
+    this.#setWord(number, END_PLACE, this.#bytes.add(bytes, start + beginningLength, endLength))
+    this.#setWord(number, PARTS, partsOf(beginning, endLength))
+    this.#table.add(this.#hashOf(number), number)
     return number
+  }
+
+  #addBeginning(bytes: Uint8Array, start: number, length: number, historian: string): number {
+    const beginning = this.#beginningCount++
+    const at = BEGINNING_WORDS * beginning
+    if (at === this.#beginnings.length) {
+      this.#beginnings = new Int32Array(this.#beginnings.buffer.transfer(2 * this.#beginnings.byteLength))
+    }
+    const hash = hashOf(0, bytes, start, length)
+    this.#beginnings[at + BEGINNING_PLACE] = this.#bytes.add(bytes, start, length)
+    this.#beginnings[at + BEGINNING_LENGTH] = length
+    this.#beginnings[at + HISTORIAN] = this.#placeOf(historian)
+    this.#beginnings[at + BEGINNING_HASH] = hash
+    this.#beginningTable.add(hash, beginning)
+    return beginning
   }
 
   #placeOf(historian: string): number {
@@ -204,46 +320,38 @@ export class AddressBook {
     return place
   }
 
-  get #used(): number {
-    return this.#count === 0 ? 0 : this.#ends[this.#count - 1]!
-  }
-
-  #enter(number: number): void {
-    const mask = this.#table.length - 1
-    let place = this.#hashes[number]! & mask
-    while (this.#table[place] !== NONE) place = (place + 1) & mask
-    this.#table[place] = number
-  }
-
-  /** Makes room for one more address. */
-  #reserve(number: number, length: number): void {
-    const needed = this.#startOf(number) + length
-    if (needed > this.#bytes.length) {
-      this.#bytes = Buffer.from(this.#bytes.buffer.transfer(Math.max(needed, 2 * this.#bytes.length)))
-      this.#words = new DataView(this.#bytes.buffer)
-    }
-    if (number < this.#ends.length) return
-    // The memory from before is given back at once, and not by the next collection of garbage.
-    const bytes = 8 * number
-    this.#ends = new Uint32Array(this.#ends.buffer.transfer(bytes))
-    this.#hashes = new Int32Array(this.#hashes.buffer.transfer(bytes))
-    this.#stamps = new Uint32Array(this.#stamps.buffer.transfer(bytes))
-    this.#next = new Int32Array(this.#next.buffer.transfer(bytes + 4))
-    this.#historianOf = new Uint16Array(this.#historianOf.buffer.transfer(4 * number))
-    this.#table.buffer.transfer(0)
-    this.#table = new Int32Array(4 * number).fill(NONE)
-    for (let other = 0; other < number; other++) this.#enter(other)
+  #hashOf(number: number): number {
+    const parts = this.#parts(number)
+    const place = this.#word(number, END_PLACE)
+    const at = ByteChunks.offsetOf(place)
+    return hashOf(parts >>> LENGTH_BITS, this.#bytes.bytesOf(place), at, parts & LENGTH_MASK)
   }
 
   #forget(): void {
     this.generation++
     this.#count = 0
+    this.#pages = []
+    this.#table.clear()
+    this.#beginningCount = 0
+    this.#beginningTable.clear()
+    this.#bytes.clear()
     this.#historians = []
     this.#places.clear()
     this.#lists = []
     this.#listed = 0
-    this.#table.fill(NONE)
   }
+}
+
+/** Of an address, its beginning and the length of its end. */
+function partsOf(beginning: number, endLength: number): number {
+  return (beginning << LENGTH_BITS) | endLength
+}
+
+function hashOf(seed: number, bytes: Uint8Array, start: number, length: number): number {
+  let hash = Math.imul(seed + length, 0x9e3779b1)
+  for (let at = start; at < start + length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
+  return hash ^ (hash >>> 16)
 }
 
 function isSameList(one: Uint32Array, other: readonly number[]): boolean {

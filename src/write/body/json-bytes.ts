@@ -99,9 +99,9 @@ export class JsonBytes {
     return true
   }
 
-  /** Whether the bytes at the place are those of `other` from `first` on. */
-  isSame(other: DataView, first: number, length: number): boolean {
-    const { at, words } = this
+  /** Whether the bytes from `at` on are those of `other` from `first` on. */
+  isSame(at: number, other: DataView, first: number, length: number): boolean {
+    const { words } = this
     if (at + length > this.bytes.length) return false
     if (length < 4) {
       for (let i = 0; i < length; i++) if (words.getUint8(at + i) !== other.getUint8(first + i)) return false
