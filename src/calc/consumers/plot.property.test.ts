@@ -205,3 +205,25 @@ test('the line breaks where an input of a calculation has no value', async () =>
     sampled: true,
   })
 })
+
+test('the line breaks where a point is good no longer, also when that is now', async () => {
+  const setting = { rows: [[64, 7]] as const, stepped: false, edges: [0, 98], maxGap: 33 }
+  for (const [now, end] of [
+    [96, 97],
+    [97, 97],
+    [80, 81],
+  ] as const) {
+    for (const [tag, pushDowns] of WAYS) {
+      const { series } = seriesFor({ ...setting, now }, tag, pushDowns, 3)
+      const { points } = await plot(series, setting.edges)
+      assert.deepEqual(
+        points,
+        [
+          [64, 7],
+          [end, null],
+        ],
+        `${tag} ${pushDowns} now ${now}`,
+      )
+    }
+  }
+})

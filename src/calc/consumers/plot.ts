@@ -1,6 +1,8 @@
 import { type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { PlotSampler } from '../../series/plot.ts'
 import type { PlotPoints } from '../../series/reads.ts'
+import type { Instant } from '../../time/instant.ts'
+import type { Chunk } from '../graph/chunk.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 import { withPoint } from '../leaves/stored-plot.ts'
@@ -40,22 +42,32 @@ async function plotFromChunks(
 ): Promise<PlotPoints> {
   const plot = new PlotSampler(edges, { hasValue })
   const range = wholeRange(edges[0]!, edges.at(-1)!, operator, evaluation)
-  const extrapolationLimits = new Set<number>(operator.extrapolationLimits)
+  const heldUntil = new Set<number>()
   const raw: PointColumns[] = []
-  const reader = new SegmentReader(operator, evaluation, range, (chunk) => raw.push(chunk.raw))
+  const reader = new SegmentReader(operator, evaluation, range, (chunk) => {
+    raw.push(chunk.raw)
+    for (const end of operator.extrapolationLimits) if (hasValueAt(chunk, end)) heldUntil.add(end)
+  })
   for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
-    addInOrder(plot, raw.splice(0), gapsOf(segments, extrapolationLimits))
+    addInOrder(plot, raw.splice(0), gapsOf(segments, heldUntil))
     await evaluation.pause()
   }
   addInOrder(plot, raw, [])
   return plot.finish()
 }
 
-/** When the signal first has no value in each segment without one. */
-function gapsOf(
-  { times, at, before, kinds }: Segments,
-  extrapolationLimits: ReadonlySet<number>,
-): readonly number[] {
+/** Whether a chunk has the signal at an instant, and a value there. */
+function hasValueAt(chunk: Chunk, time: Instant): boolean {
+  return (
+    time >= chunk.from && time <= chunk.to && !Number.isNaN(chunk.valuesAt(Float64Array.of(time), 'at')[0]!)
+  )
+}
+
+/**
+ * When the signal first has no value in each segment without one.
+ * @param heldUntil where holds end, as far as the signal has its value there: a gap by `maxGap` may begin at `now`
+ */
+function gapsOf({ times, at, before, kinds }: Segments, heldUntil: ReadonlySet<number>): readonly number[] {
   const gaps: number[] = []
   let isGap = false
   for (let i = 0; i + 1 < times.length; i++) {
@@ -68,7 +80,7 @@ function gapsOf(
     if (isGap && kinds[i] === NO_POINT) continue
     isGap = true
     // A hold has its value up to its end, and a good raw point has one although nothing follows it.
-    const gap = hasOwn || kinds[i] === GOOD_POINT || extrapolationLimits.has(time) ? time + 1 : time
+    const gap = hasOwn || kinds[i] === GOOD_POINT || heldUntil.has(time) ? time + 1 : time
     if (gap < times[i + 1]!) gaps.push(gap)
   }
   return gaps
