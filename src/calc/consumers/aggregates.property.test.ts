@@ -77,15 +77,17 @@ async function compare(setting: Setting, tag: string, slow: Slow, leaveOut: read
       return withGap(storedTag(name, stepped[index], pushDowns), gaps[index])
     },
   )
+  // Raw points without a value, which the search for the last good one before passes by: docs/deviations.md, limits.
+  const passedBy = slow.points.filter(({ time, bad }) => bad && time < edges[0]!).length
   const asks = [names, ...names.map((name) => [name])]
   for (const ask of asks) {
     const crossed = source.crossed
     const found = await one.aggregates(Float64Array.from(edges), ask)
     const need = { kind: 'aggregates', key: 1, names: ask, count: edges.length - 1, ...range } as const
-    const cost = costOf(one.estimate([need]), source)
+    const cost = costOf(one.estimate([need]), source) + passedBy
     assert.ok(
       source.crossed - crossed <= cost,
-      `${source.crossed - crossed} crossed, ${cost} estimated for ${ask}`,
+      `${source.crossed - crossed} crossed, ${cost} estimated for ${ask} of ${tag}`,
     )
     for (let i = 0; i + 1 < edges.length; i++) {
       const [from, to] = [edges[i]!, edges[i + 1]!]
@@ -102,6 +104,24 @@ async function compare(setting: Setting, tag: string, slow: Slow, leaveOut: read
 
 const RUNS = { numRuns: 400 }
 
+/**
+ * What the engine and the reference may answer otherwise where two values differ by a rounding alone, since they work
+ * sums and products out in another way: one value has fallen, which is a restart of a counter, or is the least, and the
+ * other not.
+ */
+function decidedByRounding({ points, at, before }: Slow, edges: readonly number[]): readonly AggregateName[] {
+  const values = [
+    ...points.flatMap(({ value, bad }) => (bad ? [] : [value])),
+    ...edges.flatMap((time) => [before(time) ?? [], at(time) ?? []].flat()),
+  ].sort((a, b) => a - b)
+  // Equal whole numbers are equal for both.
+  const isRounded = values.some((value, i) => {
+    const off = value - (values[i - 1] ?? Number.NEGATIVE_INFINITY)
+    return off < 1e-9 && !(off === 0 && Number.isInteger(value))
+  })
+  return isRounded ? ['increase', 'minTime', 'maxTime'] : []
+}
+
 test('further aggregates of a stored tag are those of its points and its signal', async () => {
   await fc.assert(
     fc.asyncProperty(setting, (setting) =>
@@ -117,20 +137,15 @@ test('further aggregates of calculations are those of their raw points and signa
   await fc.assert(
     fc.asyncProperty(setting, fc.boolean(), (setting, isProduct) => {
       const tags = tagsOf(setting)
-      if (!isProduct)
-        return compare(
-          setting,
-          'calc/ADD(h/T0, h/T1)',
-          slowMap(tags, (a, b) => a + b),
-        )
+      if (!isProduct) {
+        const sum = slowMap(tags, (a, b) => a + b)
+        return compare(setting, 'calc/ADD(h/T0, h/T1)', sum, decidedByRounding(sum, setting.edges))
+      }
       // Integrals of a product are those of the lines between its raw points; the others are the product's own.
       const ofLines = ['total', 'durationZero', 'durationNonZero', 'coverage'] as const
-      return compare(
-        setting,
-        'calc/MUL(h/T0, h/T1)',
-        slowMap(tags, (a, b) => a * b),
-        ofLines,
-      )
+      const product = slowMap(tags, (a, b) => a * b)
+      const leaveOut = [...ofLines, ...decidedByRounding(product, setting.edges)]
+      return compare(setting, 'calc/MUL(h/T0, h/T1)', product, leaveOut)
     }),
     RUNS,
   )
