@@ -170,7 +170,12 @@ describe('a label that one point of a stored tag answers', () => {
             )
             return shown(answer)
           }
-          assert.deepEqual(await ask(false), await ask(true))
+          const [fast, slow] = [await ask(false), await ask(true)]
+          // Reads of a calculation travel together where they are made in one tick, and how much fits into a tick depends
+          // on the time that it takes.
+          if (Object.values(requests).some(({ tag }) => tag.startsWith('calc/')))
+            fast.statistics.historianCalls = slow.statistics.historianCalls
+          assert.deepEqual(fast, slow)
         }),
         { numRuns: 1_500 },
       )
@@ -227,9 +232,16 @@ describe('a label that one point of a stored tag answers', () => {
   })
 })
 
-function shown({ outcome, whole, chunks, labels, invalidLabels, statistics, failures }: MultiAnswer): object {
+function shown({ outcome, whole, chunks, labels, invalidLabels, statistics, failures }: MultiAnswer) {
   const text = Buffer.concat([...chunks()]).toString()
   const inOnePiece = whole?.() ?? null
   if (inOnePiece !== null) assert.equal(Buffer.from(inOnePiece).toString(), text)
-  return { outcome, text, labels, invalidLabels, statistics, failures: failures.map(String) }
+  return {
+    outcome,
+    text,
+    labels,
+    invalidLabels,
+    statistics: { ...statistics },
+    failures: failures.map(String),
+  }
 }
