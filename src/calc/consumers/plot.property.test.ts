@@ -95,8 +95,9 @@ function expectedPlot(setting: Setting): { readonly points: readonly Shown[]; re
     const value = valueAt(setting, edge)
     if (value !== null && !shown.has(edge)) shown.set(edge, value)
   }
-  // The signal ends once after each point that is given.
-  let isOpen = false
+  // The signal ends once after each point that is given, and after the value at the first edge, also where a BAD point
+  // stands in its place: a break more beside that one does no harm.
+  let isOpen = valueAt(setting, from) !== null
   for (let at = from + 1; at < to; at++) {
     if (typeof shown.get(at - 1) === 'number') isOpen = true
     if (valueAt(setting, at) !== null || valueAt(setting, at - 1) === null || !isOpen) continue
