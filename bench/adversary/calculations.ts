@@ -108,6 +108,17 @@ export function calculationAttacks(): readonly Attack[] {
       name: 'grids/100000-windows-of-a-stored-tag',
       calls: [ask('MULTIPLE_AGGREGATED_POINTS', 'local/T1', { ...year, count: 100_000 })],
     },
+    {
+      name: 'grids/50000-bounds-of-a-wide-sum',
+      calls: [
+        ask('MULTIPLE_AGGREGATED_POINTS', widest('ADD'), {
+          from: FROM,
+          to: new Date(START_MS + 3_600_000 + 60_000).toISOString(),
+          count: 50_000,
+          aggregates: ['startBound'],
+        }),
+      ],
+    },
     { name: 'ranges/500-years-of-a-second', calls: [ask('AGGREGATED_POINTS', 'siggen/sin1@1', longest)] },
     {
       name: 'ranges/500-years-of-days',

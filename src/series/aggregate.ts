@@ -5,7 +5,7 @@ import { Extremes } from './extremes.ts'
 import { GoodValues } from './good-values.ts'
 import { Moments } from './moments.ts'
 import { increaseOf, PointRuns, type Rises, type RunUses } from './point-runs.ts'
-import { SignalWindows } from './signal-windows.ts'
+import { type SignalWindow, SignalWindows } from './signal-windows.ts'
 import type { ZoneMap } from './zone-map.ts'
 
 /** Aggregates over windows that join, fed with all points of the range page by page; memory is that of one window. */
@@ -155,15 +155,23 @@ export function signalAggregates(
   names: readonly AggregateName[],
   stepped: boolean,
 ): AggregateColumns {
-  const windows = [...signal.windows()]
   const columns: { [name in AggregateName]?: Float64Array } = {}
+  const readers: { column: Float64Array; value: (window: SignalWindow, index: number) => number }[] = []
   for (const name of names) {
     const aggregate = aggregateOf(name)
-    if (aggregate.state === 'signal')
-      columns[name] = Float64Array.from(windows, (one) => finite(aggregate.value(one)))
-    if (aggregate.state === 'counter') {
-      columns[name] = Float64Array.from(windows, (ends, i) => finite(increaseOf(rises[i]!, ends, stepped)))
-    }
+    if (aggregate.state !== 'signal' && aggregate.state !== 'counter') continue
+    const column = new Float64Array(signal.length)
+    columns[name] = column
+    const value =
+      aggregate.state === 'signal'
+        ? aggregate.value
+        : (window: SignalWindow, index: number) => increaseOf(rises[index]!, window, stepped)
+    readers.push({ column, value })
+  }
+  let index = 0
+  for (const window of signal.windows()) {
+    for (const { column, value } of readers) column[index] = finite(value(window, index))
+    index++
   }
   return columns
 }

@@ -1,4 +1,5 @@
 import { SpanIntegrator } from './integrate.ts'
+import type { Integrals } from './reads.ts'
 import type { SignalTarget } from './signal-feeder.ts'
 
 /** What is known of the signal in one window. */
@@ -110,23 +111,77 @@ export class SignalWindows implements SignalTarget {
     }
   }
 
-  /** The windows, once all segments were fed. */
+  get length(): number {
+    return this.#starts.length
+  }
+
+  /** The windows, once all segments were fed: one object that stands for each in turn, as there can be very many. */
   *windows(): Generator<SignalWindow> {
-    const { integrals, coveredUs } = this.#spans.result()
-    for (let i = 0; i < integrals.length; i++) {
-      const start = this.#edges[i]!
-      const covered = coveredUs[i]!
-      const holdsNow = start < this.#now && this.#now < this.#edges[i + 1]!
-      yield {
-        integral: integrals[i]!,
-        coveredUs: covered,
-        coveredToNowUs: holdsNow ? covered - this.#coveredAfterNowUs : covered,
-        lengthToNowUs: Math.min(this.#edges[i + 1]!, this.#now) - start,
-        zeroUs: this.#zeroUs[i]!,
-        beforeStart: this.#before[i]!,
-        start: this.#starts[i]!,
-        end: this.#before[i + 1]!,
-      }
-    }
+    const window = new WindowCursor({
+      ...this.#spans.result(),
+      edges: this.#edges,
+      now: this.#now,
+      starts: this.#starts,
+      before: this.#before,
+      zeroUs: this.#zeroUs,
+      coveredAfterNowUs: this.#coveredAfterNowUs,
+    })
+    for (; window.index < this.#starts.length; window.index++) yield window
+  }
+}
+
+/** What was found out about all windows. */
+interface Found extends Integrals {
+  /** One more than there are windows, as `before`. */
+  readonly edges: Float64Array
+  readonly now: number
+  readonly starts: Float64Array
+  readonly before: Float64Array
+  readonly zeroUs: Float64Array
+  /** Of the window that holds `now`. */
+  readonly coveredAfterNowUs: number
+}
+
+class WindowCursor implements SignalWindow {
+  index = 0
+  readonly #found: Found
+
+  constructor(found: Found) {
+    this.#found = found
+  }
+
+  get integral(): number {
+    return this.#found.integrals[this.index]!
+  }
+
+  get coveredUs(): number {
+    return this.#found.coveredUs[this.index]!
+  }
+
+  get coveredToNowUs(): number {
+    const { edges, now, coveredAfterNowUs } = this.#found
+    const holdsNow = edges[this.index]! < now && now < edges[this.index + 1]!
+    return holdsNow ? this.coveredUs - coveredAfterNowUs : this.coveredUs
+  }
+
+  get lengthToNowUs(): number {
+    const { edges, now } = this.#found
+    return Math.min(edges[this.index + 1]!, now) - edges[this.index]!
+  }
+
+  get zeroUs(): number {
+    return this.#found.zeroUs[this.index]!
+  }
+
+  get beforeStart(): number {
+    return this.#found.before[this.index]!
+  }
+
+  get start(): number {
+    return this.#found.starts[this.index]!
+  }
+
+  get end(): number {
+    return this.#found.before[this.index + 1]!
   }
 }

@@ -67,9 +67,9 @@ export async function aggregatesFromChunks(
   }
   const signal = new SignalWindows(edges, now)
   const hasBounds = takesBounds(names)
-  const reader = new SegmentReader(operator, evaluation, range, (chunk) => {
+  const reader = new SegmentReader(operator, evaluation, range, async (chunk) => {
     points.add(chunk.raw)
-    if (hasBounds) addBounds(signal, edges, chunk)
+    if (hasBounds) await addBounds(signal, edges, chunk, evaluation)
   })
   for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
     addSegments(signal, segments)
@@ -95,10 +95,18 @@ function takesBounds(names: readonly AggregateName[]): boolean {
   return names.some((name) => OF_BOUNDS.includes(name))
 }
 
-function addBounds(signal: SignalWindows, edges: Float64Array, chunk: Chunk): void {
+/** In steps: one chunk can have all edges. */
+async function addBounds(
+  signal: SignalWindows,
+  edges: Float64Array,
+  chunk: Chunk,
+  evaluation: Evaluation,
+): Promise<void> {
   const first = lowerBound(edges, chunk.from)
-  const times = edges.subarray(first, upperBound(edges, chunk.to))
-  if (times.length > 0) signal.bounds(first, chunk.valuesAt(times, 'at'), chunk.valuesAt(times, 'before'))
+  await evaluation.inSteps(upperBound(edges, chunk.to) - first, (from, to) => {
+    const times = edges.subarray(first + from, first + to)
+    signal.bounds(first + from, chunk.valuesAt(times, 'at'), chunk.valuesAt(times, 'before'))
+  })
 }
 
 /** The last raw point before an instant and, where that one is BAD, the last good one before it. */

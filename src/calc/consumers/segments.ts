@@ -39,7 +39,7 @@ export class SegmentReader {
   readonly #operator: Operator
   readonly #evaluation: Evaluation
   readonly #range: ChunkRange
-  readonly #onChunk: (chunk: Chunk) => void
+  readonly #onChunk: (chunk: Chunk) => Promise<void> | void
   #stream: ChunkStream | null = null
   #first = 0 as Instant
   #last = 0 as Instant
@@ -61,7 +61,7 @@ export class SegmentReader {
     operator: Operator,
     evaluation: Evaluation,
     range: ChunkRange,
-    onChunk: (chunk: Chunk) => void = () => {},
+    onChunk: (chunk: Chunk) => Promise<void> | void = () => {},
   ) {
     this.#operator = operator
     this.#evaluation = evaluation
@@ -78,8 +78,8 @@ export class SegmentReader {
     for (;;) {
       const chunk = await stream.next()
       if (chunk === null) return null
-      this.#onChunk(chunk)
-      const vertices = this.#joined(this.#verticesOf(chunk))
+      await this.#onChunk(chunk)
+      const vertices = this.#joined(await this.#verticesOf(chunk))
       const length = vertices.times.length
       if (length > 0) this.#joining = vertexAt(vertices, this.#range.order === 'asc' ? length - 1 : 0)
       if (length > 1) return vertices
@@ -104,7 +104,7 @@ export class SegmentReader {
   }
 
   /** The raw points of a chunk, and the end of the range where the chunk has it. */
-  #verticesOf(chunk: Chunk): Segments {
+  async #verticesOf(chunk: Chunk): Promise<Segments> {
     const { times } = chunk.raw
     const opens = chunk.from === this.#first && times[0] !== this.#first
     const closes = chunk.to === this.#last
@@ -123,12 +123,12 @@ export class SegmentReader {
       const isBeyond = this.#extrapolationLimits.length > 0 && lastRaw > this.#extrapolationLimits[0]!
       this.#afterRaw = isBeyond ? this.#vertexIn(chunk, lastRaw + 1) : null
     }
-    return {
-      times: vertexTimes,
-      at: afterVertices(chunk, vertexTimes, Number(opens)),
-      before: chunk.valuesAt(vertexTimes, 'before'),
-      kinds: kindsOf(chunk.raw, vertexTimes),
-    }
+    // Each can be a tile of many inputs.
+    await this.#evaluation.pause()
+    const at = afterVertices(chunk, vertexTimes, Number(opens))
+    await this.#evaluation.pause()
+    const before = chunk.valuesAt(vertexTimes, 'before')
+    return { times: vertexTimes, at, before, kinds: kindsOf(chunk.raw, vertexTimes) }
   }
 
   #vertexIn(chunk: Chunk, time: number): Vertex | null {

@@ -85,15 +85,24 @@ export function isFound(time: number, find: FindPoint, at: Instant): boolean {
  * @param more ascending
  */
 export function rawPointsAt(
-  { times, statuses }: Pick<PointColumns, 'times' | 'statuses'>,
+  input: RawTimes,
   more: readonly number[],
   valuesAt: (times: Float64Array) => Float64Array,
 ): PointColumns {
-  if (more.length === 0) {
-    // Copied, since they may be a part of all that is held.
-    const copied = { times: times.slice(), statuses: statuses.slice() }
-    return withStatuses(copied, valuesAt(copied.times))
-  }
+  const raw = rawTimesWith(input, more)
+  return withValues(raw, valuesAt(raw.times))
+}
+
+/** Raw points without their values. */
+export type RawTimes = Pick<PointColumns, 'times' | 'statuses'>
+
+/**
+ * The raw times of an input's and further ones, with the statuses of the input's: copied, since those may be a part of
+ * all that is held.
+ * @param more ascending
+ */
+export function rawTimesWith({ times, statuses }: RawTimes, more: readonly number[]): RawTimes {
+  if (more.length === 0) return { times: times.slice(), statuses: statuses.slice() }
   const allTimes = new Float64Array(times.length + more.length)
   const allStatuses = new Uint8Array(allTimes.length)
   let count = 0
@@ -104,15 +113,11 @@ export function rawPointsAt(
     if (own <= time) while (more[m] === own) m++
     if (time <= own) allStatuses[count] = statuses[i++]!
   }
-  const raw = { times: allTimes.subarray(0, count), statuses: allStatuses.subarray(0, count) }
-  return withStatuses(raw, valuesAt(raw.times))
+  return { times: allTimes.subarray(0, count), statuses: allStatuses.subarray(0, count) }
 }
 
-/** Values with the statuses of their times, which become BAD where there is none. */
-function withStatuses(
-  { times, statuses }: Pick<PointColumns, 'times' | 'statuses'>,
-  values: Float64Array,
-): PointColumns {
+/** Raw points with values, whose statuses become BAD where there is none. */
+export function withValues({ times, statuses }: RawTimes, values: Float64Array): PointColumns {
   for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) statuses[i] = STATUS_BAD
   return { times, values, statuses }
 }

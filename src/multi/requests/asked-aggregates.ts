@@ -51,6 +51,8 @@ export async function askedAggregates(
     names.length > 0 ? aggregatesOf(operator, edges, names, context) : {},
     withStates && states !== null ? statesOf(operator, edges, states, context.evaluation) : null,
   ])
+  // Working out and writing 100,000 windows are two turns' work.
+  await context.evaluation.pause()
   return { columns: inUnit(columns, perUs), withVar, ...(withStates && { states: found }) }
 }
 

@@ -46,8 +46,8 @@ export async function planSpanDeletes(
     const id = draft.catalog.idOf(tag)
     if (id === 0) continue
     const blocks = draft.blocksOf(id)
-    const pieces = disjointPieces(indexes.map((index) => ranges[index]!))
-    for (const { span, from, to } of pieces) {
+    const spans = indexes.map((index) => ranges[index]!)
+    for (const { span, from, to } of await disjointPieces(spans, draft.pace)) {
       const count = await countPoints(blocks, from, to, Number.POSITIVE_INFINITY, draft.pace)
       counts[indexes[span]!]! += count
       if (!dryRun && count > 0) {

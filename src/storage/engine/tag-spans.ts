@@ -1,3 +1,6 @@
+import type { ReadPace } from '../reads/point-blocks.ts'
+import { sortedInSteps } from './sorted-in-steps.ts'
+
 /** [from, to) of a tag's time. */
 export interface Span {
   readonly from: number
@@ -10,62 +13,77 @@ export interface TagSpan extends Span {
 }
 
 interface Piece {
-  from: number
+  readonly from: number
   readonly to: number
   /** Index of the span that it counts for. */
   readonly span: number
 }
 
 /**
- * Ascending pieces that do not overlap and cover what the spans cover, each belonging to the first span that covers it.
+ * Ascending pieces that do not overlap and cover what the spans cover, each belonging to the first span that covers it;
+ * sorted in steps first, and worked out as they are read, as there can be very many.
  */
-export function disjointPieces(spans: readonly Span[]): Piece[] {
-  const byStart = spans
-    .map((span, index) => ({ ...span, index }))
-    .filter(({ from, to }) => from < to)
-    .sort((a, b) => a.from - b.from || a.index - b.index)
-  const pieces: Piece[] = []
+export async function disjointPieces(spans: readonly Span[], pace: ReadPace): Promise<Iterable<Piece>> {
+  const indexes = Uint32Array.from(spans.keys()).filter((index) => spans[index]!.from < spans[index]!.to)
+  const byStart = await sortedInSteps(indexes, (a, b) => spans[a]!.from - spans[b]!.from || a - b, pace)
+  return withoutSeams(piecesOf(spans, byStart))
+}
+
+/** @param byStart  indexes of spans in ascending order of their starts */
+function* piecesOf(spans: readonly Span[], byStart: Uint32Array): Generator<Piece> {
   const open = new LowestFirst()
   let at = Number.NEGATIVE_INFINITY
   let next = 0
+  const startOf = (place: number) => spans[byStart[place]!]!.from
+  const removeEnded = () => {
+    while (open.lowest !== null && spans[open.lowest]!.to <= at) open.removeLowest()
+  }
   for (;;) {
-    while (open.lowest !== null && open.lowest.to <= at) open.removeLowest()
+    removeEnded()
     if (open.lowest === null) {
-      if (next === byStart.length) return pieces
-      at = byStart[next]!.from
+      if (next === byStart.length) return
+      at = startOf(next)
     }
-    while (next < byStart.length && byStart[next]!.from <= at) open.add(byStart[next++]!)
-    while (open.lowest !== null && open.lowest.to <= at) open.removeLowest()
-    const current = open.lowest
-    if (current === null) continue
-    const end = next < byStart.length ? Math.min(current.to, byStart[next]!.from) : current.to
-    const before = pieces.at(-1)
-    if (before !== undefined && before.span === current.index && before.to === at) pieces.pop()
-    const from = before !== undefined && before.span === current.index && before.to === at ? before.from : at
-    pieces.push({ from, to: end, span: current.index })
+    while (next < byStart.length && startOf(next) <= at) open.add(byStart[next++]!)
+    removeEnded()
+    const span = open.lowest
+    if (span === null) continue
+    const { to } = spans[span]!
+    const end = next < byStart.length ? Math.min(to, startOf(next)) : to
+    yield { from: at, to: end, span }
     at = end
   }
 }
 
-interface OpenSpan {
-  readonly to: number
-  readonly index: number
+/** Pieces of the same span that join become one. */
+function* withoutSeams(pieces: Iterable<Piece>): Generator<Piece> {
+  let held: Piece | null = null
+  for (const piece of pieces) {
+    if (held === null) held = piece
+    else if (held.span === piece.span && held.to === piece.from)
+      held = { span: held.span, from: held.from, to: piece.to }
+    else {
+      yield held
+      held = piece
+    }
+  }
+  if (held !== null) yield held
 }
 
 /** A binary heap of the spans that cover an instant, by their index. */
 class LowestFirst {
-  readonly #heap: OpenSpan[] = []
+  readonly #heap: number[] = []
 
-  get lowest(): OpenSpan | null {
+  get lowest(): number | null {
     return this.#heap[0] ?? null
   }
 
-  add(span: OpenSpan): void {
+  add(span: number): void {
     const heap = this.#heap
     heap.push(span)
     for (let at = heap.length - 1; at > 0; ) {
       const parent = (at - 1) >> 1
-      if (heap[parent]!.index <= heap[at]!.index) return
+      if (heap[parent]! <= heap[at]!) return
       swap(heap, at, parent)
       at = parent
     }
@@ -79,7 +97,7 @@ class LowestFirst {
     for (let at = 0; ; ) {
       let least = at
       for (const child of [2 * at + 1, 2 * at + 2]) {
-        if (child < heap.length && heap[child]!.index < heap[least]!.index) least = child
+        if (child < heap.length && heap[child]! < heap[least]!) least = child
       }
       if (least === at) return
       swap(heap, at, least)

@@ -44,8 +44,10 @@ export async function readAggregates(
       signal?.add(points)
     },
   })
+  if (snapshot.isDue()) await snapshot.rest()
   const ofPoints = windows.finish()
   if (signal === null) return ofPoints
+  if (snapshot.isDue()) await snapshot.rest()
   if (!Number.isNaN(beyond!.afterTimes[1]!)) signal.addPoint(beyond!.afterTimes[1]!, beyond!.afterValues[1]!)
   return { ...ofPoints, ...signalAggregates(signal.finish(), windows.rises(), names, shape.stepped) }
 }

@@ -124,7 +124,9 @@ export function openFeed(
     }
   }
   let read: Chunk[] = []
-  const reader = new SegmentReader(input, evaluation, range, (chunk) => read.push(chunk))
+  const reader = new SegmentReader(input, evaluation, range, (chunk) => {
+    read.push(chunk)
+  })
   return {
     next: async (held) => {
       const segments = await reader.next()

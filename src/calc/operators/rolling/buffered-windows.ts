@@ -114,6 +114,8 @@ function cellsOf(
   { chunks, raw, from, to }: BufferedPart,
   extrapolationLimits: readonly number[],
 ): PointCells {
+  // A part of all that is held, which would be kept by it.
+  if (extreme === undefined && cells.length === 0) return { times: NONE, cells: {} }
   if (extreme === undefined) {
     return { times: raw.times, cells: Object.fromEntries(cells.map((name) => [name, pointCell(name, raw)])) }
   }

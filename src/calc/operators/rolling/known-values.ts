@@ -41,8 +41,9 @@ export class KnownValues {
   /**
    * Works the values at raw times and their limits from the left out, cooperatively. A signal that does not jump has one
    * column of both.
+   * @returns the values at the raw times; not to be changed
    */
-  async prepare(evaluation: Evaluation): Promise<void> {
+  async prepare(evaluation: Evaluation): Promise<Float64Array> {
     const times = this.#rawTimes
     const [at, before] = [new Float64Array(times.length), new Float64Array(times.length)]
     await setValues(at, times, (part) => this.#compute(part, 'at'), evaluation)
@@ -50,6 +51,7 @@ export class KnownValues {
     await setValues(before, times, (part) => this.#compute(part, 'before'), evaluation)
     const isSame = before.every((value, i) => Object.is(value, at[i]!))
     this.#limits.before.set({ times, values: isSame ? at : before })
+    return at
   }
 
   /** @param times ascending; not to be changed, like the result */

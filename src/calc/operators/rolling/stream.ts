@@ -4,7 +4,7 @@ import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { DEEP_LEVELS, type Operator } from '../../graph/operator.ts'
-import { rawPointsAt } from '../own-times.ts'
+import { rawTimesWith, withValues } from '../own-times.ts'
 import { BufferedInput, type InputFeed, openFeed, valuesIn } from './buffered-input.ts'
 import { bufferedWindows } from './buffered-windows.ts'
 import { KnownValues } from './known-values.ts'
@@ -206,17 +206,20 @@ export class RollingStream implements ChunkStream {
     const values = bufferedWindows(op, window, reach, input.extrapolationLimits)
     const inside: PointColumns = sliceColumns(all, lowerBound(all.times, from), lowerBound(all.times, to))
     const own = ownTimes.filter((time) => time >= from && time < to)
+    const rawTimes = rawTimesWith(inside, own)
     const charged = (times: Float64Array, limit: Limit): Float64Array => {
       evaluation.charge(times.length)
       return values(times, limit)
     }
+    if (input.levels < DEEP_LEVELS) {
+      const raw = withValues(rawTimes, charged(rawTimes.times, 'at'))
+      return { from, to, raw, isRightContinuous: true, valuesAt: charged }
+    }
     // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that asks
     // for them first would have them worked out on all levels in one turn.
-    const known = input.levels < DEEP_LEVELS ? null : new KnownValues(inside.times, charged)
-    await known?.prepare(evaluation)
-    const valuesAt =
-      known === null ? charged : (times: Float64Array, limit: Limit) => known.valuesAt(times, limit)
-    const raw = rawPointsAt(inside, own, (times) => valuesAt(times, 'at'))
+    const known = new KnownValues(rawTimes.times, charged)
+    const raw = withValues(rawTimes, await known.prepare(evaluation))
+    const valuesAt = (times: Float64Array, limit: Limit) => known.valuesAt(times, limit)
     return { from, to, raw, isRightContinuous: true, valuesAt }
   }
 
