@@ -1,8 +1,11 @@
 import { isVirtual } from '../calc/virtual/historians.ts'
+import type { TagNode } from '../grammar/tree.ts'
 import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
+import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { WideMap } from '../scheduling/wide-map.ts'
 import type { PointColumns } from '../series/columns.ts'
 import type { CallLabel, ParsedLabel } from './call.ts'
 import type { ExecutedLabel } from './execute.ts'
@@ -12,9 +15,9 @@ import { pointAt, type ReadStatistics } from './source.ts'
 
 /**
  * Fast path of calls for single raw points of tags alone, each tag once, as dashboards of current values make them:
- * without operators, plans and promises, most of which cost more than such a point. Any other
- * call (with a calculation, an alias, a label that fails, a limit near) takes the slow path, whose answer is the same;
- * the tests compare both.
+ * without operators, plans and promises, most of which cost more than such a point, and keep the garbage collector busy
+ * where there are very many. Any other call (with a calculation, an alias, a label that fails, a limit near) takes the
+ * slow path, whose answer is the same; the tests compare both.
  */
 
 /** The labels of one historian, with their places in the call. */
@@ -36,9 +39,16 @@ export interface FastAnswer {
   readonly statistics: ReadStatistics
 }
 
+/** Labels of a long call that are read at once. */
+const STEP_LABELS = 1_024
+/** Such reads that are under way at once, where a historian takes its time. */
+const MOST_READS = 8
+
 /** `null`, or a promise of `null`, when the call must take the slow path. */
 export function answerPoints(call: FastCall): MaybePromise<FastAnswer | null> {
-  const groups = groupsOf(call)
+  if (!isWithinLimits(call)) return null
+  const tags = new Set<string>()
+  const groups = groupsOf(call, 0, call.labels.length, (tag) => tags.size !== tags.add(tag).size)
   if (groups === null) return null
   const answers = new Array<ExecutedLabel>(call.labels.length)
   const done: FastAnswer = {
@@ -55,21 +65,65 @@ export function answerPoints(call: FastCall): MaybePromise<FastAnswer | null> {
   return Promise.all(waiting).then((all) => (all.every((is) => is) ? done : null))
 }
 
-function groupsOf({ labels, historians, limits }: FastCall): readonly Group[] | null {
+/** The same of very many labels, in slices of the event loop. Rejects when the call has ended. */
+export async function answerManyPoints(
+  call: FastCall,
+  scheduler: CooperativeScheduler,
+): Promise<FastAnswer | null> {
+  if (!isWithinLimits(call)) return null
+  const { labels, context } = call
+  // Nothing is read in vain for a calculation at the end.
+  for (let i = 0; i < labels.length; i++) {
+    if (!isSinglePoint(labels[i]!)) return null
+    if (i % STEP_LABELS === STEP_LABELS - 1) await scheduler.yieldIfDue()
+  }
+  const tags = new WideMap<number>()
+  const isNew = (tag: string) => {
+    const isKnown = tags.get(tag) !== undefined
+    if (!isKnown) tags.set(tag, 1)
+    return !isKnown
+  }
+  const answers = new Array<ExecutedLabel>(labels.length)
+  const statistics = { points: labels.length, historianCalls: 0 }
+  const waiting: Promise<boolean>[] = []
+  for (let from = 0; from < labels.length; from += STEP_LABELS) {
+    const groups = groupsOf(call, from, Math.min(from + STEP_LABELS, labels.length), isNew)
+    if (groups === null) return null
+    statistics.historianCalls += groups.length
+    for (const group of groups) {
+      const read = answerGroup(group, answers, context)
+      if (read === false) return null
+      if (read instanceof Promise) waiting.push(read)
+    }
+    if (waiting.length >= MOST_READS && !(await Promise.all(waiting.splice(0))).every((is) => is)) return null
+    await scheduler.yieldIfDue()
+  }
+  return (await Promise.all(waiting)).every((is) => is) ? { labels: answers, statistics } : null
+}
+
+function isSinglePoint(label: CallLabel): label is ParsedLabel & { readonly tree: TagNode } {
+  return label.kind === 'parsed' && label.tree.kind === 'tag' && label.request.plainPoint !== undefined
+}
+
+function isWithinLimits({ labels, limits }: FastCall): boolean {
   const { requestedPoints, historianLoad, effectiveTags, tagNames } = limits
-  if (
-    labels.length === 0 ||
-    labels.length > Math.min(requestedPoints, historianLoad, effectiveTags, tagNames)
-  )
-    return null
+  const most = Math.min(requestedPoints, historianLoad, effectiveTags, tagNames)
+  return labels.length > 0 && labels.length <= most
+}
+
+/** @param isNew  tells of each tag whether it comes for the first time */
+function groupsOf(
+  { labels, historians }: FastCall,
+  from: number,
+  to: number,
+  isNew: (tag: string) => boolean,
+): readonly Group[] | null {
   const groups = new Map<string, Group>()
   let last: Group | undefined
   let lastName = ''
-  const tags = new Set<string>()
-  for (let i = 0; i < labels.length; i++) {
+  for (let i = from; i < to; i++) {
     const label = labels[i]!
-    if (label.kind === 'invalid' || label.tree.kind !== 'tag' || label.request.plainPoint === undefined)
-      return null
+    if (!isSinglePoint(label)) return null
     const { historian: name, name: tag } = label.tree
     if (last === undefined || name !== lastName) {
       lastName = name
@@ -83,7 +137,7 @@ function groupsOf({ labels, historians, limits }: FastCall): readonly Group[] | 
       }
     }
     // A tag that is requested twice may be one read. Equal names of two historians only take the slow path.
-    if (tags.size === tags.add(tag).size) return null
+    if (!isNew(tag)) return null
     last.labels.push(label)
     last.places.push(i)
   }

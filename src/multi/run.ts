@@ -25,7 +25,7 @@ import { type ExecutedLabel, executeLabels } from './execute.ts'
 import { expandAliases } from './expand.ts'
 import { explainTexts } from './explain.ts'
 import { refusedFallbacks, withFallbacks } from './fallback.ts'
-import { answerPoints } from './fast-points.ts'
+import { answerManyPoints, answerPoints } from './fast-points.ts'
 import { warnOfLeftOut } from './left-out.ts'
 import { type Breach, findBreaches } from './limit.ts'
 import { MemoryGate } from './memory-gate.ts'
@@ -95,7 +95,9 @@ export function runMulti(
       deadline.check()
       return fast
     }
-    return answerInTime(answerSlowly(fast, head, call, parser, deadline), head, deadline)
+    // What could be answered so is not tried again.
+    const mayBePoints = options.slowPathOnly !== true && !head.explain && !isPlain
+    return answerInTime(answerSlowly(fast, head, call, parser, deadline, mayBePoints), head, deadline)
   } catch (error) {
     return failedAsWhole(head, error)
   }
@@ -120,15 +122,31 @@ async function answerSlowly(
   call: MultiCall,
   parser: LabelParser,
   deadline: Deadline,
+  mayBePoints: boolean,
 ): Promise<MultiAnswer> {
   const found = await fast
   deadline.signal.throwIfAborted()
   if (found !== null) return found
-  const answer = () => answerCall(head, call, parser, deadline)
+  const answer = async () =>
+    (mayBePoints ? await answerMany(head, call, parser, deadline) : null) ??
+    (await answerCall(head, call, parser, deadline))
   const labels = head.names.length
   return labels < LABELS_OF_LONG_CALL
     ? answer()
     : LONG_CALLS.run(labels * BYTES_OF_LABEL, deadline.signal, answer)
+}
+
+async function answerMany(
+  head: CallHead,
+  { historians, limits }: MultiCall,
+  parser: LabelParser,
+  deadline: Deadline,
+): Promise<MultiAnswer | null> {
+  const labels = await parser.parseRest()
+  const context = contextOf(head, deadline)
+  const call = { labels, historians, limits, context }
+  const answer = await answerManyPoints(call, new CooperativeScheduler(deadline.signal))
+  return answer === null ? null : executed(head, answer.labels, answer.statistics)
 }
 
 async function answerInTime(

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { alwaysDue } from '../../test/always-due.ts'
+import { historianOf, LIMITS, NOON } from '../../test/multi-harness.ts'
+import { HistorianRegistry } from '../historian/registry.ts'
+import { UTC } from '../time/zone.ts'
+import { runMulti } from './run.ts'
+
+const LABELS = 5_000
+const limits = { ...LIMITS, effectiveTags: LABELS }
+
+/** The answer of very many labels by the path that the call takes, which is to be that of the slow one. */
+async function answerOf(requests: Readonly<Record<string, unknown>>, rest: object = {}) {
+  const tags = Object.fromEntries(
+    Array.from({ length: LABELS }, (_, i) => [
+      `T${i}`,
+      { points: i % 7 === 0 ? [] : [['10:00', i] as const] },
+    ]),
+  )
+  const plant = await historianOf('plant', tags)
+  const lab = await historianOf('lab', { FLOW: { points: [['11:00', 1, 'BAD']] } })
+  const call = {
+    ...{ historians: new HistorianRegistry([plant, lab]), defaultZone: UTC, defaultHistorian: null },
+    ...{ limits: { ...limits, ...rest }, now: NOON, signal: new AbortController().signal },
+  }
+  const answers = []
+  const calls: number[] = []
+  for (const [isPrompt, slowPathOnly] of [
+    [true, false],
+    [false, false],
+    [false, true],
+  ] as const) {
+    plant.isPrompt = isPrompt
+    const answer = await runMulti({ requests }, call, { slowPathOnly })
+    const text = Buffer.concat([...answer.chunks()]).toString()
+    const { points, historianCalls } = answer.statistics
+    answers.push({ text, outcome: answer.outcome, points })
+    calls.push(historianCalls)
+  }
+  assert.deepEqual(answers[0], answers[2])
+  assert.deepEqual(answers[1], answers[2])
+  return { ...answers[0]!, historianCalls: calls[0]! }
+}
+
+const current = (tag: string) => ({ type: 'CURRENT_POINT', tag })
+const requestsOf = (tagOf: (i: number) => string, count = LABELS) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}`, current(tagOf(i))]))
+
+test('single points of very many tags are read in slices, and answered as others are', async (t) => {
+  const rests = alwaysDue(t)
+  const tagOf = (i: number) => (i === 4_321 ? 'lab/FLOW' : `plant/T${i}`)
+  const { text, points, historianCalls } = await answerOf(requestsOf(tagOf))
+  assert.equal(points, LABELS)
+  assert.equal(historianCalls, Math.ceil(LABELS / 1_024) + 1)
+  assert.ok(rests() >= LABELS / 1_024)
+  const { results } = JSON.parse(text)
+  assert.equal(results[4_999].dataPoint.value, 4_999)
+  assert.deepEqual(results[4_321].dataPoint, {
+    timestamp: '2026-01-15T11:00:00.000Z',
+    value: 1,
+    status: 'BAD',
+  })
+  assert.equal(results[7].dataPoint.value, null)
+})
+
+test('a tag that comes twice, far from each other, is read once', async (t) => {
+  alwaysDue(t)
+  const { points } = await answerOf(requestsOf((i) => `plant/T${i === 4_900 ? 3 : i}`))
+  assert.equal(points, LABELS - 1)
+})
+
+test('a tag among very many that does not exist is an error of its label', async (t) => {
+  alwaysDue(t)
+  const { text } = await answerOf(requestsOf((i) => `plant/${i === 4_900 ? 'NOPE' : `T${i}`}`))
+  const { errors, results } = JSON.parse(text)
+  assert.deepEqual(Object.keys(errors), ['4900'])
+  assert.equal(Object.keys(results).length, LABELS - 1)
+})
+
+test('very many labels beyond a limit are refused, and those of other types answered', async (t) => {
+  alwaysDue(t)
+  const many = requestsOf((i) => `plant/T${i}`)
+  assert.equal((await answerOf(many, { effectiveTags: LABELS - 1 })).outcome, 'limit')
+  const mixed = { ...many, '17': { type: 'HISTORICAL_POINT', tag: 'plant/T18', details: { at: 'now' } } }
+  const { results } = JSON.parse((await answerOf(mixed)).text)
+  assert.equal(results[17].dataPoint.value, 18)
+})
