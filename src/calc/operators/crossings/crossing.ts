@@ -122,7 +122,8 @@ export class CrossingOperator extends BaseOperator {
   goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
     const inputs = [this.#a, this.#b]
     if (inputs.some(({ signal }) => signal === undefined)) {
-      this.inputNeeds({ kind: 'point', ...place }, sink)
+      // The place may be that of another need, of a current point.
+      this.inputNeeds({ ...place, kind: 'point' }, sink)
       return
     }
     const { find, at, count = 1 } = place
