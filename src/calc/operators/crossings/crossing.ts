@@ -15,8 +15,8 @@ import { comparedChunk, pairAt } from './compared-chunk.ts'
 import { type Comparison, comparisonRule } from './comparison.ts'
 import type { Pair } from './find-changes.ts'
 
-/** A range up to so long is read for a point next to an instant, and its own bounding points are those of others. */
-const NEXT_TO_US = 1_000
+/** A range of one instant is read for a point next to it, and its own bounding points are those of others. */
+const INSTANT_US = 1
 
 /** Raw points of the inputs that are compared before others go on. */
 const CHUNK_POINTS = 2_048
@@ -60,7 +60,7 @@ export class CrossingOperator extends BaseOperator {
     // Where a page that is read backwards begins is known only once it was read.
     const isBackwards = need.kind === 'raw' && need.order === 'desc'
     const at = need.kind === 'point' ? need.at : isBackwards ? need.to : need.from
-    if (need.kind === 'chunks' && need.beyond > 0 && need.to - need.from > NEXT_TO_US) {
+    if (need.kind === 'chunks' && need.beyond > 0 && need.to - need.from > INSTANT_US) {
       // The raw times beside it, which may be crossings.
       this.inputNeeds({ kind: 'point', find: 'before-or-at', at: need.from, timeOnly: true }, sink)
       this.inputNeeds({ kind: 'point', find: 'after-or-at', at: need.to, timeOnly: true }, sink)

@@ -86,3 +86,28 @@ test('forty of them in each place fetch each point once, as estimated', async ()
     )
   }
 })
+
+test('a range of a few microseconds is estimated with the raw points beside it', async () => {
+  const source = new ArraySource(
+    new Map([
+      [
+        'LEVEL',
+        columnsOf([
+          [0, -2],
+          [5, 0],
+          [9, -6],
+        ]),
+      ],
+    ]),
+  )
+  const options = { signatures: SIGNATURES, defaultHistorian: null, now: from, zone: UTC }
+  const tree = parseTag('calc/THRESHOLD(h/LEVEL, 0, MUL(h/LEVEL, h/LEVEL), h/LEVEL)', options)
+  const range = { from: instantFromUs(1), to: instantFromUs(6) }
+  const context = { source, now: from, zone: UTC, range, pagePoints: 2 }
+  const series = seriesOf(tree, context, ({ name }) => storedTag(name, false, 'all'))
+  const names = ['count', 'timeAvg'] as const
+  const need = { kind: 'aggregates', key: 1, names, count: 1, ...range } as const
+  const cost = costOf(series.estimate([need]), source)
+  await series.aggregates(Float64Array.of(range.from, range.to), names)
+  assert.ok(source.crossed <= cost, `${source.crossed} crossed, ${cost} estimated`)
+})
