@@ -109,15 +109,22 @@ const RUNS = { numRuns: 400 }
  * sums and products out in another way: one value has fallen, which is a restart of a counter, or is the least, and the
  * other not.
  */
-function decidedByRounding({ points, at, before }: Slow, edges: readonly number[]): readonly AggregateName[] {
+function decidedByRounding(
+  { points, at, before }: Slow,
+  { rows, stepped, edges }: Setting,
+): readonly AggregateName[] {
+  // Made of stored values alone, and so the same for both.
+  const isExact = (time: number) =>
+    rows.every((rows, i) => stepped[i] === true || rows.some(([own, , bad]) => own === time && !bad))
   const values = [
-    ...points.flatMap(({ value, bad }) => (bad ? [] : [value])),
-    ...edges.flatMap((time) => [before(time) ?? [], at(time) ?? []].flat()),
-  ].sort((a, b) => a - b)
-  // Equal whole numbers are equal for both.
-  const isRounded = values.some((value, i) => {
-    const off = value - (values[i - 1] ?? Number.NEGATIVE_INFINITY)
-    return off < 1e-9 && !(off === 0 && Number.isInteger(value))
+    ...points.filter(({ bad }) => !bad),
+    ...edges.flatMap((time) => [before(time), at(time)].map((value) => ({ time, value }))),
+  ]
+    .flatMap(({ time, value }) => (value === null ? [] : [{ value, exact: isExact(time) }]))
+    .sort((a, b) => a.value - b.value)
+  const isRounded = values.some(({ value, exact }, i) => {
+    const last = values[i - 1]
+    return last !== undefined && value - last.value < 1e-9 && !(exact && last.exact)
   })
   return isRounded ? ['increase', 'minTime', 'maxTime'] : []
 }
@@ -139,12 +146,12 @@ test('further aggregates of calculations are those of their raw points and signa
       const tags = tagsOf(setting)
       if (!isProduct) {
         const sum = slowMap(tags, (a, b) => a + b)
-        return compare(setting, 'calc/ADD(h/T0, h/T1)', sum, decidedByRounding(sum, setting.edges))
+        return compare(setting, 'calc/ADD(h/T0, h/T1)', sum, decidedByRounding(sum, setting))
       }
       // Integrals of a product are those of the lines between its raw points; the others are the product's own.
       const ofLines = ['total', 'durationZero', 'durationNonZero', 'coverage'] as const
       const product = slowMap(tags, (a, b) => a * b)
-      const leaveOut = [...ofLines, ...decidedByRounding(product, setting.edges)]
+      const leaveOut = [...ofLines, ...decidedByRounding(product, setting)]
       return compare(setting, 'calc/MUL(h/T0, h/T1)', product, leaveOut)
     }),
     RUNS,
