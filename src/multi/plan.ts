@@ -4,6 +4,7 @@ import { Graph } from '../calc/graph/graph.ts'
 import type { Operator, OperatorContext } from '../calc/graph/operator.ts'
 import { checkGenerated } from '../calc/leaves/generated.ts'
 import { type Issue, issueOf } from '../errors/tidemark-error.ts'
+import { WideMap } from '../scheduling/wide-map.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
 import type { CallLabel, InvalidLabel, ParsedLabel } from './call.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
@@ -106,7 +107,7 @@ export function operatorContext(
 }
 
 /** The issue of a label; what was wrong in it is only said where it is not all of its tag. */
-function issueOfLabel(error: unknown, { label, address }: ParsedLabel): Issue {
+export function issueOfLabel(error: unknown, { label, address }: ParsedLabel): Issue {
   const { input, ...issue } = issueOf(error, { label, tag: address })
   return input === undefined || input === address ? issue : { ...issue, input }
 }
@@ -145,6 +146,9 @@ export function withoutFailed(plan: Plan, failures: ReadonlyMap<EstimatedRead, u
   return { ...plan, labels }
 }
 
+/** Totals that were worked out in this process. */
+let totalsMade = 0
+
 /** Labels or reads that are added up before the event loop is checked for other work. */
 const STEP_TOTALS = 1_024
 
@@ -159,19 +163,28 @@ export async function totalsOf(
 ): Promise<CallTotals> {
   let requestedPoints = 0
   let aggregateWindows = 0
-  const reads = new Set<EstimatedRead>()
+  const counting = ++totalsMade
+  const reads: EstimatedRead[] = []
   for (const [i, { size, reads: own }] of plannedLabels(plan).entries()) {
     if (i % STEP_TOTALS === STEP_TOTALS - 1) await pause()
     requestedPoints += size.points
     aggregateWindows += size.windows
-    for (const read of own) reads.add(read)
+    for (const read of own) {
+      if (read.countedIn === counting) continue
+      read.countedIn = counting
+      reads.push(read)
+    }
   }
-  const tags = new Set<string>()
+  const tags = new WideMap<number>()
+  let effectiveTags = 0
   let step = 0
   for (const { read } of reads) {
     if (step++ % STEP_TOTALS === STEP_TOTALS - 1) await pause()
-    tags.add(`${read.historian}/${read.tag}`)
+    const address = `${read.historian}/${read.tag}`
+    if (tags.get(address) !== undefined) continue
+    tags.set(address, 1)
+    effectiveTags++
   }
   const load = options.withLoad ? sumLoad(reads) : null
-  return { requestedPoints, aggregateWindows, effectiveTags: tags.size, load }
+  return { requestedPoints, aggregateWindows, effectiveTags, load }
 }

@@ -2,6 +2,7 @@ import type { PlannedRead } from '../calc/graph/need.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, CountedRange, Historian } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import { WideMap } from '../scheduling/wide-map.ts'
 import type { Load } from './limit.ts'
 import { countSearch } from './near-search.ts'
 
@@ -12,19 +13,24 @@ export interface EstimatedRead {
   points: number
   /** Whether the historian stopped counting at its cap. */
   isCapped: boolean
+  /** The last totals that it was counted in (`totalsOf`). */
+  countedIn: number
 }
 
 /** The reads that a call will make, each once. */
 export class PlannedReads {
-  readonly #byKey = new Map<string, EstimatedRead>()
+  readonly #byKey = new WideMap<EstimatedRead>()
+  readonly #all: EstimatedRead[] = []
 
   /** The read of this tag and key: the one that is planned already, or this one. */
   add(read: PlannedRead): EstimatedRead {
-    const key = `${read.historian}/${read.tag}\0${read.key}`
+    // A wide map wants the tag at the end.
+    const key = `${read.key}\0${read.historian}/${read.tag}`
     const known = this.#byKey.get(key)
     if (known === undefined) {
-      const estimated = { read, points: read.atMost, isCapped: false }
+      const estimated = { read, points: read.atMost, isCapped: false, countedIn: 0 }
       this.#byKey.set(key, estimated)
+      this.#all.push(estimated)
       return estimated
     }
     // The same points are wanted without MEDIAN too, so leaving it out would not save them.
@@ -35,7 +41,7 @@ export class PlannedReads {
   /** Upper bound of the load without asking any historian; may be infinite. */
   atMost(): number {
     let sum = 0
-    for (const { read } of this.#byKey.values()) sum += read.atMost
+    for (const { read } of this.#all) sum += read.atMost
     return sum
   }
 
@@ -50,7 +56,7 @@ export class PlannedReads {
     context: CallContext,
   ): Promise<ReadonlyMap<EstimatedRead, unknown>> {
     const failures = new Map<EstimatedRead, unknown>()
-    const open = [...this.#byKey.values()].filter(({ read }) => read.stored !== null)
+    const open = this.#all.filter(({ read }) => read.stored !== null)
     const byHistorian = Map.groupBy(open, ({ read }) => read.historian)
     await Promise.all(
       Array.from(byHistorian, async ([name, reads]) => {

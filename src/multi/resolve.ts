@@ -10,10 +10,17 @@ import type { HistorianView } from '../historian/registry.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach } from '../scheduling/each.ts'
+import { WideMap } from '../scheduling/wide-map.ts'
 import { fixedDurationUs } from '../time/duration.ts'
 
-/** By historian and name: names are joined to addresses nowhere, since a call may have thousands. */
-type WantedTags = Map<string, Map<string, WantedTag>>
+/** By historian: names are joined to addresses nowhere, since a call may have thousands. */
+type WantedTags = Map<string, TagsOfHistorian>
+
+interface TagsOfHistorian {
+  readonly byName: WideMap<WantedTag>
+  /** The same, in the order in which labels name them. */
+  readonly all: WantedTag[]
+}
 
 /** A tag that a label names, and what came of looking it up. */
 interface WantedTag {
@@ -44,7 +51,7 @@ export class ResolvedTags {
     const address = `${historian}/${name}`
     const unresolved = this.#unresolved.get(address)
     if (unresolved !== undefined) throw unresolved
-    const found = this.#wanted.get(historian)?.get(name)?.found ?? null
+    const found = this.#wanted.get(historian)?.byName.get(name)?.found ?? null
     if (found === null) throw new TidemarkError('BUG', { what: `tag ${address} was resolved` })
     if ('error' in found) throw throughAlias(found.error, tag)
     return found
@@ -75,10 +82,13 @@ export function resolveTags(
     let tags = wanted.get(historian)
     if (tags === undefined) {
       if (isVirtual(historian)) return
-      tags = new Map()
+      tags = { byName: new WideMap(), all: [] }
       wanted.set(historian, tags)
     }
-    if (!tags.has(name)) tags.set(name, { name, found: null })
+    if (tags.byName.get(name) !== undefined) return
+    const tag = { name, found: null }
+    tags.byName.set(name, tag)
+    tags.all.push(tag)
   }
   const wantAll = (tree: TagTree) => {
     if (tree.kind === 'tag') want(tree)
@@ -88,7 +98,7 @@ export function resolveTags(
     const lookUps: Promise<void>[] = []
     for (const [name, tags] of wanted) {
       // What throws at once must not leave the rejections of others to nobody.
-      const waiting = attempt(() => lookUp(name, historians.find(name), [...tags.values()], context))
+      const waiting = attempt(() => lookUp(name, historians.find(name), tags.all, context))
       if (waiting !== null) lookUps.push(waiting)
     }
     const resolved = (): ResolvedTags => {
@@ -156,7 +166,7 @@ function lookUp(
 }
 
 /** With the address as the issue's `input`: the label may be a calculation over many tags. */
-function missingError(
+export function missingError(
   code: 'TAG_NOT_FOUND' | 'HISTORIAN_NOT_FOUND',
   historian: string,
   tag: string,

@@ -207,8 +207,8 @@ export class CallSource implements PointSource {
 }
 
 function keyOf(tag: StoredTag, read: string): string {
-  // No control character stands in a tag's name, so the separator is unambiguous.
-  return `${tagKey(tag)}\0${read}`
+  // No control character stands in a tag's name, so the separator is unambiguous. A wide map wants the tag at the end.
+  return `${read}\0${tagKey(tag)}`
 }
 
 function tagKey({ historian, tag }: StoredTag): string {

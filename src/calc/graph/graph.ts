@@ -1,6 +1,7 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { printTag } from '../../grammar/print.ts'
 import type { CallNode, TagNode, TagTree } from '../../grammar/tree.ts'
+import { WideMap } from '../../scheduling/wide-map.ts'
 import { BoundArguments } from '../functions/bound-arguments.ts'
 import { findFunction } from '../functions/index.ts'
 import { StoredLeaf } from '../leaves/stored.ts'
@@ -17,7 +18,8 @@ export const MAX_CONTEXTS = 256
  */
 export class Graph {
   readonly #resolve: (tag: TagNode) => StoredTag
-  readonly #made = new Map<string, Operator>()
+  readonly #made = new WideMap<Operator>()
+  /** Of calculations alone: a weak map of very many tags would be gone through by every collection of garbage. */
   readonly #names = new WeakMap<TagTree, ExpressionName>()
 
   /** @param resolve looks up a stored tag; throws TAG_NOT_FOUND or HISTORIAN_NOT_FOUND */
@@ -35,7 +37,7 @@ export class Graph {
     const inContext = contextName(context, dependsOnRange)
     contexts.add(inContext)
     if (contexts.size > MAX_CONTEXTS) throw new TidemarkError('LIMIT_CONTEXTS', { limit: MAX_CONTEXTS })
-    const name = `${text} in ${inContext}`
+    const name = `${inContext}\0${text}`
     let operator = this.#made.get(name)
     if (operator === undefined) {
       operator = tree.kind === 'call' ? this.#call(tree, context, contexts) : this.#leaf(tree, context)
@@ -60,6 +62,7 @@ export class Graph {
   }
 
   #nameOf(tree: TagTree): ExpressionName {
+    if (tree.kind === 'tag') return { text: printTag(tree), dependsOnRange: false }
     let name = this.#names.get(tree)
     if (name === undefined) {
       name = { text: printTag(tree), dependsOnRange: dependsOnRange(tree) }
