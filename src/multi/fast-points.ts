@@ -7,17 +7,20 @@ import { isAliases } from '../historian/visible-aliases.ts'
 import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { WideMap } from '../scheduling/wide-map.ts'
 import type { PointColumns } from '../series/columns.ts'
-import type { CallLabel, ParsedLabel } from './call.ts'
+import type { CallLabel, InvalidLabel, ParsedLabel } from './call.ts'
 import type { ExecutedLabel } from './execute.ts'
 import type { CallLimits } from './limit.ts'
+import { issueOfLabel } from './plan.ts'
 import { noPoint } from './requests/request.ts'
+import { missingError } from './resolve.ts'
 import { pointAt, type ReadStatistics } from './source.ts'
 
 /**
  * Fast path of calls for single raw points of tags alone, each tag once, as dashboards of current values make them:
  * without operators, plans and promises, most of which cost more than such a point, and keep the garbage collector busy
  * where there are very many. Any other call (with a calculation, an alias, a label that fails, a limit near) takes the
- * slow path, whose answer is the same; the tests compare both.
+ * slow path, whose answer is the same; the tests compare both. Among very many labels some may be invalid or name a tag
+ * that does not exist: they get their errors here.
  */
 
 /** The labels of one historian, with their places in the call. */
@@ -35,8 +38,16 @@ export interface FastCall {
 }
 
 export interface FastAnswer {
-  readonly labels: readonly ExecutedLabel[]
+  readonly labels: readonly (ExecutedLabel | InvalidLabel)[]
   readonly statistics: ReadStatistics
+}
+
+/** What labels are answered with, by their places in the call. */
+interface Answers {
+  readonly labels: (ExecutedLabel | InvalidLabel)[]
+  readonly statistics: ReadStatistics
+  /** Whether labels of tags that do not exist are answered, too. */
+  readonly takesMissing: boolean
 }
 
 /** Labels of a long call that are read at once. */
@@ -47,17 +58,18 @@ const MOST_READS = 8
 /** `null`, or a promise of `null`, when the call must take the slow path. */
 export function answerPoints(call: FastCall): MaybePromise<FastAnswer | null> {
   if (!isWithinLimits(call)) return null
+  if (call.labels.some(({ kind }) => kind === 'invalid')) return null
   const tags = new Set<string>()
   const groups = groupsOf(call, 0, call.labels.length, (tag) => tags.size !== tags.add(tag).size)
   if (groups === null) return null
-  const answers = new Array<ExecutedLabel>(call.labels.length)
-  const done: FastAnswer = {
-    labels: answers,
-    statistics: { points: call.labels.length, historianCalls: groups.length },
+  const done: Answers = {
+    labels: new Array(call.labels.length),
+    statistics: { points: 0, historianCalls: 0 },
+    takesMissing: false,
   }
   const waiting: Promise<boolean>[] = []
   for (const group of groups) {
-    const read = answerGroup(group, answers, call.context)
+    const read = answerGroup(group, done, call.context)
     if (read === false) return null
     if (read instanceof Promise) waiting.push(read)
   }
@@ -74,7 +86,8 @@ export async function answerManyPoints(
   const { labels, context } = call
   // Nothing is read in vain for a calculation at the end.
   for (let i = 0; i < labels.length; i++) {
-    if (!isSinglePoint(labels[i]!)) return null
+    const label = labels[i]!
+    if (label.kind !== 'invalid' && !isSinglePoint(label)) return null
     if (i % STEP_LABELS === STEP_LABELS - 1) await scheduler.yieldIfDue()
   }
   const tags = new WideMap<number>()
@@ -83,13 +96,20 @@ export async function answerManyPoints(
     if (!isKnown) tags.set(tag, 1)
     return !isKnown
   }
-  const answers = new Array<ExecutedLabel>(labels.length)
-  const statistics = { points: labels.length, historianCalls: 0 }
+  const answers: Answers = {
+    labels: new Array(labels.length),
+    statistics: { points: 0, historianCalls: 0 },
+    takesMissing: true,
+  }
   const waiting: Promise<boolean>[] = []
   for (let from = 0; from < labels.length; from += STEP_LABELS) {
-    const groups = groupsOf(call, from, Math.min(from + STEP_LABELS, labels.length), isNew)
+    const to = Math.min(from + STEP_LABELS, labels.length)
+    for (let i = from; i < to; i++) {
+      const label = labels[i]!
+      if (label.kind === 'invalid') answers.labels[i] = label
+    }
+    const groups = groupsOf(call, from, to, isNew)
     if (groups === null) return null
-    statistics.historianCalls += groups.length
     for (const group of groups) {
       const read = answerGroup(group, answers, context)
       if (read === false) return null
@@ -98,7 +118,7 @@ export async function answerManyPoints(
     if (waiting.length >= MOST_READS && !(await Promise.all(waiting.splice(0))).every((is) => is)) return null
     await scheduler.yieldIfDue()
   }
-  return (await Promise.all(waiting)).every((is) => is) ? { labels: answers, statistics } : null
+  return (await Promise.all(waiting)).every((is) => is) ? answers : null
 }
 
 function isSinglePoint(label: CallLabel): label is ParsedLabel & { readonly tree: TagNode } {
@@ -111,7 +131,10 @@ function isWithinLimits({ labels, limits }: FastCall): boolean {
   return labels.length > 0 && labels.length <= most
 }
 
-/** @param isNew  tells of each tag whether it comes for the first time */
+/**
+ * Groups of valid labels; `null` for the slow path.
+ * @param isNew  tells of each tag whether it comes for the first time
+ */
 function groupsOf(
   { labels, historians }: FastCall,
   from: number,
@@ -123,6 +146,7 @@ function groupsOf(
   let lastName = ''
   for (let i = from; i < to; i++) {
     const label = labels[i]!
+    if (label.kind === 'invalid') continue
     if (!isSinglePoint(label)) return null
     const { historian: name, name: tag } = label.tree
     if (last === undefined || name !== lastName) {
@@ -145,7 +169,7 @@ function groupsOf(
 }
 
 /** False when the slow path must find the error. */
-function answerGroup(group: Group, answers: ExecutedLabel[], context: CallContext): MaybePromise<boolean> {
+function answerGroup(group: Group, answers: Answers, context: CallContext): MaybePromise<boolean> {
   const { historian, labels } = group
   const names = labels.map(({ tree }) => (tree.kind === 'tag' ? tree.name : ''))
   let found: ReturnType<Historian['findTags']>
@@ -164,20 +188,23 @@ function answerGroup(group: Group, answers: ExecutedLabel[], context: CallContex
 }
 
 function readGroup(
-  { historian, labels, places }: Group,
+  group: Group,
   names: readonly string[],
   tags: readonly (TagMetadata | null)[],
-  answers: ExecutedLabel[],
+  answers: Answers,
   context: CallContext,
 ): MaybePromise<boolean> {
-  if (tags.includes(null)) return false
+  const { historian, labels, places } = group
+  if (tags.includes(null)) {
+    return answers.takesMissing && readFound(group, names, tags, answers, context)
+  }
   const take = (points: PointColumns): true => {
     for (let i = 0; i < labels.length; i++) {
       const parsed = labels[i]!
       const point = pointAt(points, i) ?? noPoint(parsed.request.plainPoint!.at)
       const result = { kind: 'point', point } as const
       const states = tags[i]!.states
-      answers[places[i]!] = states === undefined ? { parsed, result } : { parsed, states, result }
+      answers.labels[places[i]!] = states === undefined ? { parsed, result } : { parsed, states, result }
     }
     return true
   }
@@ -185,6 +212,8 @@ function readGroup(
     const { find, at } = request.plainPoint!
     return { tag: names[i]!, find, at }
   })
+  answers.statistics.points += labels.length
+  answers.statistics.historianCalls++
   let found: ReturnType<Historian['readPoints']>
   try {
     found = historian.readPoints(queries, context)
@@ -192,4 +221,30 @@ function readGroup(
     return false
   }
   return found instanceof Promise ? found.then(take, () => false) : take(found)
+}
+
+/** Answers the labels of tags that do not exist with their errors, and the others as ever. */
+function readFound(
+  { historian, labels, places }: Group,
+  names: readonly string[],
+  tags: readonly (TagMetadata | null)[],
+  answers: Answers,
+  context: CallContext,
+): MaybePromise<boolean> {
+  const rest = { historian, labels: [] as ParsedLabel[], places: [] as number[] }
+  const [restNames, restTags] = [[] as string[], [] as TagMetadata[]]
+  for (const [i, tag] of tags.entries()) {
+    const parsed = labels[i]!
+    if (tag === null) {
+      const cause = missingError('TAG_NOT_FOUND', historian.name, names[i]!)
+      const issue = issueOfLabel(cause, parsed)
+      answers.labels[places[i]!] = { kind: 'invalid', label: parsed.label, issue, cause }
+      continue
+    }
+    rest.labels.push(parsed)
+    rest.places.push(places[i]!)
+    restNames.push(names[i]!)
+    restTags.push(tag)
+  }
+  return rest.labels.length === 0 || readGroup(rest, restNames, restTags, answers, context)
 }

@@ -69,12 +69,24 @@ test('a tag that comes twice, far from each other, is read once', async (t) => {
   assert.equal(points, LABELS - 1)
 })
 
-test('a tag among very many that does not exist is an error of its label', async (t) => {
+test('among very many labels those that are invalid, or name no tag, have their errors, and the rest is read', async (t) => {
   alwaysDue(t)
-  const { text } = await answerOf(requestsOf((i) => `plant/${i === 4_900 ? 'NOPE' : `T${i}`}`))
+  // A whole step of tags that do not exist, and one alone.
+  const isMissing = (i: number) => (i >= 1_024 && i < 2_048) || i === 4_900
+  const requests: Record<string, unknown> = requestsOf((i) => `plant/${isMissing(i) ? `NOPE ${i}` : `T${i}`}`)
+  requests['17'] = { type: 'NOPE', tag: 'plant/T17' }
+  const { text, points, historianCalls } = await answerOf(requests)
   const { errors, results } = JSON.parse(text)
-  assert.deepEqual(Object.keys(errors), ['4900'])
-  assert.equal(Object.keys(results).length, LABELS - 1)
+  assert.equal(Object.keys(errors).length, 1_024 + 2)
+  assert.equal(Object.keys(results).length, LABELS - 1_026)
+  assert.equal(points, LABELS - 1_026)
+  assert.equal(historianCalls, Math.ceil(LABELS / 1_024) - 1)
+})
+
+test('tags of a historian that does not exist are errors of their labels', async (t) => {
+  alwaysDue(t)
+  const { text } = await answerOf(requestsOf((i) => `${i === 4_900 ? 'nowhere' : 'plant'}/T${i}`))
+  assert.deepEqual(Object.keys(JSON.parse(text).errors), ['4900'])
 })
 
 test('very many labels beyond a limit are refused, and those of other types answered', async (t) => {

@@ -146,7 +146,8 @@ async function answerMany(
   const context = contextOf(head, deadline)
   const call = { labels, historians, limits, context }
   const answer = await answerManyPoints(call, new CooperativeScheduler(deadline.signal))
-  return answer === null ? null : executed(head, answer.labels, answer.statistics)
+  if (answer === null) return null
+  return executed(head, await suggested(answer.labels, historians, context), answer.statistics)
 }
 
 async function answerInTime(
@@ -283,7 +284,8 @@ async function suggested(
   historians: HistorianView,
   context: CallContext,
 ): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
-  const issues = outcomes.flatMap((outcome) => ('issue' in outcome ? [outcome.issue] : []))
+  const issues: Issue[] = []
+  for (const outcome of outcomes) if ('issue' in outcome) issues.push(outcome.issue)
   const better = issues.length === 0 ? issues : await withSuggestions(issues, historians, context)
   if (better === issues) return outcomes
   let next = 0
