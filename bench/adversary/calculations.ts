@@ -49,6 +49,23 @@ const TYPES: Readonly<Record<string, object>> = {
   MULTIPLE_AGGREGATED_POINTS: { from: FROM, to: TO, count: 100 },
 }
 
+/** What came later: intervals, charts and aggregates that need more of the signal than its integral. */
+const FURTHER_TYPES: readonly (readonly [type: string, details: object])[] = [
+  ['INTERVALS', { from: FROM, to: TO }],
+  ['INTERVALS', { from: FROM, to: TO, aggregatesOf: 'local/T2', aggregates: ['timeAvg', 'startBound'] }],
+  ['GAPS', { from: FROM, to: TO, longerThan: '1s' }],
+  ['PLOT', { from: FROM, to: TO, width: 1_000 }],
+  [
+    'MULTIPLE_AGGREGATED_POINTS',
+    {
+      from: FROM,
+      to: TO,
+      count: 100,
+      aggregates: ['startBound', 'increase', 'minTime', 'durationZero', 'median'],
+    },
+  ],
+]
+
 function ask(type: string, tag: string, details: object): Call {
   const body = JSON.stringify({ now: TO, requests: { a: { type, tag, details } } })
   return { method: 'POST', path: '/historian/multi', body: Buffer.from(body) }
@@ -86,11 +103,15 @@ export function calculationAttacks(): readonly Attack[] {
       const tag = nested(wrap, leaf, MOST_LEVELS)
       const calls = Object.entries(TYPES).map(([type, details]) => ask(type, tag, details))
       attacks.push({ name: `nested/${name}/${kind}`, calls })
+      const furtherCalls = FURTHER_TYPES.map(([type, details]) => ask(type, tag, details))
+      attacks.push({ name: `further/${name}/${kind}`, calls: furtherCalls })
     }
   }
   for (const name of ['ADD', 'MEDIAN']) {
     const calls = Object.entries(TYPES).map(([type, details]) => ask(type, widest(name), details))
     attacks.push({ name: `wide/${name}`, calls })
+    const furtherCalls = FURTHER_TYPES.map(([type, details]) => ask(type, widest(name), details))
+    attacks.push({ name: `further-wide/${name}`, calls: furtherCalls })
   }
   const year = { from: '2025-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' }
   const longest = { from: '1700-01-01T00:00:00Z', to: '2199-12-31T00:00:00Z' }
