@@ -67,5 +67,5 @@ export async function rawPointsFromChunks(
 
 /** One point more than requested shows that there are more, and one can be held back at the cut. */
 function firstChunks({ from, to, order, limit }: RawRange): ChunkRange {
-  return { from, to, order, page: limit + 2, extent: 'first' }
+  return { from, to, order, page: limit + 2, extent: 'first', rawOnly: true }
 }

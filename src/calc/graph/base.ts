@@ -42,7 +42,7 @@ export abstract class BaseOperator implements Operator {
   readonly #values = new Map<number, Promise<Float64Array>>()
   readonly #streams = new Map<string, SharedStream>()
   /** Streams of whole ranges of a deep operator. */
-  readonly #whole: { readonly from: Instant; readonly stream: SharedStream }[] = []
+  readonly #whole: WholeRange[] = []
   readonly #times = new LookUps<Instant | null>()
   readonly #points = new LookUps<SinglePoint | null>()
   readonly #valued = new LookUps<boolean>()
@@ -63,6 +63,11 @@ export abstract class BaseOperator implements Operator {
       inputs.reduce((sum, input) => sum + input.width, 0),
     )
     this.levels = 1 + inputs.reduce((levels, input) => Math.max(levels, input.levels), 0)
+  }
+
+  /** Whether `open` makes use of `rawOnly`; where it does not, that never gets to the inputs. */
+  protected get takesRawOnly(): boolean {
+    return false
   }
 
   /** Works the values out; called once for equal times. Not finite is no value. */
@@ -150,13 +155,16 @@ export abstract class BaseOperator implements Operator {
     await this.context.evaluation.pause()
   }
 
-  chunks(range: ChunkRange): ChunkStream {
+  chunks(asked: ChunkRange): ChunkStream {
+    const { rawOnly, ...all } = asked
+    const isRawOnly = rawOnly === true && this.takesRawOnly
+    const range: ChunkRange = isRawOnly ? asked : all
     const { from, to, order, page, extent, wantedFrom = from, wantedTo = to } = range
-    const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo}`
+    const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo} ${isRawOnly}`
     const known = this.#streams.get(key)?.reader() ?? null
     if (known !== null) return known
     const isShared = this.levels >= DEEP_LEVELS && order === 'asc' && extent === 'all'
-    const longer = isShared ? this.#longerThan(from, to) : null
+    const longer = isShared ? this.#longerThan(range) : null
     if (longer !== null) return new PartStream(longer, range)
     const { evaluation } = this.context
     const stream = new SharedStream(
@@ -165,13 +173,14 @@ export abstract class BaseOperator implements Operator {
       () => evaluation.pause(),
     )
     this.#streams.set(key, stream)
-    if (isShared && this.#whole.length < WHOLE_RANGES) this.#whole.push({ from, stream })
+    if (isShared && this.#whole.length < WHOLE_RANGES) this.#whole.push({ from, isRawOnly, stream })
     return stream.reader()!
   }
 
   /** A range that holds this one and was read as far, if it is kept. */
-  #longerThan(start: Instant, end: Instant): ChunkStream | null {
-    for (const { from, stream } of this.#whole) {
+  #longerThan({ from: start, to: end, rawOnly }: ChunkRange): ChunkStream | null {
+    for (const { from, isRawOnly, stream } of this.#whole) {
+      if (isRawOnly && rawOnly !== true) continue
       const reader = from <= start && stream.reached >= end ? stream.reader() : null
       if (reader !== null) return reader
     }
@@ -235,4 +244,11 @@ class LookUps<Found> {
     this.#made ??= new Map()
     return this.#made.getOrInsertComputed(`${find} ${at}`, make)
   }
+}
+
+/** A range that was read whole, from its beginning. */
+interface WholeRange {
+  readonly from: Instant
+  readonly isRawOnly: boolean
+  readonly stream: SharedStream
 }

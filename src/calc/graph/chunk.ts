@@ -22,6 +22,11 @@ export interface ChunkRange {
   readonly wantedFrom?: Instant
   /** The same for its end. */
   readonly wantedTo?: Instant
+  /**
+   * Set where chunks are asked for values at their raw times alone. A filter then need not look up what comes after the
+   * last of them; what makes no use of it gives all values.
+   */
+  readonly rawOnly?: true
 }
 
 export interface ChunkStream {

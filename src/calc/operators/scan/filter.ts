@@ -70,25 +70,38 @@ export class LowPassOperator extends ScanOperator {
     const isEarly = at < this.start
     if (isEarly && goesBack(find)) return null
     const [first, from] = isEarly ? (['after-or-at', this.start] as const) : [find, at]
-    const point = await findRawPoint(this.input, first, from, this.context.evaluation)
-    return point === null || point.time < this.start ? null : point.time
+    const time = await this.#goodTime(first, from)
+    return time === null || time < this.start ? null : time
+  }
+
+  /** The time of a good raw point of the input, without its value where all of them are good. */
+  async #goodTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    if (this.input.isNeverBad === true) return this.input.rawTime(find, at)
+    return (await findRawPoint(this.input, find, at, this.context.evaluation))?.time ?? null
   }
 
   protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     const time = await this.findTime(find, at)
-    const point = time === null ? null : await this.input.rawPoint('before-or-at', time)
-    if (time === null || point === null) return null
-    const value = await this.lowAt(point)
+    if (time === null) return null
+    const last = await this.vertexUpTo(time)
+    const point = (await this.input.rawPoint('before-or-at', time))!
+    const value = this.lowAt(point, last)
     return { time, value, bad: Number.isNaN(value) }
   }
 
-  /** The low-pass at a good raw point of the input: no later point must be looked up. */
-  protected async lowAt(point: SinglePoint): Promise<number> {
-    const { time } = point
+  /**
+   * The last vertex before a good raw point of the input, by its time: no later point must be looked up. Asked for
+   * before that point, whose own look-up on all levels inside then finds what it needs in the range read here.
+   */
+  protected async vertexUpTo(time: Instant): Promise<EdgePoint | null> {
     const lead = this.leadIn(time)
     const carried = lead < time ? await this.#filter(lead, time) : null
-    const prev = await this.vertexBefore(time, carried)
-    return lastVertex(this.derive(pointColumns(point), prev).vertices)?.value ?? Number.NaN
+    return this.vertexBefore(time, carried)
+  }
+
+  /** The low-pass at a good raw point of the input. @param last the vertex before it */
+  protected lowAt(point: SinglePoint, last: EdgePoint | null): number {
+    return lastVertex(this.derive(pointColumns(point), last).vertices)?.value ?? Number.NaN
   }
 
   protected pointNeeds(need: PointNeed, sink: NeedSink): void {
@@ -176,7 +189,7 @@ export class LowPassOperator extends ScanOperator {
   /** The last vertex of [from, to), when the filter starts in it. */
   async #filter(from: Instant, to: Instant): Promise<EdgePoint | null> {
     const { evaluation } = this.context
-    const stream = this.input.chunks(wholeRange(from, to, this.input, evaluation))
+    const stream = this.input.chunks({ ...wholeRange(from, to, this.input, evaluation), rawOnly: true })
     let last: EdgePoint | null = null
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
       const { vertices }: Derived = this.derive(chunk.raw, last)
@@ -209,6 +222,11 @@ export class HighPassOperator extends LowPassOperator {
     return count
   }
 
+  /** The input's values are taken where its own are asked for. */
+  protected override inputRange(range: ChunkRange): ChunkRange {
+    return range
+  }
+
   constructor(input: Operator, periodUs: number, context: OperatorContext) {
     super(input, periodUs, context, input.linear)
   }
@@ -218,16 +236,17 @@ export class HighPassOperator extends LowPassOperator {
   }
 
   protected override async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    const point = await this.input.rawPoint(find, at)
-    if (point === null) return null
-    const { time } = point
-    if (isGoodPoint(point) && time >= this.start) {
-      const value = finite(point.value - (await this.lowAt(point)))
+    const time = await this.findTime(find, at)
+    if (time === null) return null
+    if (time < this.start) return { time, value: Number.NaN, bad: true }
+    const last = await this.vertexUpTo(time)
+    const point = (await this.input.rawPoint('before-or-at', time))!
+    if (isGoodPoint(point)) {
+      const value = finite(point.value - this.lowAt(point, last))
       return { time, value, bad: Number.isNaN(value) }
     }
-    if (time < this.start) return { time, value: Number.NaN, bad: true }
     const range = { from: time, to: instantFromUs(time + 1), order: 'asc', page: 2, extent: 'all' } as const
-    const { raw } = (await this.chunks(range).next())!
+    const { raw } = (await this.chunks({ ...range, rawOnly: true }).next())!
     return { time, value: raw.values[0]!, bad: raw.statuses[0] === STATUS_BAD }
   }
 

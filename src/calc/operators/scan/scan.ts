@@ -9,7 +9,7 @@ import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
-import type { Operator, OperatorContext, Traits } from '../../graph/operator.ts'
+import { DEEP_LEVELS, type Operator, type OperatorContext, type Traits } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 
 /** Vertices of a signal; a value of NaN ends it until the next one. */
@@ -74,6 +74,15 @@ export abstract class ScanOperator extends BaseOperator {
   /** Until when the last vertex holds: as long as anything of the input does. */
   protected holdUntil(): Instant {
     return this.extrapolationLimits.reduce((last, end) => (end > last ? end : last), MIN_INSTANT)
+  }
+
+  protected override get takesRawOnly(): boolean {
+    return true
+  }
+
+  /** The range as it is read of the input, of which a scan takes nothing but raw points. */
+  protected inputRange(range: ChunkRange): ChunkRange {
+    return { ...range, rawOnly: true }
   }
 
   /** What the chunk of the scanned signal becomes, beside that of the input. */
@@ -156,7 +165,11 @@ export abstract class ScanOperator extends BaseOperator {
   get #steps(): ScanSteps {
     const { isNeverBad }: Operator = this
     return {
-      open: (range) => (isNeverBad === true ? goodChunks(this.input, range) : this.input.chunks(range)),
+      isDeep: this.levels >= DEEP_LEVELS,
+      open: (asked) => {
+        const range = this.inputRange(asked)
+        return isNeverBad === true ? goodChunks(this.input, range) : this.input.chunks(range)
+      },
       leadIn: (from) => this.leadIn(from),
       before: (at, carried) => this.vertexBefore(at, carried),
       derive: (raw, last) => this.derive(raw, last),
@@ -176,6 +189,7 @@ export abstract class ScanOperator extends BaseOperator {
     prev: EdgePoint | null,
     next: EdgePoint | null,
   ): Chunk {
+    this.context.evaluation.charge(input.raw.times.length)
     const shape = { stepped: this.stepped, holdUntil: this.holdUntil() }
     const joined = (times: Float64Array, limit: Limit) =>
       joinVertices(vertices, prev, next, times, shape, limit)
@@ -194,6 +208,8 @@ export abstract class ScanOperator extends BaseOperator {
 
 /** What a stream needs of its operator. */
 interface ScanSteps {
+  /** Whether there are many levels of operators inside. */
+  readonly isDeep: boolean
   open(range: ChunkRange): ChunkStream
   leadIn(from: Instant): Instant
   before(at: Instant, carried: EdgePoint | null): Promise<EdgePoint | null>
@@ -222,7 +238,11 @@ class ScanStream implements ChunkStream {
   }
 
   async next(): Promise<Chunk | null> {
-    const { from, extent, to } = this.#range
+    const { from, extent, to, rawOnly } = this.#range
+    // What comes after the range is looked up on the outermost level first: the levels inside then find what they need of
+    // it in what was read for that, while each would read a bit more than the one inside of it the other way round.
+    if (!this.#isBegun && this.#steps.isDeep && extent === 'all' && rawOnly !== true)
+      await this.#steps.following(to)
     let input = this.#waiting.shift() ?? (await this.#input.next())
     while (input !== null && input.to <= from) {
       this.#carry(input.raw)
@@ -239,8 +259,9 @@ class ScanStream implements ChunkStream {
     const prev = this.#last
     const derived = this.#steps.derive(sliceColumns(input.raw, first, input.raw.times.length), prev)
     this.#last = lastVertex(derived.vertices) ?? prev
-    const following =
-      extent === 'all'
+    const following = isClosed(this.#range, input, derived)
+      ? null
+      : extent === 'all'
         ? ((await this.#ahead()) ?? (await this.#steps.following(to)))
         : await this.#steps.following(input.to)
     const next = following === null ? null : firstVertex(this.#steps.derive(following, this.#last).vertices)
@@ -265,31 +286,47 @@ class ScanStream implements ChunkStream {
   }
 }
 
+/** Whether nothing is asked after the last vertex of a chunk. */
+function isClosed({ rawOnly }: ChunkRange, { raw: { times } }: Chunk, { vertices }: Derived): boolean {
+  return rawOnly === true && (times.length === 0 || times.at(-1) === vertices.times.at(-1))
+}
+
 /** The last chunks of a range: what was before each is looked up. */
 class BackwardsStream implements ChunkStream {
   readonly #steps: ScanSteps
+  readonly #range: ChunkRange
   readonly #input: ChunkStream
 
   constructor(steps: ScanSteps, range: ChunkRange) {
     this.#steps = steps
+    this.#range = range
     this.#input = steps.open(range)
   }
 
   async next(): Promise<Chunk | null> {
     const input = await this.#input.next()
     if (input === null) return null
-    const [prev, following] = await Promise.all([this.#before(input.from), this.#steps.following(input.to)])
+    const prev = await this.#before(input.from)
     const derived = this.#steps.derive(input.raw, prev)
+    const following = isClosed(this.#range, input, derived) ? null : await this.#steps.following(input.to)
     const last = lastVertex(derived.vertices) ?? prev
     const next = following === null ? null : firstVertex(this.#steps.derive(following, last).vertices)
     return this.#steps.chunk(input, input.from, derived, prev, next)
   }
 
   async #before(at: Instant): Promise<EdgePoint | null> {
-    const lead = this.#steps.leadIn(at)
+    const start = this.#steps.leadIn(at)
     let last: EdgePoint | null = null
-    if (lead < at) {
-      const stream = this.#steps.open({ from: lead, to: at, order: 'asc', page: LEAD_PAGE, extent: 'all' })
+    if (start < at) {
+      const lead = {
+        from: start,
+        to: at,
+        order: 'asc',
+        page: LEAD_PAGE,
+        extent: 'all',
+        rawOnly: true,
+      } as const
+      const stream = this.#steps.open(lead)
       for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
         last = lastVertex(this.#steps.derive(chunk.raw, last).vertices) ?? last
       }
