@@ -3,8 +3,11 @@ import type { Instant } from '../../time/instant.ts'
 import { furthest, type Near } from './near.ts'
 import type { ChunksNeed, Need } from './need.ts'
 
-/** Different needs of one kind that an operator keeps apart; more are put together, at the cost of their sum. */
-const MAX_NEEDS = 64
+/**
+ * Different needs of one kind that an operator keeps apart; more are put together, at the cost of their sum, which
+ * doubles with each level of functions that read twice. Four places over 50 levels of windows are not put together.
+ */
+const MAX_NEEDS = 256
 /** Ranges whose ends lie no further apart end at the same place: instants next to it are microseconds away. */
 const CLOSE_US = 1_000
 /** Overlapping ranges whose bounding values are counted: most of more ranges end where others do. */

@@ -4,7 +4,7 @@ import { parseTag } from '../../../grammar/parser.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { UTC } from '../../../time/zone.ts'
 import { SIGNATURES } from '../../functions/index.ts'
-import { ArraySource, columnsOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
+import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
 import { seriesOf, type TestSeries } from '../../graph/series.fixture.ts'
 
 const MINUTE = 60_000_000
@@ -17,10 +17,15 @@ const rows: readonly Row[] = Array.from(
   (_, i): Row => [i * MINUTE, (i * 37) % 101, i % 7 === 6],
 )
 
-function deep(levels: number, window: string, leaf: string, maxEvaluated?: number): TestSeries {
+function deep(
+  levels: number,
+  window: string,
+  leaf: string,
+  maxEvaluated?: number,
+  source = new ArraySource(new Map([['A', columnsOf(rows)]])),
+): TestSeries {
   let text = leaf
   for (let i = 0; i < levels; i++) text = `SLIDINGAGG(${text}, ${window})`
-  const source = new ArraySource(new Map([['A', columnsOf(rows)]]))
   const options = { signatures: SIGNATURES, defaultHistorian: null, now: at(700), zone: UTC }
   const context = {
     source,
@@ -84,6 +89,19 @@ test('a point next to an instant is that of the raw points, with its status', as
       }
     }
   }
+})
+
+test('points beside an instant, of windows inside each other, are estimated by the level and not at twice for each', async () => {
+  const source = new ArraySource(new Map([['A', columnsOf(rows)]]))
+  const series = deep(45, 'DIFF, 10m', 'h/A', undefined, source)
+  const { from } = range
+  const needs = (['before', 'before-or-at', 'after'] as const).map(
+    (find) => ({ kind: 'point', find, at: from }) as const,
+  )
+  const estimated = costOf(series.estimate(needs), source)
+  await Promise.all(needs.map(({ find, at }) => series.rawPoint(find, at)))
+  assert.ok(source.crossed <= estimated, `${source.crossed} of ${estimated}`)
+  assert.ok(estimated <= 400, `${estimated}`)
 })
 
 test('a window at the first accepted instant has the value there, deep inside of others too', async () => {
