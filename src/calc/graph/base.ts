@@ -47,10 +47,11 @@ export abstract class BaseOperator implements Operator {
   readonly #points = new LookUps<SinglePoint | null>()
   readonly #valued = new LookUps<boolean>()
 
+  /** @param traits the width is that of all inputs together when left out */
   constructor(
     inputs: readonly Operator[],
     context: OperatorContext,
-    traits: Omit<Traits, 'width' | 'levels'>,
+    traits: Omit<Traits, 'width' | 'levels'> & Partial<Pick<Traits, 'width'>>,
   ) {
     this.inputs = inputs
     this.context = context
@@ -58,10 +59,12 @@ export abstract class BaseOperator implements Operator {
     this.varies = traits.varies
     this.linear = traits.linear
     this.extrapolationLimits = traits.extrapolationLimits
-    this.width = Math.max(
-      1,
-      inputs.reduce((sum, input) => sum + input.width, 0),
-    )
+    this.width =
+      traits.width ??
+      Math.max(
+        1,
+        inputs.reduce((sum, input) => sum + input.width, 0),
+      )
     this.levels = 1 + inputs.reduce((levels, input) => Math.max(levels, input.levels), 0)
   }
 

@@ -42,6 +42,8 @@ class DecidedComparison extends BaseOperator {
   readonly #decided: Operator
 
   constructor(whole: Operator, decided: Operator, context: OperatorContext) {
+    // As wide as one of them, as either is read: twice the width at each level of comparisons inside each other would
+    // leave two points to a page.
     super([whole, decided], context, whole)
     this.#whole = whole
     this.#decided = decided

@@ -111,3 +111,19 @@ test('a range of a few microseconds is estimated with the raw points beside it',
   await series.aggregates(Float64Array.of(range.from, range.to), names)
   assert.ok(source.crossed <= cost, `${source.crossed} crossed, ${cost} estimated`)
 })
+
+test('comparisons inside each other that a historian decides are as wide as what they compare', async () => {
+  const source = new ArraySource(new Map([['LEVEL', columnsOf(rows)]]))
+  let text = 'h/LEVEL'
+  for (let level = 0; level < DEPTH; level++) text = `THRESHOLD(${text}, 0.5, 1, 0)`
+  const tree = parseTag(`calc/${text}`, {
+    ...{ signatures: SIGNATURES, defaultHistorian: null, now: to, zone: UTC },
+  })
+  const context = { source, now: to, zone: UTC, range: { from, to } }
+  const series = seriesOf(tree, context, ({ name }) => storedTag(name, false, 'all'))
+  // A leaf and three numbers a level.
+  assert.ok(series.operator.width <= 4 * DEPTH, `${series.operator.width}`)
+  const { timeAvg } = await series.aggregates(Float64Array.of(from, to), ['timeAvg'])
+  // Below 0.5 for half a minute on both sides of each 0, of which there is one in 80 minutes.
+  assert.ok(Math.abs(timeAvg![0]! - (1 - 1 / (2 * DEPTH))) < 1e-3, `${timeAvg![0]}`)
+})
