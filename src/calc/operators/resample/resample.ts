@@ -21,7 +21,8 @@ import { keyOf, type NeedSink, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import type { WindowOpRule } from './ops.ts'
-import { WindowStream } from './window-stream.ts'
+import { type WindowRange, WindowSearch } from './window-search.ts'
+import { WindowStream, withoutEarlier } from './window-stream.ts'
 
 const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
 
@@ -29,21 +30,19 @@ const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
 const MAX_BATCH = 8_192
 /** Windows of the first batch behind a gap: there may be another one soon. */
 const GAP_BATCH = 4
+/** How much longer each further batch is where windows with values are looked for. */
+const SEARCH_GROWTH = 4
 /** The window that holds an instant, and one on either side. */
 const AROUND = 3
 
 /** Instants so far apart, in windows for each that is read, are estimated by those around the last one. */
 const MAX_SPREAD = 3
 
-/** Windows by the start of the first and the end of the last. */
-interface WindowRange {
-  readonly from: number
-  readonly to: number
-}
-
 /**
- * Aggregates over tumbling windows: one raw point for each window that has a value. Whatever is
- * asked of it is made of the windows that the asked range touches and of the one on either side of them.
+ * Aggregates over tumbling windows: one raw point for each window that has a value. The signal within the request's
+ * range is that of the windows that this range touches and of the one on either side of them: where it is stepped, a part
+ * of it looks for the windows with values beside it among these. Whatever is asked outside of the request's range, or
+ * of a linear signal, is made of the windows that it touches and of the one on either side of them.
  * @source CALCULATIONS.md, section 8
  */
 export class ResampleOperator extends BaseOperator {
@@ -57,6 +56,9 @@ export class ResampleOperator extends BaseOperator {
   readonly #shape: SignalShape
   /** Windows of the first and last accepted instant. */
   readonly #limits: WindowRange
+  /** Windows of the request's range, and the one on either side. */
+  readonly #bounds: WindowRange
+  readonly #search: WindowSearch
 
   /** @param lengthUs of a window, about: for the estimate */
   constructor(
@@ -75,19 +77,29 @@ export class ResampleOperator extends BaseOperator {
     this.#shape = { stepped: op.stepped, holdUntil: context.now }
     const last = instantFromUs(END_INSTANT - 1)
     this.#limits = { from: windows(MIN_INSTANT).start, to: windows(last).end }
+    this.#bounds = this.#around(accepted(context.range.from), accepted(context.range.to))
+    // The window of the next raw point mostly has a value.
+    const size = this.#hasGaps ? 1 : MAX_BATCH
+    const read = (range: WindowRange, order: 'asc' | 'desc') => this.#read(range, order, size, true)
+    this.#search = new WindowSearch(this.#bounds, windows, read)
   }
 
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
     switch (need.kind) {
-      case 'values':
-        this.#windowNeeds(this.#around(need.from, need.to), need.from === need.to ? need.count : 1, sink)
+      case 'values': {
+        const around = this.#around(need.from, need.to)
+        const copies = need.from === need.to ? need.count : 1
+        this.#windowNeeds(around, copies, sink)
+        this.#searchNeeds(around, copies, sink)
         break
+      }
       case 'point':
         this.#pointNeeds(need, sink)
         break
       case 'raw': {
         const { from, to, order, count } = need
         const around = this.#around(from, to)
+        this.#searchNeeds(around, 1, sink)
         const reach = (count + AROUND) * this.#lengthUs
         const first = this.#isOfSignal
           ? around
@@ -107,7 +119,9 @@ export class ResampleOperator extends BaseOperator {
         const { from, to, beyond, copies = 1, near } = need
         // Windows cost the same whether they have points or not.
         const end = accepted(to + (near?.aheadUs ?? 0))
-        this.#windowNeeds(this.#around(from, end), copies, sink)
+        const around = this.#around(from, end)
+        this.#windowNeeds(around, copies, sink)
+        this.#searchNeeds(around, copies, sink)
         if (beyond === 0) return
         // The raw times next to both ends.
         this.#windowNeeds(this.#around(from, from), copies, sink)
@@ -149,9 +163,41 @@ export class ResampleOperator extends BaseOperator {
     if (batches > 0) sink.need(this.#input, edge)
   }
 
+  /** What is read to find the windows with values beside a part of the request's range, as often as there are such. */
+  #searchNeeds({ from, to }: WindowRange, copies: number, sink: NeedSink): void {
+    const { from: first, to: last } = this.#bounds
+    const reach = this.#lengthUs
+    if (this.#looksBack(from)) {
+      const at = accepted(from)
+      // The signal may have no value for long: windows of it are gone through one by one.
+      if (this.#isOfSignal) this.#windowNeeds({ from: first, to: from }, copies, sink)
+      else {
+        sink.need(this.#input, { kind: 'point', find: 'before', at, count: copies, timeOnly: true })
+        const near = nearSink(sink, { back: true, count: 1 })
+        this.#windowNeeds({ from: Math.max(first, from - reach), to: from }, copies, near)
+      }
+    }
+    if (this.#looksForward(to)) {
+      const at = accepted(to)
+      if (this.#isOfSignal) this.#windowNeeds({ from: to, to: last }, copies, sink)
+      else {
+        sink.need(this.#input, { kind: 'point', find: 'after-or-at', at, count: copies, timeOnly: true })
+        const near = nearSink(sink, { back: false, count: 1 })
+        this.#windowNeeds({ from: to, to: Math.min(last, to + reach) }, copies, near)
+      }
+    }
+  }
+
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
-    const points = await this.#pointsAround(times[0]!, times.at(-1)!)
-    return valuesFromPoints(points, null, null, times, this.#shape, 'at')
+    const [from, to] = [times[0]!, times.at(-1)!]
+    const parts: PointColumns[] = []
+    for await (const part of this.#bounded(this.#around(from, to), { from, to }, 'asc', MAX_BATCH))
+      parts.push(part)
+    const points = concatColumns(parts)
+    const values = valuesFromPoints(points, null, null, times, this.#shape, 'at')
+    const start = this.#bounds.from
+    const first = points.times[lowerBound(points.times, start)] ?? Number.POSITIVE_INFINITY
+    return withoutEarlier(values, times, 'at', start, first)
   }
 
   protected open(range: ChunkRange): ChunkStream {
@@ -160,7 +206,8 @@ export class ResampleOperator extends BaseOperator {
     const wanted = this.#around(wantedFrom, wantedTo)
     const reach = { from: Math.max(own.from, wanted.from), to: Math.min(own.to, wanted.to) }
     const size = extent === 'all' ? MAX_BATCH : Math.min(page + AROUND, MAX_BATCH - 1)
-    return new WindowStream(this.#read(reach, order, size), range, this.#shape)
+    const batches = this.#bounded(reach, range, order, size)
+    return new WindowStream(batches, range, this.#shape, this.#bounds.from)
   }
 
   protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
@@ -182,13 +229,16 @@ export class ResampleOperator extends BaseOperator {
   /** Of the windows beside an instant, which hold what lies on its other side too. */
   protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
     const { from, to } = this.#around(at, at)
-    const isCount = COUNTS.includes(this.#op.aggregate)
-    return isCount || this.#input.mayHaveValue(find, accepted(goesBack(find) ? to : from))
+    return this.#isCount || this.#input.mayHaveValue(find, accepted(goesBack(find) ? to : from))
   }
 
   /** Whether a window without good points has no point, so that the next one is found beside a raw point. */
   get #hasGaps(): boolean {
-    return !COUNTS.includes(this.#op.aggregate) && !this.#isOfSignal
+    return !this.#isCount && !this.#isOfSignal
+  }
+
+  get #isCount(): boolean {
+    return COUNTS.includes(this.#op.aggregate)
   }
 
   /** Whether windows have values also where they have no raw points, and are gone through one by one. */
@@ -206,6 +256,43 @@ export class ResampleOperator extends BaseOperator {
     }
   }
 
+  /** Whether a window with a value is looked for before what begins here: inside of the request's range. */
+  #looksBack(from: number): boolean {
+    return this.stepped && !this.#isCount && from > this.#bounds.from && from < this.#bounds.to
+  }
+
+  /** The same behind what ends here: step interpolation needs the next point only for values after `now`. */
+  #looksForward(to: number): boolean {
+    if (this.#isCount || to >= this.#bounds.to || to <= this.#bounds.from) return false
+    return this.stepped && to > this.context.now
+  }
+
+  /**
+   * The points of windows, as `#read`, and those of the windows with values beside them where none stands at an end of
+   * the wanted part.
+   */
+  async *#bounded(
+    reach: WindowRange,
+    { from, to }: WindowRange,
+    order: 'asc' | 'desc',
+    size: number,
+  ): AsyncGenerator<PointColumns> {
+    let before = !this.#looksBack(reach.from)
+    let after = !this.#looksForward(reach.to)
+    let isFirst = true
+    for await (const batch of this.#read(reach, order, size)) {
+      const { times } = batch
+      before ||= times.length > 0 && times[0]! <= from
+      after ||= times.length > 0 && times.at(-1)! >= to
+      if (isFirst && order === 'asc' && !before) yield await this.#search.before(reach.from)
+      if (isFirst && order === 'desc' && !after) yield await this.#search.after(reach.to)
+      isFirst = false
+      yield batch
+    }
+    if (order === 'asc' && !after) yield await this.#search.after(reach.to)
+    if (order === 'desc' && !before) yield await this.#search.before(reach.from)
+  }
+
   async #pointsAround(from: number, to: number): Promise<PointColumns> {
     const parts: PointColumns[] = []
     for await (const part of this.#read(this.#around(from, to), 'asc', MAX_BATCH)) parts.push(part)
@@ -215,11 +302,18 @@ export class ResampleOperator extends BaseOperator {
   /**
    * The points of windows that are not empty, batch by batch in the requested order; each batch ascends.
    * @param size windows of the first batch; MAX_BATCH where all are wanted, with gaps
+   * @param isSearch begins behind a gap
    */
-  async *#read(range: WindowRange, order: 'asc' | 'desc', size: number): AsyncGenerator<PointColumns> {
+  async *#read(
+    range: WindowRange,
+    order: 'asc' | 'desc',
+    size: number,
+    isSearch = false,
+  ): AsyncGenerator<PointColumns> {
     const { evaluation } = this.context
     const { aggregate } = this.#op
     let [from, to]: [number, number] = [range.from, range.to]
+    if (isSearch && this.#hasGaps && from < to) [from, to] = await this.#withoutGap(from, to, order)
     for (let count = size; from < to; ) {
       const edges = order === 'asc' ? this.#edgesFrom(from, to, count) : this.#edgesTo(from, to, count)
       evaluation.charge(edges.length)
@@ -234,7 +328,8 @@ export class ResampleOperator extends BaseOperator {
       if (!this.#hasGaps || !empty.every(Number.isNaN)) count = Math.min(2 * count, MAX_BATCH)
       else if (from < to) {
         ;[from, to] = await this.#withoutGap(from, to, order)
-        count = size === MAX_BATCH ? MAX_BATCH : GAP_BATCH
+        if (isSearch) count = Math.min(SEARCH_GROWTH * count, MAX_BATCH)
+        else count = size === MAX_BATCH ? MAX_BATCH : GAP_BATCH
       }
     }
   }

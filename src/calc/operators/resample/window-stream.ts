@@ -4,11 +4,12 @@ import {
   NO_POINTS,
   type PointColumns,
   sliceColumns,
+  upperBound,
 } from '../../../series/columns.ts'
 import { type EdgePoint, valuesFromPoints } from '../../../series/interpolate.ts'
 import type { SignalShape } from '../../../series/reads.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 
 /**
  * Streams the points of windows. The batches hold the bounding points of the range too, so that nothing has to be
@@ -26,9 +27,14 @@ export class WindowStream implements ChunkStream {
   /** The end of what was given. */
   #position: Instant
   #isOver = false
+  readonly #start: number
 
-  /** @param batches good points of the range and beside it, in its order; each batch ascends */
-  constructor(batches: AsyncGenerator<PointColumns>, range: ChunkRange, shape: SignalShape) {
+  /**
+   * @param batches good points of the range and beside it, in its order; each batch ascends
+   * @param start   from which on the signal is that of the points from there on alone
+   */
+  constructor(batches: AsyncGenerator<PointColumns>, range: ChunkRange, shape: SignalShape, start: number) {
+    this.#start = start
     this.#batches = batches
     this.#range = range
     this.#shape = shape
@@ -97,10 +103,37 @@ export class WindowStream implements ChunkStream {
     prev: EdgePoint | null,
     next: EdgePoint | null,
   ): Chunk {
+    const side = (limit: Limit) => (limit === 'before' ? 'before' : 'at')
+    const start = this.#start
+    const valuesOf: Chunk['valuesAt'] = (times, limit) =>
+      valuesFromPoints(raw, prev, next, times, this.#shape, side(limit))
+    // All times that are asked, or none, lie behind the first point from the start on.
+    if (reach.to < start || (prev !== null && prev.time >= start))
+      return { ...reach, raw, valuesAt: valuesOf }
+    const first = raw.times[lowerBound(raw.times, start)] ?? next?.time ?? Number.POSITIVE_INFINITY
     const valuesAt: Chunk['valuesAt'] = (times, limit) =>
-      valuesFromPoints(raw, prev, next, times, this.#shape, limit === 'before' ? 'before' : 'at')
-    return { ...reach, raw, valuesAt }
+      withoutEarlier(valuesOf(times, limit), times, side(limit), start, first)
+    const breaks = reach.from <= start && start < reach.to ? { breaks: Float64Array.of(start) } : {}
+    return { ...reach, raw, ...breaks, valuesAt }
   }
+}
+
+/**
+ * Values without those at an instant or later that come of points before it.
+ * @param first the time of the first point from the instant on
+ */
+export function withoutEarlier(
+  values: Float64Array,
+  times: Float64Array,
+  side: 'at' | 'before',
+  start: number,
+  first: number,
+): Float64Array {
+  const [from, to] =
+    side === 'at'
+      ? [lowerBound(times, start), lowerBound(times, first)]
+      : [upperBound(times, start), upperBound(times, first)]
+  return from < to ? values.fill(Number.NaN, from, to) : values
 }
 
 function edgePoint({ times, values }: PointColumns, index: number): EdgePoint | null {

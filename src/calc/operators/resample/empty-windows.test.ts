@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { parseTag } from '../../../grammar/parser.ts'
+import { instantFromUs, US_PER_HOUR } from '../../../time/instant.ts'
+import { UTC } from '../../../time/zone.ts'
+import { SIGNATURES } from '../../functions/index.ts'
+import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
+import type { Need } from '../../graph/need.ts'
+import { seriesOf, type TestSeries } from '../../graph/series.fixture.ts'
+import { WINDOW_OPS } from './ops.ts'
+
+const START = Date.parse('2026-01-15T00:00:00Z') * 1000
+const hour = (hours: number) => instantFromUs(START + hours * US_PER_HOUR)
+
+/** Windows of an hour with a value at 1:00 and 9:00; a BAD point stands at 6:00, and all other windows are empty. */
+const ROWS: readonly Row[] = [
+  [hour(1), 8, false],
+  [hour(6), 0, true],
+  [hour(9), 16, false],
+]
+const RANGE = { from: hour(0), to: hour(12) }
+
+const STEPPED_OPS = Object.entries(WINDOW_OPS).flatMap(([name, { stepped }]) => (stepped ? [name] : []))
+
+interface Made {
+  readonly source: ArraySource
+  readonly series: TestSeries
+}
+
+function make(calculation: string, pushDowns: 'all' | 'none', rows = ROWS, range = RANGE): Made {
+  const source = new ArraySource(new Map([['A', columnsOf(rows)]]))
+  const options = { signatures: SIGNATURES, defaultHistorian: null, now: RANGE.to, zone: UTC }
+  const context = { source, now: RANGE.to, zone: UTC, range }
+  const tree = parseTag(`calc/${calculation}`, options)
+  return { source, series: seriesOf(tree, context, ({ name }) => storedTag(name, false, pushDowns)) }
+}
+
+/** @param margin points of windows of which the place is known only once they were found */
+function assertEstimated({ source, series }: Made, need: Need, margin = 0): void {
+  const cost = costOf(series.estimate([need]), source) + margin
+  assert.ok(source.crossed <= cost, `${source.crossed} crossed, ${cost} estimated for ${need.kind}`)
+}
+
+function assertClose(found: number, expected: number, least: number): void {
+  if (Number.isNaN(expected)) assert.ok(Number.isNaN(found), `${found}, and there is no value`)
+  else
+    assert.ok(
+      Math.abs(found - expected) <= 1e-9 * Math.max(least, Math.abs(expected)),
+      `${found}, ${expected}`,
+    )
+}
+
+describe('WINDOWAGG between windows of which the neighbours are empty', () => {
+  for (const pushDowns of ['all', 'none'] as const) {
+    for (const [op, expected] of [
+      ['MAX', [8, 8, 8]],
+      ['SUM', [8, 8, 8]],
+    ] as const) {
+      const calculation = `WINDOWAGG(h/A, ${op}, 1h)`
+      const times = Float64Array.of(hour(4.5), hour(5.5), hour(6.5))
+
+      test(`${op} is the same in the whole range, a part of it and at an instant (${pushDowns})`, async () => {
+        const whole = await make(calculation, pushDowns).series.valuesAt(
+          Float64Array.of(RANGE.from, ...times, RANGE.to),
+        )
+        assert.deepEqual([...whole.slice(1, -1)], expected)
+        const part = await make(calculation, pushDowns).series.valuesAt(times)
+        assert.deepEqual([...part], expected)
+        for (const [i, time] of times.entries()) {
+          const single = make(calculation, pushDowns)
+          const at = instantFromUs(time)
+          assert.deepEqual([...(await single.series.valuesAt(Float64Array.of(at)))], [expected[i]])
+          assertEstimated(single, { kind: 'values', from: at, to: at, count: 1, key: 1 }, ROWS.length)
+        }
+      })
+
+      test(`${op} is integrated over a part as over the whole range (${pushDowns})`, async () => {
+        const made = make(calculation, pushDowns)
+        const starts = Float64Array.of(hour(4.5))
+        const ends = Float64Array.of(hour(6.5))
+        const { integrals, coveredUs } = await made.series.integrals(starts, ends)
+        assert.equal(coveredUs[0], 2 * US_PER_HOUR)
+        assert.equal(integrals[0], expected[1] * 2 * US_PER_HOUR)
+        assertEstimated(
+          made,
+          { kind: 'integrals', from: hour(4.5), to: hour(6.5), count: 1, key: 1 },
+          ROWS.length,
+        )
+      })
+    }
+  }
+
+  test('a request that begins behind a value holds none of it, also in what begins before the request', async () => {
+    const range = { from: hour(4), to: hour(12) }
+    const times = Float64Array.of(hour(2.5), hour(3), hour(5), hour(9))
+    const values = await make('WINDOWAGG(h/A, MAX, 1h)', 'all', ROWS, range).series.valuesAt(times)
+    assert.deepEqual([...values], [8, Number.NaN, Number.NaN, 16])
+    const { series } = make('WINDOWAGG(h/A, MAX, 1h)', 'all', ROWS, range)
+    const { integrals } = await series.integrals(Float64Array.of(hour(2)), Float64Array.of(hour(10)))
+    assert.equal(integrals[0], (8 + 16) * US_PER_HOUR)
+  })
+
+  test('parts of any range have the stepped values and integrals of the whole, and are estimated', async () => {
+    const minutes = fc.uniqueArray(fc.tuple(fc.nat(719), fc.integer({ min: -8, max: 8 })), {
+      maxLength: 12,
+      selector: ([minute]) => minute,
+    })
+    const part = fc.uniqueArray(fc.nat(72), { minLength: 2, maxLength: 4 })
+    const calls = fc
+      .constantFrom(...STEPPED_OPS)
+      .map((op) => `WINDOWAGG(h/A, ${op}, 20m${op === 'TOTAL' ? ', 1h' : ''})`)
+    const pushed = fc.constantFrom('all' as const, 'none' as const)
+    await fc.assert(
+      fc.asyncProperty(minutes, part, calls, pushed, async (minutes, part, call, pushDowns) => {
+        const sorted = minutes.toSorted(([a], [b]) => a - b)
+        const rows = sorted.map(([minute, value]): Row => [hour(minute / 60), value, false])
+        const range = { from: hour(1), to: hour(11) }
+        const times = Float64Array.from(part, (at) => hour(1 + (10 * at) / 72)).sort()
+        const [from, to] = [instantFromUs(times[0]!), instantFromUs(times.at(-1)!)]
+        const whole = make(call, pushDowns, rows, range).series
+        const all = Float64Array.from(new Set([range.from, ...times, range.to])).sort()
+        const expected = await whole.valuesAt(all)
+        const made = make(call, pushDowns, rows, range)
+        const values = await made.series.valuesAt(times)
+        assertEstimated(made, { kind: 'values', from, to, count: times.length, key: 1 }, rows.length)
+        times.forEach((time, i) => {
+          assertClose(values[i]!, expected[all.indexOf(time)]!, 1)
+        })
+        const sums = await whole.integrals(all.subarray(0, -1), all.subarray(1))
+        const integrated = make(call, pushDowns, rows, range)
+        const { integrals } = await integrated.series.integrals(times.subarray(0, -1), times.subarray(1))
+        assertEstimated(
+          integrated,
+          { kind: 'integrals', from, to, count: times.length - 1, key: 1 },
+          rows.length,
+        )
+        integrals.forEach((sum, i) => {
+          const other = sums.integrals[all.indexOf(times[i]!)]!
+          assertClose(sum, other, US_PER_HOUR)
+        })
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
