@@ -56,9 +56,12 @@ export async function withSuggestions(
     return found.get(address) ?? null
   })
   if (found.size === 0) return issues
-  const suggestions = await Promise.all(pending)
+  // Of a few addresses; very many issues can wait for each.
+  const suggestions = new Map<Promise<readonly string[]>, readonly string[]>()
+  for (const promise of found.values()) suggestions.set(promise, await promise)
   return issues.map((issue, index) => {
-    const names = suggestions[index] ?? []
+    const promise = pending[index]!
+    const names = promise === null ? [] : suggestions.get(promise)!
     return names.length === 0 ? issue : { ...issue, suggestions: names }
   })
 }

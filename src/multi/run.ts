@@ -188,10 +188,13 @@ async function answerCall(
 ): Promise<MultiAnswer> {
   const prepared = await traced('multi plan', 'internal', {}, () => prepare(head, call, parser, deadline))
   if ('outcome' in prepared) return prepared
-  const { source } = prepared
+  const { source, evaluation } = prepared
   return traced('multi evaluate', 'internal', {}, async () => {
     const outcomes = await evaluate(prepared, deadline)
+    // With 100,000 labels each stage is a turn's work.
+    await evaluation.pause()
     const better = await suggested(outcomes, call.historians, contextOf(head, deadline))
+    await evaluation.pause()
     return executed(head, better, source.statistics)
   })
 }
