@@ -167,33 +167,24 @@ export class ResampleOperator extends BaseOperator {
   #searchNeeds({ from, to }: WindowRange, copies: number, sink: NeedSink): void {
     const { from: first, to: last } = this.#bounds
     const reach = this.#lengthUs
-    if (this.#looksBack(from)) {
-      const at = accepted(from)
+    const need = (find: FindPoint, edge: number, all: WindowRange, nearest: WindowRange): void => {
       // The signal may have no value for long: windows of it are gone through one by one.
-      if (this.#isOfSignal) this.#windowNeeds({ from: first, to: from }, copies, sink)
-      else {
-        sink.need(this.#input, { kind: 'point', find: 'before', at, count: copies, timeOnly: true })
-        const near = nearSink(sink, { back: true, count: 1 })
-        this.#windowNeeds({ from: Math.max(first, from - reach), to: from }, copies, near)
+      if (this.#isOfSignal) {
+        this.#windowNeeds(all, copies, sink)
+        return
       }
+      sink.need(this.#input, { kind: 'point', find, at: accepted(edge), count: copies, timeOnly: true })
+      this.#windowNeeds(nearest, copies, nearSink(sink, { back: goesBack(find), count: 1 }))
     }
-    if (this.#looksForward(to)) {
-      const at = accepted(to)
-      if (this.#isOfSignal) this.#windowNeeds({ from: to, to: last }, copies, sink)
-      else {
-        sink.need(this.#input, { kind: 'point', find: 'after-or-at', at, count: copies, timeOnly: true })
-        const near = nearSink(sink, { back: false, count: 1 })
-        this.#windowNeeds({ from: to, to: Math.min(last, to + reach) }, copies, near)
-      }
-    }
+    if (this.#looksBack(from))
+      need('before', from, { from: first, to: from }, { from: Math.max(first, from - reach), to: from })
+    if (this.#looksForward(to))
+      need('after-or-at', to, { from: to, to: last }, { from: to, to: Math.min(last, to + reach) })
   }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
     const [from, to] = [times[0]!, times.at(-1)!]
-    const parts: PointColumns[] = []
-    for await (const part of this.#bounded(this.#around(from, to), { from, to }, 'asc', MAX_BATCH))
-      parts.push(part)
-    const points = concatColumns(parts)
+    const points = await joined(this.#bounded(this.#around(from, to), { from, to }, 'asc', MAX_BATCH))
     const values = valuesFromPoints(points, null, null, times, this.#shape, 'at')
     const start = this.#bounds.from
     const first = points.times[lowerBound(points.times, start)] ?? Number.POSITIVE_INFINITY
@@ -293,10 +284,8 @@ export class ResampleOperator extends BaseOperator {
     if (order === 'desc' && !before) yield await this.#search.before(reach.from)
   }
 
-  async #pointsAround(from: number, to: number): Promise<PointColumns> {
-    const parts: PointColumns[] = []
-    for await (const part of this.#read(this.#around(from, to), 'asc', MAX_BATCH)) parts.push(part)
-    return concatColumns(parts)
+  #pointsAround(from: number, to: number): Promise<PointColumns> {
+    return joined(this.#read(this.#around(from, to), 'asc', MAX_BATCH))
   }
 
   /**
@@ -375,6 +364,11 @@ export class ResampleOperator extends BaseOperator {
     }
     return sliceColumns(points, 0, count)
   }
+}
+
+/** Batches that follow each other as one. */
+async function joined(batches: AsyncIterable<PointColumns>): Promise<PointColumns> {
+  return concatColumns(await Array.fromAsync(batches))
 }
 
 /** Windows are cut at the first and last accepted instants. */

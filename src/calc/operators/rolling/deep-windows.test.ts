@@ -1,40 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseTag } from '../../../grammar/parser.ts'
-import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { UTC } from '../../../time/zone.ts'
-import { SIGNATURES } from '../../functions/index.ts'
-import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
-import { seriesOf, type TestSeries } from '../../graph/series.fixture.ts'
-
-const MINUTE = 60_000_000
-const at = (minutes: number): Instant => instantFromUs(minutes * MINUTE)
-const range = { from: at(600), to: at(660) }
-
-/** A point each minute, of which every seventh is BAD. */
-const rows: readonly Row[] = Array.from(
-  { length: 700 },
-  (_, i): Row => [i * MINUTE, (i * 37) % 101, i % 7 === 6],
-)
+import { instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { costOf } from '../../graph/array-source.fixture.ts'
+import { deepSeries, MINUTE, range, rows, sourceOf } from '../../graph/deep.fixture.ts'
+import type { TestSeries } from '../../graph/series.fixture.ts'
 
 function deep(
   levels: number,
   window: string,
   leaf: string,
   maxEvaluated?: number,
-  source = new ArraySource(new Map([['A', columnsOf(rows)]])),
+  source = sourceOf(rows),
 ): TestSeries {
-  let text = leaf
-  for (let i = 0; i < levels; i++) text = `SLIDINGAGG(${text}, ${window})`
-  const options = { signatures: SIGNATURES, defaultHistorian: null, now: at(700), zone: UTC }
-  const context = {
+  return deepSeries(
+    { levels, leaf, wrap: (inner) => `SLIDINGAGG(${inner}, ${window})` },
     source,
-    now: at(700),
-    zone: UTC,
-    range,
-    ...(maxEvaluated !== undefined && { maxEvaluated }),
-  }
-  return seriesOf(parseTag(`calc/${text}`, options), context, ({ name }) => storedTag(name, false, 'none'))
+    maxEvaluated,
+  )
 }
 
 const edges = Float64Array.of(range.from, range.to)
@@ -92,7 +74,7 @@ test('a point next to an instant is that of the raw points, with its status', as
 })
 
 test('points beside an instant, of windows inside each other, are estimated by the level and not at twice for each', async () => {
-  const source = new ArraySource(new Map([['A', columnsOf(rows)]]))
+  const source = sourceOf(rows)
   const series = deep(45, 'DIFF, 10m', 'h/A', undefined, source)
   const { from } = range
   const needs = (['before', 'before-or-at', 'after'] as const).map(

@@ -1,35 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseTag } from '../../../grammar/parser.ts'
-import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import { UTC } from '../../../time/zone.ts'
-import { SIGNATURES } from '../../functions/index.ts'
-import { ArraySource, columnsOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
-import { seriesOf, type TestSeries } from '../../graph/series.fixture.ts'
+import { instantFromUs } from '../../../time/instant.ts'
+import { deepSeries, MINUTE, rows as minutes, range, sourceOf } from '../../graph/deep.fixture.ts'
+import type { TestSeries } from '../../graph/series.fixture.ts'
 
-const MINUTE = 60_000_000
-const at = (minutes: number): Instant => instantFromUs(minutes * MINUTE)
-const range = { from: at(600), to: at(660) }
-
-/** A point each minute, of which every seventh is BAD, so that pages also end with BAD ones; a gap of 15 minutes. */
-const rows: readonly Row[] = Array.from(
-  { length: 700 },
-  (_, i): Row => [i * MINUTE, (i * 37) % 101, i % 7 === 6],
-).filter(([time]) => time < 620 * MINUTE || time > 635 * MINUTE)
+/** Pages end with BAD points, too; a gap of 15 minutes. */
+const rows = minutes.filter(([time]) => time < 620 * MINUTE || time > 635 * MINUTE)
 
 function deep(levels: number, filter: string, leaf: string, maxEvaluated?: number): TestSeries {
-  let text = leaf
-  for (let i = 0; i < levels; i++) text = `${filter}(${text}, 60)`
-  const source = new ArraySource(new Map([['A', columnsOf(rows)]]))
-  const options = { signatures: SIGNATURES, defaultHistorian: null, now: at(700), zone: UTC }
-  const context = {
-    source,
-    now: at(700),
-    zone: UTC,
-    range,
-    ...(maxEvaluated !== undefined && { maxEvaluated }),
-  }
-  return seriesOf(parseTag(`calc/${text}`, options), context, ({ name }) => storedTag(name, false, 'none'))
+  return deepSeries(
+    { levels, leaf, wrap: (inner) => `${filter}(${inner}, 60)` },
+    sourceOf(rows),
+    maxEvaluated,
+  )
 }
 
 for (const filter of ['LOWPASS', 'HIGHPASS']) {
