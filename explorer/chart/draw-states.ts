@@ -1,7 +1,7 @@
 import { firstAtOrAfter } from '../curves/series.ts'
 import { PALETTE_SIZE } from '../state/view.ts'
-import type { Picture } from './draw.ts'
 import { type Curve, type Lane, statesOf, xOf } from './layout.ts'
+import type { Picture } from './picture.ts'
 
 /** Which colour of the palette a state has, by its place among the numbers; null for a value without a name. */
 export function colorOfState(states: ReadonlyMap<number, string>, value: number): number | null {

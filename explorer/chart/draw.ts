@@ -1,23 +1,10 @@
-import type { View } from '../state/view.ts'
 import { timeTicks } from '../time/ticks.ts'
 import { drawCurve, shadeBreaks } from './draw-curve.ts'
 import { drawStates } from './draw-states.ts'
-import { type Curve, type Lane, type Layout, type ScaleGroup, xOf, yOf } from './layout.ts'
+import { type Curve, type Lane, type ScaleGroup, xOf, yOf } from './layout.ts'
+import type { Picture } from './picture.ts'
 import type { Theme } from './theme.ts'
 import { tickText, valueTicks } from './value-ticks.ts'
-
-export interface Picture {
-  readonly layout: Layout
-  readonly view: View
-  readonly theme: Theme
-  /** The service's clock. */
-  readonly now: number
-  /** Stretches to shade, such as batches. */
-  readonly shaded: readonly { readonly from: number; readonly to: number }[]
-  /** The pen to bring out, empty for none. */
-  readonly selected: string
-  readonly limitOf: (address: string) => Curve['loader'] | undefined
-}
 
 /** Draws the whole chart but its cursors. */
 export function drawPicture(context: CanvasRenderingContext2D, picture: Picture): void {

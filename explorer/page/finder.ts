@@ -1,6 +1,5 @@
 import { html, nothing } from 'lit-html'
-import type { FoundTag } from '../api/tags.ts'
-import { addPens, removePen, view } from '../state/store.ts'
+import { addPens } from '../state/store.ts'
 import { calculator } from './calculator.ts'
 import {
   type FinderMode,
@@ -15,6 +14,7 @@ import {
   query,
   typeQuery,
 } from './finder-state.ts'
+import { foundRow, moveInList } from './found-list.ts'
 import { closeIcon, searchIcon } from './icons.ts'
 import { tree } from './tree.ts'
 
@@ -86,28 +86,4 @@ function noteText() {
     return query.value === '' ? 'No historian of this key has tags.' : `No tag has “${query.value}” in it.`
   }
   return nothing
-}
-
-/** Up and down go through a list of buttons; up from the first one goes back to the field. */
-export function moveInList(event: KeyboardEvent): void {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  if (by === undefined) return
-  event.preventDefault()
-  const list = event.currentTarget as HTMLElement
-  const buttons = [...list.querySelectorAll<HTMLElement>('button')]
-  const at = buttons.indexOf(document.activeElement as HTMLElement) + by
-  if (at < 0) list.parentElement?.querySelector<HTMLElement>('input')?.focus()
-  else buttons[Math.min(at, buttons.length - 1)]?.focus()
-}
-
-export function foundRow(tag: FoundTag) {
-  const address = tag.qualifiedTagName
-  const isPen = view.value.pens.some((pen) => pen.address === address)
-  return html`<li><button class="tag" aria-pressed=${isPen} title=${address}
-      @click=${() => (isPen ? removePen(address) : addPens([address]))}>
-    <span class="name"><bdi>${tag.tagName}</bdi>${tag.units ? html`<span class="unit"><bdi>${tag.units}</bdi></span>` : nothing}</span>
-    <span class="about"><bdi class="home">${tag.historianName}</bdi>${
-      tag.description ? html`<bdi>${tag.description}</bdi>` : nothing
-    }</span>
-  </button></li>`
 }

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals-core'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { sentenceFor } from '../api/client.ts'
 import { browseTags, type Level, listHistorians } from '../api/tags.ts'
-import { foundRow, moveInList } from './finder.ts'
+import { foundRow, moveInList } from './found-list.ts'
 
 const historians = signal<readonly string[] | null>(null)
 /** What is directly below a historian and a beginning of names, as far as it was read. */
