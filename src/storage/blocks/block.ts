@@ -71,7 +71,6 @@ export function joinChunks(
  */
 export class BlockView {
   count = 0
-  goodCount = 0
   firstTime = 0
   lastTime = 0
   /** 0 for points in memory. */
@@ -85,9 +84,10 @@ export class BlockView {
   #statusesIn: Uint8Array = this.#bytes
   #times = 0
   #values = 0
-  /** -1 when all points are OK. */
-  #statuses = -1
+  #statuses = 0
   #size = 0
+  /** Of a block; points in memory are not counted, which would take longer than finding one of a million. */
+  #goodCount = 0
   #viewed: ArrayBufferLike | null = null
   /** The same memory for chunk.ts. */
   #memory = NO_MEMORY
@@ -107,9 +107,7 @@ export class BlockView {
    * a block.
    */
   openColumns({ times, values, statuses }: PointColumns, start: number, end: number): this {
-    const bad = countBad(statuses, start, end)
     this.count = end - start
-    this.goodCount = this.count - bad
     this.firstTime = times[start]!
     this.lastTime = times[end - 1]!
     this.chunkCount = 0
@@ -119,7 +117,7 @@ export class BlockView {
     this.#statusesIn = statuses
     this.#times = start
     this.#values = start
-    this.#statuses = bad > 0 ? start : -1
+    this.#statuses = start
     return this
   }
 
@@ -172,7 +170,7 @@ export class BlockView {
     }
     this.chunkCount = chunks
     this.count = count
-    this.goodCount = good
+    this.#goodCount = good
     this.firstTime = this.#doubles[header + 2]!
     this.lastTime = this.#doubles[header + 3]!
   }
@@ -211,13 +209,19 @@ export class BlockView {
   }
 
   statusAt(index: number): number {
-    if (this.chunkCount === 0) return this.#statuses < 0 ? 0 : this.#statusesIn[this.#statuses + index]!
+    if (this.chunkCount === 0) return this.#statusesIn[this.#statuses + index]!
     if (index < this.#from || index >= this.#to) this.#unpack(index)
     return this.#unpacked.statuses[index - this.#from]!
   }
 
   isGoodAt(index: number): boolean {
-    return this.goodCount === this.count || this.statusAt(index) !== STATUS_BAD
+    const isAllGood = this.chunkCount > 0 && this.#goodCount === this.count
+    return isAllGood || this.statusAt(index) !== STATUS_BAD
+  }
+
+  /** Whether the header says that none of its points is good; of points in memory it is not known. */
+  get isAllBad(): boolean {
+    return this.chunkCount > 0 && this.#goodCount === 0
   }
 
   /** Index of the first point that is not before `at`. */
@@ -249,9 +253,7 @@ export class BlockView {
     }
     target.times.set(this.#timesIn.subarray(this.#times + start, this.#times + end), at)
     target.values.set(this.#valuesIn.subarray(this.#values + start, this.#values + end), at)
-    if (this.#statuses >= 0) {
-      target.statuses.set(this.#statusesIn.subarray(this.#statuses + start, this.#statuses + end), at)
-    } else target.statuses.fill(0, at, at + end - start)
+    target.statuses.set(this.#statusesIn.subarray(this.#statuses + start, this.#statuses + end), at)
   }
 
   /** The points with index from start to end, copied. */
@@ -278,17 +280,13 @@ export class BlockView {
     }
   }
 
-  /** All points in memory, not copied: valid until the next look at any block. Statuses are null when all are OK. */
-  plainView(): {
-    readonly times: Float64Array
-    readonly values: Float64Array
-    readonly statuses: Uint8Array | null
-  } {
+  /** All points in memory, not copied: valid until the next look at any block. */
+  plainView(): PointColumns {
     const { count } = this
     return {
       times: this.#timesIn.subarray(this.#times, this.#times + count),
       values: this.#valuesIn.subarray(this.#values, this.#values + count),
-      statuses: this.#statuses < 0 ? null : this.#statusesIn.subarray(this.#statuses, this.#statuses + count),
+      statuses: this.#statusesIn.subarray(this.#statuses, this.#statuses + count),
     }
   }
 
@@ -367,12 +365,6 @@ const NO_BYTES: Uint8Array = new Uint8Array(0)
 const NO_DOUBLES: Float64Array = new Float64Array(0)
 const NO_MEMORY: Memory = { bytes: NO_BYTES, doubles: NO_DOUBLES }
 const NO_CHUNKS = new Uint32Array(0)
-
-function countBad(statuses: Uint8Array, start: number, end: number): number {
-  let bad = 0
-  for (let i = start; i < end; i++) bad += statuses[i]! === STATUS_BAD ? 1 : 0
-  return bad
-}
 
 function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value

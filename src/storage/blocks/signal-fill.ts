@@ -86,7 +86,7 @@ export class SignalFill {
    */
   takeBlock(view: BlockView): boolean {
     const start = this.#next
-    if (view.goodCount > 0 && this.at <= view.lastTime) {
+    if (!view.isAllBad && this.at <= view.lastTime) {
       if (view.chunkCount === 0) this.#takePoints(view.plainView(), view.count)
       else this.#takeChunks(view)
     }

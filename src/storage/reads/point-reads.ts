@@ -274,7 +274,7 @@ class GoodPoints {
 
 /** Index of the last good point before `end`; -1 without one. */
 function lastGood(view: BlockView, end: number): number {
-  if (view.goodCount === 0) return -1
+  if (view.isAllBad) return -1
   let index = end - 1
   while (index >= 0 && !view.isGoodAt(index)) index--
   return index
@@ -282,7 +282,7 @@ function lastGood(view: BlockView, end: number): number {
 
 /** Index of the first good point from `start` on; -1 without one. */
 function firstGood(view: BlockView, start: number): number {
-  if (view.goodCount === 0) return -1
+  if (view.isAllBad) return -1
   for (let index = start; index < view.count; index++) if (view.isGoodAt(index)) return index
   return -1
 }

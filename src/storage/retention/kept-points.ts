@@ -20,7 +20,7 @@ export function keptPoints(blocks: PointBlocks, watermark: number): PointColumns
   const newest = view.lowerBound(watermark + 1) - 1
   view.copyTo(kept, 1, newest, newest + 1)
   for (let end = newest + 1; ; end = view.count) {
-    let index = view.goodCount === 0 ? -1 : end - 1
+    let index = view.isAllBad ? -1 : end - 1
     while (index >= 0 && !view.isGoodAt(index)) index--
     if (index >= 0) {
       if (view.timeAt(index) === kept.times[1]) break
