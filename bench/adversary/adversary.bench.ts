@@ -4,6 +4,7 @@ import { TurnTimer } from '../turns/turns.ts'
 import { measureAttack } from './attack.ts'
 import { bodyAttacks, searchAttacks } from './bodies.ts'
 import { calculationAttacks } from './calculations.ts'
+import { labelAttacks } from './labels.ts'
 import { fillPlant } from './plant.ts'
 import { Victim } from './victim.ts'
 
@@ -15,8 +16,8 @@ import { Victim } from './victim.ts'
  * `TURNS_PROFILE=1` prints what the longest ones did.
  */
 const wanted = (process.env.ADVERSARY ?? '').split(',')
-const attacks = [...bodyAttacks(), ...searchAttacks(), ...calculationAttacks()].filter(({ name }) =>
-  wanted.some((text) => name.startsWith(text)),
+const attacks = [...bodyAttacks(), ...labelAttacks(), ...searchAttacks(), ...calculationAttacks()].filter(
+  ({ name }) => wanted.some((text) => name.startsWith(text)),
 )
 
 const results: (Measurement | FailedMeasurement)[] = []
