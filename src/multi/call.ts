@@ -31,8 +31,6 @@ export interface CallHead {
   readonly explain: boolean
   /** Names of the labels. */
   readonly names: readonly string[]
-  /** By label, not parsed yet. */
-  readonly requests: Readonly<Record<string, unknown>>
   readonly warnings: Warnings
 }
 

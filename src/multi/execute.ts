@@ -17,24 +17,65 @@ export interface ExecutedLabel {
   readonly result: Result
 }
 
+/** What is left of the plan of a label once its call is allowed: reads of very many labels take hundreds of bytes each. */
+export interface ExecutableLabel extends Pick<PlannedLabel, 'parsed' | 'operator' | 'other'> {
+  readonly kind: 'executable'
+  /** What its evaluation is expected to hold; 0 of a tag alone, which holds no more than its answer. */
+  readonly heldBytes: number
+}
+
+/** Labels that are made executable before the event loop is checked for other work. */
+const STEP_PLANNED = 4_096
+
+/** The labels of a plan that is allowed. */
+export async function executableLabels(
+  { labels }: Plan,
+  evaluation: Evaluation,
+): Promise<readonly (ExecutableLabel | InvalidLabel)[]> {
+  const executable: (ExecutableLabel | InvalidLabel)[] = []
+  for (const [i, planned] of labels.entries()) {
+    if (i % STEP_PLANNED === STEP_PLANNED - 1) await evaluation.pause()
+    if (planned.kind === 'invalid') executable.push(planned)
+    else {
+      const { parsed, operator, other } = planned
+      const isTagAlone = treesOf(parsed).every(({ kind }) => kind === 'tag')
+      const heldBytes = isTagAlone ? 0 : expectedBytes(planned)
+      executable.push({ kind: 'executable', parsed, operator, other, heldBytes })
+    }
+  }
+  return executable
+}
+
 /** Labels started before the event loop is checked for other work. */
 const STEP_LABELS = 256
+/** Labels that are on their way at once; the next ones are started when half of them are answered. */
+const MOST_STARTED = 4_096
 
-/** The outcome of each label, in their order. Labels do not wait for each other. */
+/** The outcome of each label, in their order. Labels do not wait for each other, but where there are very many. */
 export async function executeLabels(
-  { labels }: Plan,
+  labels: readonly (ExecutableLabel | InvalidLabel)[],
   { evaluation, gate, signal }: Execution,
 ): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
-  const grids = new Grids()
-  const outcomes: (InvalidLabel | Promise<ExecutedLabel | InvalidLabel>)[] = []
+  const execution = { evaluation, gate, signal, grids: new Grids() }
+  const outcomes: (InvalidLabel | ExecutedLabel)[] = Array.from({ length: labels.length })
+  const started: Promise<void>[] = []
   for (const [i, label] of labels.entries()) {
     if (i % STEP_LABELS === STEP_LABELS - 1) await evaluation.pause()
-    outcomes.push(label.kind === 'invalid' ? label : executeLabel(label, { evaluation, gate, signal, grids }))
+    if (label.kind === 'invalid') {
+      outcomes[i] = label
+      continue
+    }
+    if (started.length === MOST_STARTED) await Promise.all(started.splice(0, MOST_STARTED / 2))
+    started.push(
+      executeLabel(label, execution).then((outcome) => {
+        outcomes[i] = outcome
+      }),
+    )
   }
-  const executed = await Promise.all(outcomes)
+  await Promise.all(started)
   // Past the deadline no label has failed by itself, the whole call has.
   signal.throwIfAborted()
-  return executed
+  return outcomes
 }
 
 export interface Execution {
@@ -45,19 +86,15 @@ export interface Execution {
 
 /** Never rejects. */
 async function executeLabel(
-  planned: PlannedLabel,
+  { parsed, operator, other, heldBytes }: ExecutableLabel,
   { evaluation, gate, signal, grids }: Execution & { readonly grids: Grids },
 ): Promise<ExecutedLabel | InvalidLabel> {
-  const { parsed, operator, other } = planned
   const { label, address, request, zone, now } = parsed
   const states = namedStates(parsed.tree, operator)
   const otherStates = namedStates(parsed.otherTree, other)
   const answer = () => request.answer(operator, { evaluation, grids, zone, now, states, other, otherStates })
   try {
-    // A tag alone holds no more than its answer.
-    const result = treesOf(parsed).every(({ kind }) => kind === 'tag')
-      ? await answer()
-      : await gate.run(expectedBytes(planned), signal, answer)
+    const result = heldBytes === 0 ? await answer() : await gate.run(heldBytes, signal, answer)
     return states === null ? { parsed, result } : { parsed, states, result }
   } catch (error) {
     return { kind: 'invalid', label, issue: issueOf(error, { label, tag: address }), cause: error }

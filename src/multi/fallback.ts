@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/codes.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallLabel, InvalidLabel, ParsedLabel } from './call.ts'
-import type { ExecutedLabel } from './execute.ts'
+import type { ExecutableLabel, ExecutedLabel } from './execute.ts'
 import type { Breach } from './limit.ts'
 import type { Plan, PlannedLabel } from './plan.ts'
 
@@ -38,7 +38,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set(['HISTORIAN_LIMIT', 'HISTORIAN_
  * index of its label. `null` when there is none.
  */
 export function refusedFallbacks(
-  { labels }: Plan,
+  labels: readonly (ExecutableLabel | InvalidLabel)[],
   outcomes: readonly (ExecutedLabel | InvalidLabel)[],
 ): ReadonlyMap<number, ParsedLabel> | null {
   const fallbacks = new Map<number, ParsedLabel>()

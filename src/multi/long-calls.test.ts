@@ -29,3 +29,27 @@ test('one that waits ends with its deadline', async () => {
   assert.equal(first.answer.outcome, 'executed')
   assert.equal(second.answer.outcome, 'deadline')
 })
+
+test('labels that are started a few thousand at a time keep their answers and errors, and equal reads are made once', async () => {
+  const plant = await historianOf('plant', {
+    FLOW: {
+      points: [
+        ['10:00', 0],
+        ['12:00', 7_200],
+      ],
+    },
+  })
+  const start = Date.UTC(2026, 0, 15, 10) / 1_000
+  const labels = Array.from({ length: 10_000 }, (_, i) => {
+    const tag = i % 1_000 === 999 ? 'plant/NOPE' : 'plant/FLOW'
+    return [`l${i}`, { type: 'HISTORICAL_POINT', tag, details: { at: start + (i % 5_000) } }] as const
+  })
+  const { json, answer } = await askBody([plant], { requests: Object.fromEntries(labels) })
+  assert.equal(Object.keys(json.errors).length, 10)
+  for (const [i, [label]] of labels.entries()) {
+    if (i % 1_000 === 999) assert.equal(json.errors[label], 'Tag plant/NOPE does not exist')
+    else assert.ok(Math.abs(json.results[label].dataPoint.value - (i % 5_000)) < 1e-9, label)
+  }
+  // Two bounding points, or a computed value, for each instant that is read.
+  assert.ok(answer.statistics.points <= 2 * 4_995, `${answer.statistics.points} points`)
+})

@@ -23,8 +23,14 @@ const PLAIN_TAGS_IN_A_ROW = 32
 
 const LABEL_FIELDS = ['type', 'tag', 'details'] as const
 
+/** Requests by label, not parsed yet. */
+export type Requests = Readonly<Record<string, unknown>>
+
 /** Reads what concerns a multi call as a whole. Throws its error; labels are left for `LabelParser`. */
-export function parseHead(body: unknown, call: MultiCall): CallHead {
+export function parseHead(
+  body: unknown,
+  call: MultiCall,
+): { readonly head: CallHead; readonly requests: Requests } {
   if (!isObject(body)) throw refused(`The body is ${showInput(body)}: an object with requests is expected`)
   const warnings = new Warnings()
   warnings.checkFields(body, CALL_FIELDS, 'the call')
@@ -39,42 +45,47 @@ export function parseHead(body: unknown, call: MultiCall): CallHead {
   const names = fieldNames(requests)
   const { labels: limit } = call.limits
   if (names.length > limit) throw new TidemarkError('LIMIT_LABELS', { limit })
-  return { now, zone, format, explain, names, requests, warnings }
+  return { head: { now, zone, format, explain, names, warnings }, requests }
 }
 
 /** Parses the labels of a call; the error of an invalid one becomes its issue. */
 export class LabelParser {
   readonly labels: CallLabel[] = []
-  readonly #head: CallHead
+  readonly #names: readonly string[]
+  /** `null` once all are parsed: those of very many labels are as much memory as what was made of them. */
+  #requests: Requests | null
   readonly #context: LabelContext
   readonly #scheduler: CooperativeScheduler
 
   constructor(
-    head: CallHead,
+    { names, now, zone, warnings }: CallHead,
+    requests: Requests,
     defaultHistorian: string | null,
     signatures: ReadonlyMap<string, FunctionSignature>,
     { signal, began }: { readonly signal: AbortSignal; readonly began: number },
   ) {
-    const { now, zone, warnings } = head
-    this.#head = head
+    this.#names = names
+    this.#requests = requests
     this.#context = { now, zone, defaultHistorian, signatures, warnings, hints: new HintBudget() }
     this.#scheduler = new CooperativeScheduler(signal, began)
   }
 
   /** Parses labels until all are parsed, or the time slice is spent. Returns whether all are parsed. */
   parseNow(): boolean {
-    const { names, requests } = this.#head
+    const names = this.#names
     let inARow = 0
     while (this.labels.length < names.length) {
       const label = names[this.labels.length]!
-      const parsed = parseLabel(label, requests[label], this.#context)
+      const parsed = parseLabel(label, this.#requests![label], this.#context)
       this.labels.push(parsed)
       // A tag alone takes a microsecond, less than a look at the clock for each.
       if (parsed.kind === 'parsed' && parsed.tree.kind === 'tag' && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
       inARow = 0
       if (this.#scheduler.isDue) break
     }
-    return this.labels.length === names.length
+    if (this.labels.length < names.length) return false
+    this.#requests = null
+    return true
   }
 
   /** Parses what is left, and yields to the event loop in between. */

@@ -17,6 +17,9 @@ export interface EstimatedRead {
   countedIn: number
 }
 
+/** Reads whose points are counted in one method call, before the event loop is checked for other work. */
+const STEP_READS = 4_096
+
 /** The reads that a call will make, each once. */
 export class PlannedReads {
   readonly #byKey = new WideMap<EstimatedRead>()
@@ -49,11 +52,13 @@ export class PlannedReads {
    * Asks the historians how many points the reads will find, so that every read has its cost estimate. Each stops
    * counting at `cap`. Answers the reads that could not be estimated, with the errors: their labels fail, and no
    * others.
+   * @param pause yields to the event loop when that is due
    */
   async estimate(
     historians: HistorianView,
     cap: number,
     context: CallContext,
+    pause: () => Promise<void>,
   ): Promise<ReadonlyMap<EstimatedRead, unknown>> {
     const failures = new Map<EstimatedRead, unknown>()
     const open = this.#all.filter(({ read }) => read.stored !== null)
@@ -61,7 +66,11 @@ export class PlannedReads {
     await Promise.all(
       Array.from(byHistorian, async ([name, reads]) => {
         const historian = historians.find(name)
-        if (historian !== null) await estimateReads(reads, historian, cap, context, failures)
+        if (historian === null) return
+        for (let from = 0; from < reads.length; from += STEP_READS) {
+          await pause()
+          await estimateReads(reads.slice(from, from + STEP_READS), historian, cap, context, failures)
+        }
       }),
     )
     context.signal.throwIfAborted()

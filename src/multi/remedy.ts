@@ -107,7 +107,9 @@ function allowedRange(
     if (shorter === undefined) return null
     if (performance.now() > until) return Number.POSITIVE_INFINITY
     const plan = await planCall([{ ...label, request: shorter }], planning)
-    const failures = await plan.reads.estimate(historians, points + 1, context)
+    const failures = await plan.reads.estimate(historians, points + 1, context, () =>
+      planning.evaluation.pause(),
+    )
     const [planned] = plannedLabels(plan)
     if (planned === undefined || failures.size > 0) return null
     const load = sumLoad(new Set(planned.reads))

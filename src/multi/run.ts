@@ -21,7 +21,7 @@ import {
   type ParsedCall,
   treesOf,
 } from './call.ts'
-import { type ExecutedLabel, executeLabels } from './execute.ts'
+import { type ExecutableLabel, type ExecutedLabel, executableLabels, executeLabels } from './execute.ts'
 import { expandAliases } from './expand.ts'
 import { explainTexts } from './explain.ts'
 import { refusedFallbacks, withFallbacks } from './fallback.ts'
@@ -76,19 +76,20 @@ export function runMulti(
   call: MultiCall,
   options: { readonly slowPathOnly?: boolean } = {},
 ): MaybePromise<MultiAnswer> {
-  let head: CallHead
+  let parsed: ReturnType<typeof parseHead>
   try {
-    head = parseHead(body, call)
+    parsed = parseHead(body, call)
   } catch (error) {
     return refusal(error)
   }
+  const { head, requests } = parsed
   // Each label requests at least one point: more of them than points are refused unread, whatever they hold.
   const fewest = { requestedPoints: head.names.length, effectiveTags: 0, aggregateWindows: 0, load: null }
   const [crowd] = findBreaches(fewest, call.limits)
   if (crowd !== undefined) return wholeCallFailed('limit', head, withRemedy(crowd, crowdRemedy(crowd)))
   const deadline = new Deadline(call.signal, call.limits.deadlineSeconds)
   try {
-    const parser = new LabelParser(head, call.defaultHistorian, SIGNATURES, deadline)
+    const parser = new LabelParser(head, requests, call.defaultHistorian, SIGNATURES, deadline)
     const isPlain = options.slowPathOnly !== true && !head.explain && parser.parseNow()
     const fast = isPlain ? answerFast(head, call, parser, deadline) : null
     if (fast !== null && !(fast instanceof Promise)) {
@@ -201,7 +202,7 @@ async function answerCall(
 
 /** What evaluates the labels of a call. */
 interface Prepared {
-  readonly plan: Plan
+  readonly labels: readonly (ExecutableLabel | InvalidLabel)[]
   readonly evaluation: Evaluation
   readonly source: CallSource
   /** A plan of other labels, and what it is over. */
@@ -214,16 +215,16 @@ interface Prepared {
  * The outcome of each label; of one that a historian refused to compute, that of its fallback where that is allowed.
  */
 async function evaluate(
-  { plan, evaluation, estimated }: Prepared,
+  { labels, evaluation, estimated }: Prepared,
   { signal }: Deadline,
 ): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
   const execution = { evaluation, gate: CALCULATIONS, signal }
-  const outcomes = await executeLabels(plan, execution)
-  const fallbacks = refusedFallbacks(plan, outcomes)
+  const outcomes = await executeLabels(labels, execution)
+  const fallbacks = refusedFallbacks(labels, outcomes)
   if (fallbacks === null) return outcomes
   const replaced = await estimated([...fallbacks.values()])
   if (replaced.breaches.length > 0) return outcomes
-  const found = await executeLabels(replaced.plan, execution)
+  const found = await executeLabels(await executableLabels(replaced.plan, evaluation), execution)
   const changed = [...outcomes]
   ;[...fallbacks.keys()].forEach((index, i) => {
     changed[index] = found[i]!
@@ -262,7 +263,10 @@ async function prepare(
     let totals = await totalsOf(plan, { withLoad: false }, pause)
     let breaches = findBreaches(totals, limits)
     if (parsed.explain || (breaches.length === 0 && plan.reads.atMost() > limits.historianLoad)) {
-      plan = withoutFailed(plan, await plan.reads.estimate(historians, limits.historianLoad + 1, context))
+      plan = withoutFailed(
+        plan,
+        await plan.reads.estimate(historians, limits.historianLoad + 1, context, pause),
+      )
       totals = await totalsOf(plan, { withLoad: true }, pause)
       breaches = findBreaches(totals, limits)
     }
@@ -278,7 +282,7 @@ async function prepare(
     return explanation(parsed, plan, await explainTexts(parsed, plan, { totals, limits, reasons }, pause))
   const [refused] = reasons
   if (refused !== undefined) return wholeCallFailed('limit', head, refused)
-  return { plan, evaluation, source, estimated }
+  return { labels: await executableLabels(plan, evaluation), evaluation, source, estimated }
 }
 
 /** Labels whose tag does not exist get the names that were probably meant. */

@@ -309,7 +309,8 @@ async function withPagesOfOnePoint(
   const { signal } = new AbortController()
   const call = callOf(historians, one)
   const deadline = new Deadline(signal, LIMITS.deadlineSeconds)
-  const [label] = await new LabelParser(parseHead(body, call), null, SIGNATURES, deadline).parseRest()
+  const { head, requests } = parseHead(body, call)
+  const [label] = await new LabelParser(head, requests, null, SIGNATURES, deadline).parseRest()
   if (label?.kind !== 'parsed') return throughMulti(historians, body, one)
   const { tree, request, now, zone, address } = label
   const tags = await resolveTags([tree], call.historians, { signal }, new Map())

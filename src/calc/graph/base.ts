@@ -125,7 +125,7 @@ export abstract class BaseOperator implements Operator {
     const key = contentKey(times)
     let values = this.#values.get(key)
     if (values === undefined) {
-      values = this.#charged(times)
+      values = this.chargedValues(times)
       this.#values.set(key, values)
       if (times.length > SMALL_COLUMN && !this.context.evaluation.retains(times.length)) {
         // Callers that read it while it is computed still share it.
@@ -141,7 +141,7 @@ export abstract class BaseOperator implements Operator {
    * loop after the values, not before: the first reads of all labels of a call are then made in one tick, and travel
    * together.
    */
-  async #charged(times: Float64Array): Promise<Float64Array> {
+  protected async chargedValues(times: Float64Array): Promise<Float64Array> {
     const { evaluation } = this.context
     evaluation.charge(times.length)
     const values = await this.evaluate(times)

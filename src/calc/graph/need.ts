@@ -188,13 +188,18 @@ export function keyOf(...parts: readonly (number | string)[]): number {
 
 const contents = new WeakMap<Float64Array, number>()
 
+/** Arrays up to this length are not remembered: each would cost every collection of garbage more than its key does. */
+const SHORT = 4
+
 /**
- * A key of the content of an array, worked out once for each array; arrays are not changed once they were read.
+ * A key of the content of an array, worked out once for each long array; arrays are not changed once they were read.
  */
 export function contentKey(times: Float64Array): number {
+  const { length } = times
+  if (length < SHORT) return keyOf(length, ...times, 0)
   let key = contents.get(times)
   if (key === undefined) {
-    key = keyOf(times.length, ...(times.length < 4 ? times : []), times.length < 4 ? 0 : mixed(times))
+    key = keyOf(length, mixed(times))
     contents.set(times, key)
   }
   return key

@@ -36,6 +36,7 @@ import { StoredStream, type StreamSource } from './stored-chunks.ts'
 import { availableOf, estimateNeed, isPlain, plotsAtSource } from './stored-cost.ts'
 import { withEndOfHold, withGapsAtEnds } from './stored-plot.ts'
 
+const NO_VALUES = Promise.resolve(new Float64Array(0))
 const NO_PUSH_DOWNS: StoredTag['pushDowns'] = {
   aggregates: [],
   interpolation: false,
@@ -54,6 +55,8 @@ export class StoredLeaf extends BaseOperator {
   readonly states?: TagStates
   readonly #tag: StoredTag
   readonly #shape: SignalShape
+  /** By their thresholds: many labels may compare a tag with the same ones. */
+  #compared: Map<string, Operator> | null = null
 
   constructor(stored: StoredTag, context: OperatorContext) {
     const tag = withGap(stored, context.maxGapUs ?? stored.maxGapUs)
@@ -86,7 +89,11 @@ export class StoredLeaf extends BaseOperator {
     const { pushDowns, maxGapUs } = this.#tag
     if (!pushDowns.comparisons) return null
     const compared = maxGapUs === undefined ? { thresholds } : { thresholds, maxGapUs }
-    return new StoredLeaf({ ...this.#tag, compared, pushDowns: NO_PUSH_DOWNS }, this.context)
+    this.#compared ??= new Map()
+    return this.#compared.getOrInsertComputed(
+      thresholds.join(),
+      () => new StoredLeaf({ ...this.#tag, compared, pushDowns: NO_PUSH_DOWNS }, this.context),
+    )
   }
 
   override needs(need: Need, sink: NeedSink): void {
@@ -99,6 +106,11 @@ export class StoredLeaf extends BaseOperator {
   }
 
   protected inputNeeds(): void {}
+
+  /** Equal reads are made once by the source. */
+  override valuesAt(times: Float64Array): Promise<Float64Array> {
+    return times.length === 0 ? NO_VALUES : this.chargedValues(times)
+  }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
     const { source } = this.context.evaluation

@@ -42,7 +42,10 @@ export const multi: Route = {
       const { historians } = callerOf(request)
       garbage.collect()
       const call = { historians, limits, defaultZone, defaultHistorian, now: clock(), signal: request.gone }
-      const answer = runMulti(request.body, call)
+      const { body } = request
+      // The requests of very many labels are not kept until the answer has gone out.
+      request.body = undefined
+      const answer = runMulti(body, call)
       if (answer instanceof Promise) return answer.then((answered) => send(request, reply, answered))
       return send(request, reply, answer)
     }
