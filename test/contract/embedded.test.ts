@@ -61,8 +61,11 @@ declare('embedded', { reserveBytes: 0 })
 /** Points move into parts all the time, and most reads meet some in both. */
 declare('embedded that is flushed all the time', limitsOf({ points: 5, records: 2, ageMs: 1 }))
 
-/** Points stay in the log until somebody has them flushed. */
-declare('embedded that is flushed when it is told', limitsOf({ points: 1e9, records: 1e9, ageMs: 1e9 }))
+/** Points stay in the log until somebody has them flushed, which another thread does. */
+declare(
+  'embedded that is flushed when it is told',
+  limitsOf({ points: 1e9, records: 1e9, ageMs: 1e9, packedAside: 1 }),
+)
 
 /** Everything happens in one thread, through the layer that tests put in place of the system's. */
 declare(

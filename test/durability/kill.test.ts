@@ -32,6 +32,7 @@ const randomLimits = (): FlushLimits => ({
   points: [5, 500, 5_000][random(3)]!,
   records: [2, 20, 200][random(3)]!,
   ageMs: 1 + random(20),
+  packedAside: [1, 1e9][random(2)]!,
 })
 
 const started = new Set<ChildProcess>()

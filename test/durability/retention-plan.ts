@@ -32,7 +32,7 @@ export const PLAIN_WRITERS = 2
 
 /** It flushes, merges and trims all the time. */
 export const LIMITS: Partial<EngineLimits> = {
-  flush: { points: 300, records: 5, ageMs: 20 },
+  flush: { points: 300, records: 5, ageMs: 20, packedAside: 20 },
   merge: { partitionBytes: 20_000, fanIn: 3, largestBytes: 1 << 22 },
   idleMergeAfterMs: 5,
   cacheBytes: 1 << 20,

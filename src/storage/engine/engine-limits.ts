@@ -13,6 +13,11 @@ export interface FlushLimits {
    * before that. Left out, only age counts.
    */
   readonly rest?: { readonly points: number; readonly afterMs: number }
+  /**
+   * So many points, of a memory that is flushed, are packed on a thread of their own: fewer take less time than it
+   * would. Left out, all are packed on the thread that answers.
+   */
+  readonly packedAside?: number
 }
 
 /** How an engine is tuned; tests use small numbers. */
@@ -44,6 +49,7 @@ export const ENGINE_LIMITS: EngineLimits = {
     records: 100_000,
     ageMs: 300_000,
     rest: { points: 20_000, afterMs: 2_000 },
+    packedAside: 50_000,
   },
   merge: MERGE_LIMITS,
   idleMergeAfterMs: 20_000,

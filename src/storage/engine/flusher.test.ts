@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -74,7 +74,8 @@ test('points that come while a flush takes longer than the wait for the next are
 })
 
 test('a flush of tags with a thousand points may let others in after each of them', async (t) => {
-  const store = await openFileStore(temporaryFolder(t), { historian: 'plant', owner: true })
+  const limits = { flush: { points: 1e9, records: 1e9, ageMs: 1e9 } }
+  const store = await openFileStore(temporaryFolder(t), { historian: 'plant', owner: true, limits })
   t.after(() => store.close())
   const points = makeColumns(1_024)
   for (let i = 0; i < 1_024; i++) points.times[i] = i
@@ -86,4 +87,90 @@ test('a flush of tags with a thousand points may let others in after each of the
   const rests = t.mock.method(TurnBudget.shared, 'next')
   await store.fold()
   assert.ok(rests.mock.callCount() >= 49, `${rests.mock.callCount()} rests`)
+})
+
+test('what is packed beside the thread that answers has all points, whatever comes and goes meanwhile', async (t) => {
+  const folder = temporaryFolder(t)
+  const limits = { flush: { points: 1e9, records: 1e9, ageMs: 1e9, packedAside: 1 } }
+  const open = () => openFileStore(folder, { historian: 'plant', owner: true, limits })
+  let store = await open()
+  t.after(() => store.close())
+  const model = new Map<string, Map<number, number>>()
+  let value = 0
+  const add = async (tag: string, from: number, count: number, isRandom: boolean) => {
+    const points = makeColumns(count)
+    for (let i = 0; i < count; i++) {
+      // Multiples of the golden section lie all over.
+      const at = isRandom ? Math.floor((((value + i) * 0.6180339887498949) % 1) * count) : i
+      points.times[i] = from + at
+      points.values[i] = value + i
+    }
+    value += count
+    await store.write(writeBatch([{ tag, points }], true), signal)
+    const known = model.get(tag) ?? new Map<number, number>()
+    model.set(tag, known)
+    points.times.forEach((time, i) => {
+      known.set(time, points.values[i]!)
+    })
+  }
+  const remove = async (tag: string, from: number, to: number) => {
+    await store.deletePoints([{ tag, from, to }], false, signal)
+    for (const time of model.get(tag)!.keys()) if (time >= from && time < to) model.get(tag)!.delete(time)
+  }
+  const check = async () => {
+    for (const [tag, known] of model) {
+      const query = { tag, from: 0, to: 1e9, order: 'asc', limit: 1e6 } as const
+      const [range] = await store.readRanges([query], signal)
+      const rows = [...known].sort(([one], [other]) => one - other)
+      assert.deepEqual(
+        Array.from(range!.points.times),
+        Array.from(rows, ([time]) => time),
+      )
+      assert.deepEqual(
+        Array.from(range!.points.values),
+        Array.from(rows, ([, each]) => each),
+      )
+    }
+  }
+  for (let round = 0; round < 2; round++) {
+    for (const [tag, count] of [
+      ['few', 3],
+      ['in order', 100_000],
+      ['many', 150_000],
+      ['other', 40_000],
+    ] as const) {
+      await add(tag, round * 50_000, count, tag !== 'in order')
+      await add(tag, round * 30_000, count, tag !== 'in order')
+    }
+    const folded = store.fold()
+    await add('few', 1, 200, true)
+    await remove('many', 10_000, 60_000)
+    await add('many', 20_000, 5_000, true)
+    await remove('in order', 90_000, 90_050)
+    await check()
+    await folded
+    await check()
+  }
+  await store.close()
+  store = await open()
+  await check()
+  assert.deepEqual((await store.check(signal)).problems, [])
+})
+
+test('a flush that cannot be packed leaves the points where they are, and is tried again', async (t) => {
+  const folder = temporaryFolder(t)
+  const limits = { flush: { points: 1e9, records: 1e9, ageMs: 1e9, packedAside: 1 } }
+  const store = await openFileStore(folder, { historian: 'plant', owner: true, limits })
+  t.after(() => store.close())
+  await write(store, 100)
+  const parts = join(folder, 'parts')
+  rmSync(parts, { recursive: true })
+  await assert.rejects(store.fold(), { code: 'WRITE_FAILED' })
+  assert.match(store.trouble ?? '', /cannot be moved/)
+  assert.equal(store.measure().journalPoints, 100)
+  mkdirSync(parts)
+  await store.fold()
+  assert.equal(store.trouble, null)
+  assert.equal(store.measure().journalPoints, 0)
+  assert.equal(readdirSync(parts).length, 1)
 })

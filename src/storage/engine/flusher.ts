@@ -2,7 +2,8 @@ import type { CatalogStore } from '../catalog/tag-catalog.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
 import type { Generation } from '../memtable/memtable.ts'
-import type { PartInfo } from '../parts/part.ts'
+import type { Packer, PartPacking } from '../parts/packer.ts'
+import type { PartInfo, PartOrigin } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { Pacer } from '../pause.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
@@ -18,6 +19,8 @@ export interface FlusherParts {
   readonly log: LogWriter
   readonly versions: VersionLog
   readonly store: PartStore
+  /** Packs beside this thread; `null` where there is none. */
+  readonly packer: Packer | null
   readonly catalogs: CatalogStore
   readonly reserve: Reserve
   readonly trouble: Trouble
@@ -47,10 +50,12 @@ const STEP_POINTS = 64
 
 /**
  * How long packing holds others up at a time. A write needs some turns of the event loop, and meets a slice in each of
- * them. What comes while packing gets behind has it take more of each turn: writes wait for room in the end.
+ * them. Where packing gets behind, writes wait for room in the end.
  */
 const SLICE_MS = 1
-const LONG_SLICE_MS = 4
+
+/** Points that are copied in about the time of one step of the pacer. */
+const COPIED_POINTS = 512
 
 /** So many full memtables may wait while flushing fails: it is all in memory. */
 const MOST_WAITING = 3
@@ -86,11 +91,6 @@ export class Flusher {
   get room(): Promise<void> | null {
     const isBehind = this.#parts.state.memtable.points >= 2 * this.#parts.limits.points
     return isBehind && this.#parts.trouble.reason === null ? this.#running : null
-  }
-
-  /** Whether half as many points came while a flush is under way as make the next one due. */
-  get #isBehind(): boolean {
-    return 2 * this.#parts.state.memtable.points > this.#parts.limits.points
   }
 
   /** To be called after each group: flushes when it is time, and looks after points that grow old. */
@@ -157,6 +157,7 @@ export class Flusher {
       if (timer !== null) clearTimeout(timer)
     }
     await this.#running
+    await this.#parts.packer?.close()
   }
 
   async #flush(): Promise<void> {
@@ -224,14 +225,14 @@ export class Flusher {
 
   /** Writes the sealed generation to a part; `null` when it has no points and takes none away. */
   async #writePart(): Promise<PartInfo | null> {
-    const { state, store, partName } = this.#parts
+    const { state, store, partName, packer, limits } = this.#parts
     const { memtable } = state
     const sealed = memtable.sealed!
-    const writer = store.create(partName(), {
-      firstSequence: sealed.first,
-      lastSequence: sealed.last,
-      replaces: [],
-    })
+    const origin = { firstSequence: sealed.first, lastSequence: sealed.last, replaces: [] }
+    if (packer !== null && memtable.sealedPoints >= (limits.packedAside ?? Number.POSITIVE_INFINITY)) {
+      return this.#packAside(packer, origin)
+    }
+    const writer = store.create(partName(), origin)
     const pacer = new Pacer()
     const rest = async () => {
       await writer.drain()
@@ -241,7 +242,7 @@ export class Flusher {
     try {
       for (const tag of memtable.sealedTags()) {
         for (const sorting = memtable.sortSealed(tag); sorting?.next().done === false; ) {
-          if (pacer.isDue(STEPS_OF_SORT, this.#isBehind ? LONG_SLICE_MS : SLICE_MS)) await rest()
+          if (pacer.isDue(STEPS_OF_SORT, SLICE_MS)) await rest()
         }
         // Points that are taken away meanwhile are covered by tombstones of the next generation.
         const columns = memtable.sealedColumns(tag)
@@ -252,7 +253,7 @@ export class Flusher {
           if (columns.times.length > LONGEST_ADD) await writer.addInSlices(tag, columns, rest)
           else writer.add(tag, columns)
         }
-        if (!pacer.isDue(steps, this.#isBehind ? LONG_SLICE_MS : SLICE_MS)) continue
+        if (!pacer.isDue(steps, SLICE_MS)) continue
         await rest()
       }
       for (const tombstone of sealed.tombstones) {
@@ -266,6 +267,65 @@ export class Flusher {
     }
     writer.abandon()
     return null
+  }
+
+  /** The same on another thread: this one copies the points, a fraction of the work. */
+  async #packAside(packer: Packer, origin: PartOrigin): Promise<PartInfo | null> {
+    const packing = packer.begin(this.#parts.partName(), origin)
+    try {
+      const points = await this.#copyPoints(packing)
+      const { tombstones } = this.#parts.state.memtable.sealed!
+      const pacer = new Pacer()
+      for (const tombstone of tombstones) {
+        packing.addTombstone(tombstone)
+        if (pacer.isDue()) await pacer.rest()
+      }
+      if (points > 0 || tombstones.length > 0) return await packing.finish()
+    } catch (error) {
+      await packing.abandon()
+      throw error
+    }
+    await packing.abandon()
+    return null
+  }
+
+  /** Gives how many there are. Points that are taken away meanwhile are covered by tombstones, as in `#writePart`. */
+  async #copyPoints(packing: PartPacking): Promise<number> {
+    const { memtable } = this.#parts.state
+    const pacer = new Pacer()
+    let count = 0
+    let batch = await packing.batch()
+    const send = async (isOpen: boolean) => {
+      count += batch.points
+      packing.add(batch, isOpen)
+      batch = await packing.batch()
+    }
+    for (const tag of memtable.sealedTags()) {
+      const before = count + batch.points
+      let isCopied = memtable.copySealed(tag, batch)
+      if (!isCopied && batch.entries > 0) {
+        await send(false)
+        isCopied = memtable.copySealed(tag, batch)
+      }
+      const steps = 1 + Math.floor((count + batch.points - before) / COPIED_POINTS)
+      if (!isCopied) {
+        for (const points of memtable.sealedAsTheyCame(tag)) {
+          for (let start = 0; start < points.times.length; ) {
+            const end = Math.min(points.times.length, start + batch.room)
+            batch.add(points, start, end)
+            start = end
+            if (batch.room > 0) continue
+            batch.endEntry(tag)
+            await send(true)
+            await pacer.rest()
+          }
+        }
+        batch.endEntry(tag)
+      }
+      if (pacer.isDue(steps, SLICE_MS)) await pacer.rest()
+    }
+    if (batch.entries > 0) await send(false)
+    return count
   }
 
   #want(): void {

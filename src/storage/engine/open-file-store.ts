@@ -26,6 +26,7 @@ import { inUse } from '../ownership/in-use.ts'
 import { noteOwner } from '../ownership/owner-note.ts'
 import { AlreadyOwned, type Ownership, tokenText } from '../ownership/ownership.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
+import { startPacker } from '../parts/pack-thread.ts'
 import { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { inlineDevice } from '../wal/device.ts'
 import { LogWriter } from '../wal/log-writer.ts'
@@ -245,6 +246,7 @@ async function openToChange(
     manifest,
     publisher: new Publisher(files, folders.wal),
     store,
+    packer: given === undefined ? startPacker(folders.parts) : null,
     catalogs,
     merger: given === undefined ? startMerger() : inlineMerger(files),
     planMerge,

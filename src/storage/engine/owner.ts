@@ -6,6 +6,7 @@ import type { Files } from '../files/files.ts'
 import type { ManifestWriter } from '../manifest/manifest-file.ts'
 import type { Merger, PlanMerge } from '../merge/merge.ts'
 import { type Ownership, Superseded, tokenText } from '../ownership/ownership.ts'
+import type { Packer } from '../parts/packer.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
 import type { Publisher } from '../wal/publication.ts'
@@ -34,6 +35,8 @@ export interface OwnerParts {
   readonly manifest: ManifestWriter
   readonly publisher: Publisher
   readonly store: PartStore
+  /** Packs large flushes beside this thread; `null` where everything happens in it. */
+  readonly packer: Packer | null
   readonly catalogs: CatalogStore
   readonly merger: Merger
   readonly planMerge: PlanMerge
@@ -96,6 +99,7 @@ export class Owner {
       log,
       versions: this.#versions,
       store: parts.store,
+      packer: parts.packer,
       catalogs: parts.catalogs,
       reserve,
       trouble: this.#flushTrouble,

@@ -39,6 +39,11 @@ export class CellList {
     return columnsOfCells(this.#cells, this.#first, this.length, this.#hasBad)
   }
 
+  /** Copies the points into columns. @param at  where the first one goes */
+  copy(to: PointColumns, at: number): void {
+    copyCells(this.#cells, this.#first, this.length, this.#hasBad, to, at)
+  }
+
   /** Gives the memory back: it has no points then. */
   release(): void {
     this.#cells.giveBack(this.#first)
@@ -61,31 +66,57 @@ export function columnsOfCells(cells: Cells, first: number, count: number, hasBa
   const both = new Float64Array(2 * count)
   const times = both.subarray(0, count)
   const values = both.subarray(count)
+  copyDoubles(cells, first, count, times, values, 0)
+  const statuses = hasBad ? new Uint8Array(count) : allOk(count)
+  if (hasBad) copyBad(cells, first, count, statuses, 0)
+  return { times, values, statuses }
+}
+
+/** Copies the first points of a list of cells into columns. @param at  where the first one goes */
+export function copyCells(
+  cells: Cells,
+  first: number,
+  count: number,
+  hasBad: boolean,
+  { times, values, statuses }: PointColumns,
+  at: number,
+): void {
+  copyDoubles(cells, first, count, times, values, at)
+  statuses.fill(STATUS_OK, at, at + count)
+  if (hasBad) copyBad(cells, first, count, statuses, at)
+}
+
+function copyDoubles(
+  cells: Cells,
+  first: number,
+  count: number,
+  times: Float64Array,
+  values: Float64Array,
+  at: number,
+): void {
   let cell = first
   for (let index = 0; index < count; index += CELL_POINTS) {
     const { doubles, words } = cells.slabOf(cell)
     const from = firstDouble(cell) - index
     const end = Math.min(count, index + CELL_POINTS)
-    for (let to = index; to < end; to++) {
-      times[to] = doubles[from + to]!
-      values[to] = doubles[from + CELL_POINTS + to]!
+    for (let point = index; point < end; point++) {
+      times[at + point] = doubles[from + point]!
+      values[at + point] = doubles[from + CELL_POINTS + point]!
     }
     cell = words[nextWord(cell)]!
   }
-  return { times, values, statuses: hasBad ? statusesOf(cells, first, count) : allOk(count) }
 }
 
-function statusesOf(cells: Cells, first: number, count: number): Uint8Array {
-  const statuses = new Uint8Array(count)
+/** The statuses are all OK before. */
+function copyBad(cells: Cells, first: number, count: number, statuses: Uint8Array, at: number): void {
   let cell = first
   for (let index = 0; index < count; index += CELL_POINTS) {
     const { words } = cells.slabOf(cell)
     const bad = words[badWord(cell)]!
     const end = Math.min(count, index + CELL_POINTS)
-    for (let to = index; to < end; to++) {
-      if ((bad & (1 << (to - index))) !== 0) statuses[to] = STATUS_BAD
+    for (let point = index; point < end; point++) {
+      if ((bad & (1 << (point - index))) !== 0) statuses[at + point] = STATUS_BAD
     }
     cell = words[nextWord(cell)]!
   }
-  return statuses
 }

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { badWord, CELL_POINTS, Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
+import { badWord, CELL_POINTS, CellSlabs, Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
 
 /** Cells in lists, each marked with a number of its own. */
 class Lists {
-  readonly cells = new Cells()
+  readonly cells: Cells
   readonly lists: { readonly cells: number[]; readonly marks: number[] }[] = []
   #mark = 0
+
+  constructor(slabs = new CellSlabs()) {
+    this.cells = new Cells(slabs)
+  }
 
   add(length: number): void {
     const taken: number[] = []
@@ -32,6 +36,11 @@ class Lists {
     if (list !== undefined) this.cells.giveBack(list.cells[0] ?? NO_CELL)
   }
 
+  release(): void {
+    this.cells.release()
+    this.lists.length = 0
+  }
+
   check(): void {
     let used = 0
     for (const { cells, marks } of this.lists) {
@@ -51,39 +60,37 @@ class Lists {
   }
 }
 
-test('cells belong to one list each, whatever is taken, given back and trimmed', () => {
-  const command = fc.oneof(
+test('cells belong to one list each, whatever is taken and given back, one by one or all of a generation', () => {
+  const ofOne = fc.oneof(
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 3_000 }).map((n) => (lists: Lists) => lists.add(n)) },
     { weight: 4, arbitrary: fc.nat().map((n) => (lists: Lists) => lists.giveBack(n)) },
-    { weight: 1, arbitrary: fc.constant((lists: Lists) => lists.cells.trim()) },
+    { weight: 1, arbitrary: fc.constant((lists: Lists) => lists.release()) },
   )
   fc.assert(
-    fc.property(fc.array(command, { maxLength: 25 }), (commands) => {
-      const lists = new Lists()
-      for (const act of commands) act(lists)
-      lists.check()
+    fc.property(fc.array(fc.tuple(fc.nat(1), ofOne), { maxLength: 25 }), (commands) => {
+      const slabs = new CellSlabs()
+      const generations = [new Lists(slabs), new Lists(slabs)]
+      for (const [generation, act] of commands) act(generations[generation]!)
+      for (const lists of generations) lists.check()
     }),
     { numRuns: 50 },
   )
 })
 
-test('memory is given back that was not needed for a whole round', () => {
-  const lists = new Lists()
-  lists.add(1)
-  lists.cells.trim()
-  const few = lists.cells.bytes
-  lists.add(20_000)
-  const many = lists.cells.bytes
-  lists.giveBack(1)
-  lists.cells.trim()
+test('memory is given back that was not needed for a whole generation', () => {
+  const slabs = new CellSlabs()
+  const [one, another] = [new Lists(slabs), new Lists(slabs)]
+  another.add(1)
+  const few = slabs.bytes
+  one.add(20_000)
+  const many = slabs.bytes
+  one.release()
   // Needed since the last time.
-  assert.equal(lists.cells.bytes, many)
-  lists.add(5_000)
-  lists.cells.trim()
-  assert.ok(lists.cells.bytes > few && lists.cells.bytes < many / 2)
-  lists.check()
-  lists.giveBack(1)
-  lists.giveBack(0)
-  lists.cells.trim()
-  assert.equal(lists.cells.bytes, 0)
+  assert.equal(slabs.bytes, many)
+  one.add(5_000)
+  one.release()
+  assert.ok(slabs.bytes > few && slabs.bytes < many / 2)
+  another.check()
+  another.release()
+  assert.equal(slabs.bytes, 0)
 })

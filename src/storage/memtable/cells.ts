@@ -15,7 +15,8 @@ export interface Slab {
   readonly words: Int32Array
 }
 
-interface OwnSlab extends Slab {
+/** A slab as `Cells` have it. */
+export interface OwnSlab extends Slab {
   /** Cells that were never taken begin here. */
   fresh: number
   /** The cell that was given back last; each has the one that was given back before it as its next one. */
@@ -24,45 +25,76 @@ interface OwnSlab extends Slab {
 }
 
 /**
+ * Slabs that generations of points use one after the other: memory that comes free by the garbage collector comes free
+ * late.
+ */
+export class CellSlabs {
+  readonly #kept: OwnSlab[] = []
+  /** Fewest kept slabs at any time since the last `giveBack`. */
+  #spare = 0
+  #taken = 0
+
+  /** Bytes that are held, used or not. */
+  get bytes(): number {
+    return (this.#taken + this.#kept.length) * SLAB_CELLS * CELL_DOUBLES * 8
+  }
+
+  take(): OwnSlab {
+    this.#taken++
+    const slab = this.#kept.pop()
+    if (slab === undefined) return makeSlab()
+    if (this.#kept.length < this.#spare) this.#spare = this.#kept.length
+    return slab
+  }
+
+  /**
+   * Takes slabs back, of which nobody uses a cell any more. Those that were kept all the time since the last call go to
+   * the system, and all when none is taken.
+   */
+  giveBack(slabs: readonly OwnSlab[]): void {
+    this.#taken -= slabs.length
+    this.#kept.splice(0, this.#spare)
+    for (const slab of slabs) {
+      slab.fresh = 0
+      slab.free = NO_CELL
+      slab.used = 0
+      this.#kept.push(slab)
+    }
+    if (this.#taken === 0) this.#kept.length = 0
+    this.#spare = this.#kept.length
+  }
+}
+
+/**
  * Memory for the points in memory of many tags, in cells of a few points. Tags have lists of cells, each cell naming
- * the next one. What one tag gives back the next one takes: memory that comes free by the garbage collector comes free
- * late, and thousands of tags that each grow little by little would leave holes everywhere, which no garbage collection
- * fills.
+ * the next one. What one tag gives back the next one takes: thousands of tags that each grow little by little would
+ * leave holes everywhere otherwise, which no garbage collection fills.
  *
- * Cells are taken from the first slab that has one, so that after a flood the last slabs run empty.
+ * The cells of a generation are in slabs of its own, so that all of them are given back without a look at each.
  */
 export class Cells {
-  /** `null` where a slab was given back to the system. */
-  readonly #slabs: (OwnSlab | null)[] = []
+  readonly #pool: CellSlabs
+  #slabs: OwnSlab[] = []
   /** No slab before this one has room. */
   #room = 0
-  #empty = 0
-  /** Fewest empty slabs at any time since the last `trim`. */
-  #spare = 0
   #used = 0
+
+  constructor(pool = new CellSlabs()) {
+    this.#pool = pool
+  }
 
   /** Cells that are taken. */
   get used(): number {
     return this.#used
   }
 
-  /** Bytes that are held, used or not. */
-  get bytes(): number {
-    let slabs = 0
-    for (const slab of this.#slabs) if (slab !== null) slabs++
-    return slabs * SLAB_CELLS * CELL_DOUBLES * 8
-  }
-
   /** A cell without a next one, all of whose points are OK; their times and values may be anything. */
   take(): number {
     while (this.#slabs[this.#room]?.used === SLAB_CELLS) this.#room++
     let slab = this.#slabs[this.#room]
-    if (slab == null) {
-      slab = makeSlab()
-      this.#slabs[this.#room] = slab
-    } else if (slab.used === 0) {
-      this.#empty--
-      if (this.#empty < this.#spare) this.#spare = this.#empty
+    if (slab === undefined) {
+      slab = this.#pool.take()
+      this.#slabs.push(slab)
     }
     let cell = slab.free
     if (cell === NO_CELL) cell = (this.#room << CELLS_BITS) + slab.fresh++
@@ -84,26 +116,17 @@ export class Cells {
       slab.free = cell
       slab.used--
       this.#used--
-      if (slab.used === 0) this.#empty++
       if (index < this.#room) this.#room = index
       cell = next
     }
   }
 
-  /**
-   * Gives those slabs back to the system that were empty all the time since the last call, and all when nothing is
-   * used.
-   */
-  trim(): void {
-    let surplus = this.#used === 0 ? this.#empty : this.#spare
-    for (let index = this.#slabs.length - 1; index >= 0 && surplus > 0; index--) {
-      if (this.#slabs[index]?.used !== 0) continue
-      this.#slabs[index] = null
-      this.#empty--
-      surplus--
-    }
-    while (this.#slabs.length > 0 && this.#slabs.at(-1) === null) this.#slabs.pop()
-    this.#spare = this.#empty
+  /** Gives all cells back, whichever are taken. */
+  release(): void {
+    this.#pool.giveBack(this.#slabs)
+    this.#slabs = []
+    this.#room = 0
+    this.#used = 0
   }
 
   /** Where a cell lies. */

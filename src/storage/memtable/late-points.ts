@@ -1,4 +1,5 @@
 import type { PointColumns } from '../../series/columns.ts'
+import type { PointBatch } from '../blocks/point-batch.ts'
 import { mergeRuns, sortPoints } from '../blocks/sort-points.ts'
 import { CellList } from './cell-list.ts'
 import type { Cells } from './cells.ts'
@@ -49,6 +50,27 @@ export class LatePoints {
   sortedRuns(): readonly PointColumns[] {
     const runs = this.#runs.map(({ points }) => points)
     return this.#newest.length === 0 ? runs : [...runs, sortPoints(this.#newest.columns())]
+  }
+
+  /** How many there are, those of the same time each. */
+  get length(): number {
+    return this.#runs.reduce((sum, { points }) => sum + points.times.length, this.#newest.length)
+  }
+
+  /** Adds all of them to a batch that has room, those that came later behind the others of their time. */
+  copyTo(batch: PointBatch): void {
+    for (const { points } of this.#runs) batch.add(points, 0, points.times.length)
+    const { length } = this.#newest
+    this.#newest.copy(batch.columns, batch.take(length))
+  }
+
+  /**
+   * The same as columns, in time order or not, of which later ones count before earlier ones. They stay as they are
+   * for ever.
+   */
+  asTheyCame(): readonly PointColumns[] {
+    const runs = this.#runs.map(({ points }) => points)
+    return this.#newest.length === 0 ? runs : [...runs, this.#newest.columns()]
   }
 
   /** Gives its memory back; nothing is asked of this any more. */

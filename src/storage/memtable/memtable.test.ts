@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { concatColumns, makeColumns, type PointColumns } from '../../series/columns.ts'
+import { PointBatch } from '../blocks/point-batch.ts'
+import { sortPoints } from '../blocks/sort-points.ts'
 import type { Tombstone } from '../parts/part.ts'
 import type { WalRecord } from '../wal/wal-record.ts'
 import { Memtable } from './memtable.ts'
@@ -81,6 +83,28 @@ const toPoints = (columns: PointColumns | null): Point[] =>
     ? []
     : Array.from(columns.times, (time, i) => [time, columns.values[i]!, columns.statuses[i]!])
 
+const batch = new PointBatch()
+
+/** A copy of the sealed points of each tag, brought in order, is what it has. */
+function checkCopies(memtable: Memtable): void {
+  batch.clear()
+  const copied: number[] = []
+  for (const of of memtable.sealedTags()) {
+    const entry = batch.entries
+    assert.ok(memtable.copySealed(of, batch))
+    if (batch.entries > entry) copied.push(of)
+  }
+  for (let entry = 0; entry < batch.entries; entry++) {
+    const of = batch.tagOf(entry)
+    assert.equal(of, copied[entry])
+    const points = toPoints(sortPoints(batch.pointsOf(entry)))
+    assert.deepEqual(points, toPoints(memtable.sealedColumns(of)))
+  }
+  for (const of of memtable.sealedTags()) {
+    if (!copied.includes(of)) assert.equal(memtable.sealedColumns(of), null)
+  }
+}
+
 test('a memtable has what its records say, of both generations, and what was given out stays as it is', () => {
   fc.assert(
     fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
@@ -105,6 +129,7 @@ test('a memtable has what its records say, of both generations, and what was giv
             for (const [time, [, of]] of points) if (of === sealed) points.delete(time)
           }
         } else if (one.kind === 'hold') {
+          checkCopies(memtable)
           for (const of of model.keys()) {
             const columns = memtable.columns(of)
             if (columns !== null) held.push({ columns, points: toPoints(columns) })

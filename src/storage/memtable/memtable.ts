@@ -1,10 +1,12 @@
 import type { PointColumns } from '../../series/columns.ts'
+import type { PointBatch } from '../blocks/point-batch.ts'
 import { mergePoints } from '../blocks/sort-points.ts'
 import type { Tombstone } from '../parts/part.ts'
 import type { WalRecord } from '../wal/wal-record.ts'
+import { CellSlabs } from './cells.ts'
 import { NewestPoints } from './newest-points.ts'
 import { KEPT_SLABS, SlabPool } from './point-log.ts'
-import { PointMemory } from './point-memory.ts'
+import { LongMemory, PointMemory } from './point-memory.ts'
 import { PointTable } from './point-table.ts'
 import { TombstoneLog } from './tombstone-log.ts'
 
@@ -38,7 +40,8 @@ export class Memtable {
   /** Of all tags that were asked about, in parts and here. */
   readonly newest = new NewestPoints()
   readonly #pool: SlabPool
-  readonly #memory = new PointMemory()
+  readonly #cellSlabs = new CellSlabs()
+  readonly #longMemory = new LongMemory()
   #activePoints: PointTable
   #sealedPoints: PointTable | null = null
   #active: OpenGeneration
@@ -54,7 +57,7 @@ export class Memtable {
    */
   constructor(nextSequence: number, keptSlabs = KEPT_SLABS) {
     this.#pool = new SlabPool(keptSlabs)
-    this.#activePoints = new PointTable(this.#pool, this.#memory)
+    this.#activePoints = this.#newTable()
     this.#active = new OpenGeneration(nextSequence)
   }
 
@@ -101,6 +104,11 @@ export class Memtable {
     return base === null || over === null ? (over ?? base) : mergePoints(base, over)
   }
 
+  /** Points of the generation that is being flushed, those replaced since among them. */
+  get sealedPoints(): number {
+    return this.#sealedPoints?.points ?? 0
+  }
+
   /** Ids of the tags with points of the sealed generation, ascending. */
   *sealedTags(): Generator<number> {
     if (this.#sealedPoints !== null) yield* this.#sealedPoints.tags()
@@ -117,6 +125,19 @@ export class Memtable {
   /** The points of a tag of the sealed generation, as they are now. */
   sealedColumns(tag: number): PointColumns | null {
     return this.#sealedPoints!.columns(tag)
+  }
+
+  /**
+   * Adds the points of a tag of the sealed generation to a batch as an entry, unless it has none any more.
+   * @returns false when the batch has no room for them: then nothing was added
+   */
+  copySealed(tag: number, batch: PointBatch): boolean {
+    return this.#sealedPoints!.copyTo(tag, batch)
+  }
+
+  /** The same for one for which an empty batch has no room, as it is now: as columns, of which later ones count first. */
+  sealedAsTheyCame(tag: number): readonly PointColumns[] {
+    return this.#sealedPoints!.asTheyCame(tag)
   }
 
   /** Ids of all tags with points. */
@@ -171,7 +192,7 @@ export class Memtable {
   seal(): void {
     if (this.#sealed !== null) throw new Error('a generation is being flushed')
     this.#sealedPoints = this.#activePoints
-    this.#activePoints = new PointTable(this.#pool, this.#memory)
+    this.#activePoints = this.#newTable()
     this.#sealed = this.#active
     this.#active = new OpenGeneration(this.#active.last + 1)
     this.#since = Number.NaN
@@ -182,5 +203,9 @@ export class Memtable {
     this.#sealedPoints!.release()
     this.#sealedPoints = null
     this.#sealed = null
+  }
+
+  #newTable(): PointTable {
+    return new PointTable(this.#pool, new PointMemory(this.#cellSlabs, this.#longMemory))
   }
 }

@@ -81,18 +81,22 @@ export class PointLog {
   /** The points of a tag, as they came. @param last  place of the last one. @param count  how many they are */
   collect(last: number, count: number): PointColumns {
     const points = makeColumns(count)
-    const { times, values, statuses } = points
+    this.copy(last, count, points, 0)
+    return points
+  }
+
+  /** Copies the points of a tag, as they came. @param at  where the first one goes */
+  copy(last: number, count: number, { times, values, statuses }: PointColumns, at: number): void {
     let place = last
-    for (let i = count - 1; i >= 0; i--) {
+    for (let i = at + count - 1; i >= at; i--) {
       const slab = this.#slabs[place >>> SLAB_BITS]!
-      const at = place & (SLAB_POINTS - 1)
-      const link = slab.links[at]!
-      times[i] = slab.doubles[2 * at]!
-      values[i] = slab.doubles[2 * at + 1]!
+      const from = place & (SLAB_POINTS - 1)
+      const link = slab.links[from]!
+      times[i] = slab.doubles[2 * from]!
+      values[i] = slab.doubles[2 * from + 1]!
       statuses[i] = link & 1
       place = link >> 1
     }
-    return points
   }
 
   /** How many of them, those of the same time each, are of [from, to). */

@@ -1,4 +1,4 @@
-import { Cells } from './cells.ts'
+import { CellSlabs, Cells } from './cells.ts'
 
 /** Doubles of the memory that is worth keeping, at least: less is taken from the system as fast. */
 const LEAST_KEPT = 32_768
@@ -63,8 +63,13 @@ export class LongMemory {
   }
 }
 
-/** The memory that heads share. */
+/** The memory of a generation of points: its cells, and what generations share. */
 export class PointMemory {
-  readonly cells = new Cells()
-  readonly long = new LongMemory()
+  readonly cells: Cells
+  readonly long: LongMemory
+
+  constructor(slabs = new CellSlabs(), long = new LongMemory()) {
+    this.cells = new Cells(slabs)
+    this.long = long
+  }
 }

@@ -1,4 +1,5 @@
 import type { PointColumns } from '../../series/columns.ts'
+import type { PointBatch } from '../blocks/point-batch.ts'
 import { sortPoints } from '../blocks/sort-points.ts'
 import type { PointsOfTags } from '../wal/wal-record.ts'
 import { NO_PLACE, PointLog, type SlabPool } from './point-log.ts'
@@ -29,7 +30,7 @@ export class PointTable {
   /** Points that arrived, those replaced since among them. */
   points = 0
 
-  /** @param pool, memory  shared by the generations, of which one takes what another one gives back */
+  /** @param pool, memory  whose memory generations share: one takes what another one gives back */
   constructor(pool: SlabPool, memory: PointMemory) {
     this.#log = new PointLog(pool)
     this.#memory = memory
@@ -63,6 +64,29 @@ export class PointTable {
     return this.#own.get(tag)?.sortInSteps() ?? null
   }
 
+  /**
+   * Adds the points of a tag to a batch as an entry, unless it has none.
+   * @returns false when the batch has no room for them: then nothing was added
+   */
+  copyTo(tag: number, batch: PointBatch): boolean {
+    const count = tag < this.#counts.length ? this.#counts[tag]! : 0
+    if (count === 0) return true
+    const before = batch.points
+    if (count === IN_OWN) {
+      if (!this.#own.get(tag)!.copyTo(batch)) return false
+    } else {
+      if (count > batch.room) return false
+      this.#log.copy(this.#last[tag]!, count, batch.columns, batch.take(count))
+    }
+    if (batch.points > before) batch.endEntry(tag)
+    return true
+  }
+
+  /** The points of a tag with very many of them, as they came (tag-points.ts). They stay as they are for ever. */
+  asTheyCame(tag: number): readonly PointColumns[] {
+    return this.#own.get(tag)!.asTheyCame()
+  }
+
   /** Takes points of [from, to) away. */
   remove(tag: number, from: number, to: number): void {
     const count = tag < this.#counts.length ? this.#counts[tag]! : 0
@@ -87,9 +111,9 @@ export class PointTable {
   /** Gives the memory back; nothing is asked of this any more. */
   release(): void {
     this.#log.release()
-    for (const own of this.#own.values()) own.release()
+    for (const own of this.#own.values()) own.releaseLong()
+    this.#memory.cells.release()
     this.#own.clear()
-    this.#memory.cells.trim()
     this.#memory.long.trim()
     this.#counts = new Uint8Array(0)
   }

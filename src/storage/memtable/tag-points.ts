@@ -1,7 +1,8 @@
 import { lowerBound, makeColumns, type PointColumns, STATUS_OK } from '../../series/columns.ts'
+import type { PointBatch } from '../blocks/point-batch.ts'
 import { RunMerge } from '../blocks/run-merge.ts'
 import { mergePoints } from '../blocks/sort-points.ts'
-import { columnsOfCells } from './cell-list.ts'
+import { columnsOfCells, copyCells } from './cell-list.ts'
 import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
 import { LatePoints } from './late-points.ts'
 import { LongPoints } from './long-points.ts'
@@ -142,6 +143,35 @@ export class TagPoints {
     if (this.#changes === changes) this.#take(merge.points)
   }
 
+  /** How many there are, those of late points that replace others among them. */
+  get count(): number {
+    return this.#length + (this.#late?.length ?? 0)
+  }
+
+  /**
+   * Adds the points to a batch, those that count behind others of their time.
+   * @returns false when it has no room for them: then nothing was added
+   */
+  copyTo(batch: PointBatch): boolean {
+    if (this.count > batch.room) return false
+    if (this.#long !== null) batch.add(this.#long.lend(), 0, this.#length)
+    else {
+      const at = batch.take(this.#length)
+      copyCells(this.#cells, this.#firstCell, this.#length, this.#hasBad, batch.columns, at)
+    }
+    this.#late?.copyTo(batch)
+    return true
+  }
+
+  /**
+   * The points as columns, of which a later one counts before an earlier one, and a later point of one before an earlier
+   * one of the same time. They stay as they are for ever.
+   */
+  asTheyCame(): readonly PointColumns[] {
+    const inOrder = this.#long === null ? this.#fromCells() : this.#long.giveOut()
+    return [inOrder, ...(this.#late?.asTheyCame() ?? [])]
+  }
+
   /** Gives its memory back, when nobody asks it for anything any more. */
   release(): void {
     this.#changes++
@@ -155,6 +185,11 @@ export class TagPoints {
     this.#late = null
     this.#length = 0
     this.#last = Number.NEGATIVE_INFINITY
+  }
+
+  /** The same where the cells of all tags are given back together. */
+  releaseLong(): void {
+    this.#long?.release()
   }
 
   /** Takes points of [from, to) away. */

@@ -1,0 +1,72 @@
+import { parentPort } from 'node:worker_threads'
+import { PointBatch } from '../blocks/point-batch.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { BatchPacker } from './pack-batches.ts'
+import type { FromThread, ToThread } from './pack-thread.ts'
+import { FilePartWriter } from './part-writer.ts'
+import type { TombstoneColumns } from './tombstone-columns.ts'
+
+/** The thread that packs the points of large flushes. */
+let writer: FilePartWriter | null = null
+let packer: BatchPacker | null = null
+/** Calls are done one after the other, each with its writes to the file. */
+let before: Promise<void> = Promise.resolve()
+
+parentPort!.on('message', (message: ToThread) => {
+  before = before.then(() => take(message)).catch(failed)
+})
+
+async function take(message: ToThread): Promise<void> {
+  switch (message.kind) {
+    case 'begin':
+      writer = new FilePartWriter(systemFiles, message.folder, message.name, message.origin)
+      packer = new BatchPacker(writer)
+      break
+    case 'points':
+      // After a failure nothing but the end is waited for.
+      packer?.add(new PointBatch(message.buffer, message.entries), message.isOpen)
+      await writer?.drain()
+      post({ kind: 'taken' })
+      break
+    case 'finish':
+      if (writer !== null) {
+        addTombstones(writer, message.tombstones)
+        const info = await writer.finish()
+        writer = null
+        post({ kind: 'done', info })
+      }
+      break
+    case 'abandon':
+      writer?.abandon()
+      writer = null
+      packer = null
+      post({ kind: 'abandoned' })
+      break
+    default:
+      message satisfies never
+  }
+}
+
+function addTombstones(to: FilePartWriter, { tags, from, to: until, sequences }: TombstoneColumns): void {
+  for (let i = 0; i < tags.length; i++) {
+    to.addTombstone({ tag: tags[i]!, from: from[i]!, to: until[i]!, sequence: sequences[i]! })
+  }
+}
+
+/** The part goes at once; the next call is its end. */
+function failed(error: unknown): void {
+  writer?.abandon()
+  writer = null
+  packer = null
+  const { message, code, syscall } = error as { message: string; code?: unknown; syscall?: unknown }
+  post({
+    kind: 'error',
+    message,
+    code: typeof code === 'string' ? code : null,
+    syscall: typeof syscall === 'string' ? syscall : null,
+  })
+}
+
+function post(message: FromThread): void {
+  parentPort!.postMessage(message)
+}
