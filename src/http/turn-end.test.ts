@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TurnBudget } from '../scheduling/turn-budget.ts'
 import { TurnEnd } from './turn-end.ts'
 
 test('all that waits in a turn is done together, when its work is done', async () => {
@@ -34,4 +35,17 @@ test('what is added at the end of a turn waits for that of the next one', async 
   turn.add(() => order.push('second'))
   await promise
   assert.deepEqual(order, ['first', 'second', 'third'])
+})
+
+test('what waits in a turn is done before a long call that yielded goes on, and once', async () => {
+  const budget = new TurnBudget()
+  const turn = new TurnEnd(budget)
+  const order: string[] = []
+  for (let round = 1; round <= 2; round++) {
+    const yielded = budget.next().then(() => order.push(`slice ${round}`))
+    turn.add(() => order.push(`answer ${round}`))
+    await yielded
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.deepEqual(order, ['answer 1', 'slice 1', 'answer 2', 'slice 2'])
 })

@@ -15,11 +15,13 @@ export class TurnBudget {
   /** When the slice of this tick began; `null` before the first check. */
   #began: number | null = null
   readonly #waiting: (() => void)[] = []
+  readonly #ahead = new Set<() => void>()
   #isStepping = false
   readonly #endTurn = () => {
     this.#began = null
   }
   readonly #step = () => {
+    if (this.#ahead.size > 0) this.#runAhead()
     this.#began = performance.now()
     this.#waiting.shift()!()
     if (this.#waiting.length > 0) setImmediate(this.#step)
@@ -41,6 +43,20 @@ export class TurnBudget {
       if (!this.#isStepping) setImmediate(this.#endTurn)
     }
     return now - this.#began > SLICE_MS
+  }
+
+  /**
+   * Has short work done before a call that yielded goes on in this tick: answers that are ready do not wait for a slice.
+   * @param work  repeatable, never throws; done once at most, and not at all where no call goes on
+   */
+  before(work: () => void): void {
+    this.#ahead.add(work)
+  }
+
+  #runAhead(): void {
+    const all = [...this.#ahead]
+    this.#ahead.clear()
+    for (const work of all) work()
   }
 
   /** FIFO queue: resolves in a later tick, when the callers before this one have gone on. */
