@@ -49,8 +49,8 @@ export interface CommitterParts {
   committed(): void
   /** Gives disk space up that changes need more; whether there was any. */
   makeRoom(): Promise<boolean>
-  /** What is to be waited for before more comes into memory; `null` for nothing. */
-  room(): Promise<void> | null
+  /** What is to be waited for before so many points more come into memory; `null` for nothing. */
+  room(points: number): Promise<void> | null
 }
 
 /**
@@ -70,7 +70,7 @@ export class Committer {
   async write(write: WriteBatch, signal: AbortSignal): Promise<TooOldPoints | null> {
     const refusal = this.#parts.refusal()
     if (refusal !== null) throw refusal
-    const room = this.#parts.room()
+    const room = this.#parts.room(write.points.times.length)
     if (room !== null) await room
     const change: WriteChange = { kind: 'write', write, tooOld: null }
     await this.#queue.add(change, signal)

@@ -89,6 +89,29 @@ test('a flush of tags with a thousand points may let others in after each of the
   assert.ok(rests.mock.callCount() >= 49, `${rests.mock.callCount()} rests`)
 })
 
+test('while flushing is behind small writes go on when large ones have to wait', async (t) => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const store = await openFileStore(temporaryFolder(t), {
+    historian: 'plant',
+    owner: true,
+    files: filesWaitingFor(released),
+    limits: { flush: { points: 2_000, records: 1e9, ageMs: 1e9 }, reserveBytes: 0 },
+  })
+  t.after(() => store.close())
+  await write(store, 2_000)
+  await write(store, 4_000)
+  const answered: string[] = []
+  const large = write(store, 1_001).then(() => answered.push('large'))
+  await write(store, 1_000)
+  answered.push('small')
+  await write(store, 1_000)
+  const last = write(store, 1).then(() => answered.push('last'))
+  for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(answered, ['small'])
+  release()
+  await Promise.all([large, last])
+})
+
 test('what is packed beside the thread that answers has all points, whatever comes and goes meanwhile', async (t) => {
   const folder = temporaryFolder(t)
   const limits = { flush: { points: 1e9, records: 1e9, ageMs: 1e9, packedAside: 1 } }

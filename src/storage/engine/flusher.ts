@@ -57,6 +57,9 @@ const SLICE_MS = 1
 /** Points that are copied in about the time of one step of the pacer. */
 const COPIED_POINTS = 512
 
+/** Points of a write that does not wait for room as soon as others do. */
+const SMALL_WRITE = 1_000
+
 /** So many full memtables may wait while flushing fails: it is all in memory. */
 const MOST_WAITING = 3
 
@@ -87,9 +90,14 @@ export class Flusher {
     return waiting >= MOST_WAITING * points || active.last - active.first >= MOST_WAITING * records
   }
 
-  /** What writes are to wait for, as long as flushing is behind them; `null` for nothing. */
-  get room(): Promise<void> | null {
-    const isBehind = this.#parts.state.memtable.points >= 2 * this.#parts.limits.points
+  /**
+   * What a write of so many points is to wait for, as long as flushing is behind; `null` for nothing. Small ones go on
+   * for longer: they hardly fill the memory.
+   */
+  roomFor(count: number): Promise<void> | null {
+    const { points } = this.#parts.limits
+    const most = (count <= SMALL_WRITE ? MOST_WAITING : 2) * points
+    const isBehind = this.#parts.state.memtable.points >= most
     return isBehind && this.#parts.trouble.reason === null ? this.#running : null
   }
 

@@ -84,7 +84,7 @@ export class Owner {
       publish,
       refusal: () => this.#refusal(),
       committed: () => this.#flusher.goOn(),
-      room: () => this.#flusher.room,
+      room: (points) => this.#flusher.roomFor(points),
       makeRoom: () => this.#makeRoom(),
     })
     const between = (run: () => void) => this.committer.between(run)

@@ -1,12 +1,15 @@
 import { parentPort } from 'node:worker_threads'
+import { standBack } from '../background-priority.ts'
 import { systemFiles } from '../files/system-files.ts'
-import { standBack } from './background-priority.ts'
 import { InputDamage } from './merge-input.ts'
 import type { FromThread, ToThread } from './merge-thread.ts'
 import { runMerge } from './run-merge.ts'
 
+/** Nobody waits for merges. */
+const NICER = 5
+
 /** The thread of merges. */
-standBack()
+standBack(NICER)
 let aborting = new AbortController()
 
 parentPort!.on('message', (message: ToThread) => {

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { standBack } from '../background-priority.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { BatchPacker } from './pack-batches.ts'
@@ -6,7 +7,11 @@ import type { FromThread, ToThread } from './pack-thread.ts'
 import { FilePartWriter } from './part-writer.ts'
 import type { TombstoneColumns } from './tombstone-columns.ts'
 
+/** Where it does not keep up writes have to wait, so that it stands back less than merges. */
+const NICER = 2
+
 /** The thread that packs the points of large flushes. */
+standBack(NICER)
 let writer: FilePartWriter | null = null
 let packer: BatchPacker | null = null
 /** Calls are done one after the other, each with its writes to the file. */
