@@ -33,7 +33,7 @@ const open = (folder: string, reserveBytes: number, clock: TestClock | null) =>
     owner: true,
     ...(clock === null ? {} : { retention: { rules: RULES, time: clock } }),
     limits: {
-      flush: { points: 60_000, records: 1e9, ageMs: 1e9 },
+      flush: { points: 60_000, records: 1e9, ageMs: 1e9, packedAside: 1 },
       unlinkAfterMs: 0,
       unlinkSoonestMs: 0,
       reserveBytes,

@@ -7,7 +7,7 @@ import { openHistorian } from './open-historian.ts'
 
 const [folder, requests] = process.argv.slice(2)
 const { signal } = new AbortController()
-const store = await openHistorian(folder!, true, { points: 300, records: 6, ageMs: 10_000 })
+const store = await openHistorian(folder!, true, { points: 300, records: 6, ageMs: 10_000, packedAside: 1 })
 
 for (let sequence = 1; sequence <= Number(requests); sequence++) {
   writeSync(2, `MARK asked ${sequence}\n`)

@@ -21,7 +21,13 @@ const store = await openFileStore(process.argv[2]!, {
   historian: 'plant',
   owner: true,
   limits: {
-    flush: { points: 200_000, records: 1e9, ageMs: 1e9, rest: { points: 20_000, afterMs: 50 } },
+    flush: {
+      points: 200_000,
+      records: 1e9,
+      ageMs: 1e9,
+      rest: { points: 20_000, afterMs: 50 },
+      packedAside: 100_000,
+    },
     unlinkAfterMs: 0,
     reserveBytes: 8 * 2 ** 20,
   },
