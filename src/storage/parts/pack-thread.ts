@@ -74,7 +74,8 @@ class ThreadPacker implements Packer {
   #started(): Worker {
     if (this.#thread !== null) return this.#thread
     const thread = new Worker(new URL('./thread.ts', import.meta.url), {
-      resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 },
+      // Little: what is sorted lies outside of the heap, and comes free with the objects that refer to it.
+      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 256 },
       execArgv: [],
     })
     this.#thread = thread
