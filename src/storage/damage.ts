@@ -8,3 +8,14 @@ export class Damage extends Error {
     this.name = 'Damage'
   }
 }
+
+/**
+ * Records of the log that were acknowledged cannot be read. Whoever finds it becomes no owner: the manifest of an owner
+ * says what of the log counts, and would leave out for good what is missing now.
+ */
+export class LogDamage extends Damage {
+  constructor({ message }: Damage) {
+    super(message)
+    this.name = 'LogDamage'
+  }
+}

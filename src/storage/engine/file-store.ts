@@ -391,7 +391,9 @@ export class FileStore {
 
   get #changing(): Owner {
     if (this.#owner !== null) return this.#owner
+    const { damage, errors } = this.#state
+    if (damage !== null) throw errors.ofRead(damage)
     if (this.#late === null) throw new TypeError('the historian was opened to read')
-    throw this.#state.errors.notOwned(this.#late.reason)
+    throw errors.notOwned(this.#late.reason)
   }
 }

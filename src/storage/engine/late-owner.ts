@@ -1,3 +1,4 @@
+import { LogDamage } from '../damage.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 import type { EngineState } from './engine-state.ts'
@@ -69,6 +70,8 @@ export class LateOwner {
       if (!isWithoutSpace(error)) {
         this.#log?.error({ err: error, historian: this.#historian }, 'changes cannot be made yet')
       }
+      // That does not pass.
+      if (error instanceof LogDamage) return
       this.wait(taken)
     }
   }

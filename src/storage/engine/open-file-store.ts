@@ -4,7 +4,7 @@ import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { inlineArchiveWriter, startArchiveWriter } from '../archive/archive-thread.ts'
 import { openCatalogStore } from '../catalog/file-catalog-store.ts'
 import { type Clock, systemClock } from '../clock.ts'
-import { Damage } from '../damage.ts'
+import { Damage, LogDamage } from '../damage.ts'
 import { type Files, isWithoutSpace, systemCode } from '../files/files.ts'
 import { refuseOldFormat } from '../files/old-format.ts'
 import { reasonOf, unusable } from '../files/refusals.ts'
@@ -96,6 +96,7 @@ export async function openFileStore(folder: string, options: FileStoreOptions): 
     try {
       return storeOf(await openOwned(files, folders, limits, options))
     } catch (error) {
+      if (error instanceof LogDamage) return await openDamaged(files, folders, limits, options, error)
       // What is set aside for a full disk is there for this, too: an owner can free more.
       if (!isWithoutSpace(error)) throw error
       if (!removeReserve(files, folders.wal)) return await openLate(files, folders, limits, options, error)
@@ -103,6 +104,7 @@ export async function openFileStore(folder: string, options: FileStoreOptions): 
     try {
       return storeOf(await openOwned(files, folders, limits, options))
     } catch (error) {
+      if (error instanceof LogDamage) return await openDamaged(files, folders, limits, options, error)
       if (!isWithoutSpace(error)) throw error
       return await openLate(files, folders, limits, options, error)
     }
@@ -115,6 +117,19 @@ export async function openFileStore(folder: string, options: FileStoreOptions): 
 
 const storeOf = ({ state, owner }: Owned): FileStore => new FileStore(state, owner, null)
 
+/** Reads what is intact, changes nothing, and says why: also at the next start all files are as they are now. */
+async function openDamaged(
+  files: Files,
+  folders: Folders,
+  limits: EngineLimits,
+  options: FileStoreOptions,
+  damage: LogDamage,
+): Promise<FileStore> {
+  const follower = await Follower.open(files, folders, options, limits)
+  follower.state.damage ??= damage
+  return new FileStore(follower.state, null, follower)
+}
+
 /** Reads until there is room to become the owner. Throws what was in the way for a historian that is not there yet. */
 async function openLate(
   files: Files,
@@ -125,6 +140,7 @@ async function openLate(
 ): Promise<FileStore> {
   if (listManifests(files, folders.manifest).length === 0) throw cause
   const follower = await Follower.open(files, folders, options, limits)
+  if (follower.state.damage !== null) return new FileStore(follower.state, null, follower)
   const open = () => openOwned(files, folders, limits, options)
   const late = new LateOwner(options.historian, cause, open, options.log ?? null)
   return new FileStore(follower.state, null, follower, late)
@@ -196,6 +212,7 @@ async function openToChange(
       damage ??= found
     },
   })
+  if (damage !== null) throw new LogDamage(damage)
   const { copiedAt, ...moment } = before
   const version: Version = {
     ...moment,
@@ -210,7 +227,7 @@ async function openToChange(
   const manifest = new ManifestWriter(files, folders.manifest, version)
   await manifest.begin()
   removeMarks(files, folders.root)
-  if (damage === null) sweep(files, folders, version, manifest.place)
+  sweep(files, folders, version, manifest.place)
 
   const store = openPartStore(files, folders.parts, { cacheBytes: limits.cacheBytes })
   const garbage = new Garbage(
@@ -230,7 +247,7 @@ async function openToChange(
     parts,
     watermarks: new TagWatermarks(),
     checkCatalog: async ({ catalog: ref }) => (ref === null ? [] : catalogs.check(ref)),
-    damage,
+    damage: null,
   }
   const owner = new Owner({
     files,
@@ -257,9 +274,7 @@ async function openToChange(
     limits,
     retention,
     troubleLog: troubleLog ?? null,
-    // What is damaged is not archived: nothing is written any more, and the damage may be repaired.
-    archive:
-      archive === undefined || damage !== null ? null : { settings: archive, writer: archiveWriter(given) },
+    archive: archive === undefined ? null : { settings: archive, writer: archiveWriter(given) },
     clock,
   })
   return { state, owner }

@@ -127,7 +127,7 @@ function readAccepted(files: Files, folder: string, version: Version, target: Lo
 function readOwn(files: Files, folder: string, version: Version, target: LogTarget): FoundSegment[] {
   const found: FoundSegment[] = []
   const names = files.list(folder).filter((name) => parseSegmentName(name)?.token === version.token)
-  for (const [i, name] of names.entries()) {
+  for (const name of names) {
     try {
       const header = readHeader(files, folder, name)
       // Those that wait for an archive are not read, and go at any time: one that is needed would leave a gap.
@@ -140,9 +140,7 @@ function readOwn(files: Files, folder: string, version: Version, target: LogTarg
         limit: Number.POSITIVE_INFINITY,
       })
     } catch (error) {
-      // The header is durable before anything else is done with a segment: only the last one can be without.
-      if (i < names.length - 1) target.damaged(damageOf(error, name))
-      else if (!(error instanceof Damage)) throw error
+      target.damaged(damageOf(error, name))
     }
   }
   return found
@@ -159,7 +157,10 @@ function checkChain(own: readonly FoundSegment[], target: LogTarget): void {
   }
 }
 
-/** `null` for a segment that has gone since its folder was listed. */
+/**
+ * `null` for a segment that has gone since its folder was listed, or was not made: the header is durable before
+ * anything follows it. Throws Damage.
+ */
 function readHeader(files: Files, folder: string, name: string): SegmentHeader | null {
   let file: FileHandle
   try {
@@ -171,6 +172,9 @@ function readHeader(files: Files, folder: string, name: string): SegmentHeader |
   try {
     const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
     return decodeSegmentHeader(bytes.subarray(0, file.readNow(bytes, 0)))
+  } catch (error) {
+    if (error instanceof Damage && file.size() <= SEGMENT_HEADER_BYTES) return null
+    throw error
   } finally {
     file.close()
   }

@@ -188,6 +188,33 @@ test('a missing segment is damage, and so is a missing number', async (t) => {
   assert.ok(read.damages.some((one) => /records 2 to 2 .* missing/.test(one)))
 })
 
+test('a segment whose header cannot be read is damage when it has groups, and nothing when it was not made', async (t) => {
+  const folder = temporaryFolder(t)
+  const log = startLog(folder)
+  for (let i = 1; i <= 2; i++) {
+    await log.append([bodyOf(i)])
+    log.rotate()
+  }
+  await log.close()
+  const last = join(folder, '00000001-00000002.wal')
+  const whole = readFileSync(last)
+  const bytes = Buffer.from(whole)
+  bytes[20]! ^= 1
+  writeFileSync(last, bytes)
+  // Nothing was published: only the segment itself tells that something was there.
+  assert.deepEqual(readBack(folder).damages, ['the checksum of the header of a segment of the log is wrong'])
+  writeFileSync(last, whole)
+  for (const length of [0, 30, 64]) {
+    for (const name of ['00000001-00000000.wal', '00000001-00000003.wal']) {
+      const path = join(folder, name)
+      writeFileSync(path, Buffer.alloc(length, 7))
+      const { records, damages } = readBack(folder)
+      assert.deepEqual([records, damages], [upTo(2), []], `${name} with ${length} bytes`)
+      systemFiles.remove(path)
+    }
+  }
+})
+
 test('what is flushed is not read, and bytes behind those that a successor accepted do not count', async (t) => {
   const folder = temporaryFolder(t)
   const log = startLog(folder)
