@@ -14,6 +14,7 @@ import {
 } from '../manifest/manifest-file.ts'
 import type { Version } from '../manifest/version.ts'
 import { Memtable } from '../memtable/memtable.ts'
+import { isOwnerAlive } from '../ownership/claim.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
 import { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
@@ -24,6 +25,7 @@ import type { EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Folders } from './folders.ts'
 import { LogFollower } from './log-follower.ts'
+import { readNewest } from './newest-version.ts'
 import { OpenParts } from './part-set.ts'
 import { checkIsSame, type HistorianBefore } from './was-there.ts'
 
@@ -217,11 +219,15 @@ async function openState(files: Files, folders: Folders, reader: PublicationRead
   const last = reader.read()
   // A manifest is there before its owner publishes anything: this one came after the folder was listed, or is lost.
   if (last !== null && last.token > highest.token) throw new Behind('the newest manifest is missing')
-  // An owner that is no more published nothing that the newest manifest does not say, or one that has just begun
-  // nothing yet.
+  // One that has just begun has published nothing yet, and so has no group that counts.
   const published = last?.token === highest.token ? last : null
-  const place = published === null ? highest : { token: published.token, number: published.manifest }
-  const { version, bytes } = readManifest(files, folders.manifest, place, published?.manifestBytes)
+  // Of one that has ended all is read: after a power cut what it published may be of some time before.
+  const isFollowed = last !== null && isOwnerAlive(files, folders.root, highest.token)
+  const place =
+    isFollowed && published !== null ? { token: published.token, number: published.manifest } : highest
+  const { version, bytes } = isFollowed
+    ? readManifest(files, folders.manifest, place, published?.manifestBytes)
+    : readNewest(files, folders.manifest, place, published)
   const catalogs = openCatalogStore(files, folders.catalog, '')
   const catalog = await catalogs.load(version.catalog).catch((error: unknown) => {
     const { catalog: ref } = version
@@ -243,7 +249,7 @@ async function openState(files: Files, folders: Folders, reader: PublicationRead
       },
       seal: () => sealOrKeep(memtable, version),
     },
-    true,
+    isFollowed,
   )
   // A segment that was flushed meanwhile is not missing.
   if (damage !== null && hasMovedOn(files, folders.manifest, place, bytes))

@@ -43,6 +43,7 @@ import { type Folders, foldersOf } from './folders.ts'
 import { Follower } from './follower.ts'
 import { Garbage } from './garbage.ts'
 import { LateOwner, type Owned } from './late-owner.ts'
+import { readNewest } from './newest-version.ts'
 import { Owner } from './owner.ts'
 import { OpenParts } from './part-set.ts'
 import { Reserve, removeReserve } from './reserve.ts'
@@ -301,17 +302,9 @@ function readVersion(
 ): Version | null {
   const place = listManifests(files, folders.manifest).at(-1)
   if (place === undefined) return null
-  const { version, bytes } = readManifest(files, folders.manifest, place)
+  const { version } = readNewest(files, folders.manifest, place, published)
   checkName(folders, version, historian)
   checkIsSame(files, folders, version, before ?? null)
-  const isLater =
-    published !== null &&
-    (published.token > place.token || (published.token === place.token && published.manifest > place.number))
-  if (isLater) throw new Damage('the newest manifest is missing')
-  const isSame = published?.token === place.token && published.manifest === place.number
-  if (isSame && published.manifestBytes > bytes) {
-    throw new Damage('the last edit of the manifest cannot be read')
-  }
   return version
 }
 

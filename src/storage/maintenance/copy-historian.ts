@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { systemClock } from '../clock.ts'
+import { Damage } from '../damage.ts'
 import { type Folders, foldersOf } from '../engine/folders.ts'
 import { type Files, systemCode } from '../files/files.ts'
 import { refuseOldFormat } from '../files/old-format.ts'
@@ -54,7 +55,8 @@ export async function copyHistorian(
     } catch (error) {
       // The owner has moved on: what is named now is there now.
       const isGone = error instanceof MovedOn || systemCode(error) === 'ENOENT'
-      if (left === 0 || !isGone) throw error
+      if (left > 0 && isGone) continue
+      throw error instanceof MovedOn ? new Damage(error.message) : error
     }
   }
 }

@@ -1,9 +1,11 @@
 import type { Damage } from '../damage.ts'
 import type { Folders } from '../engine/folders.ts'
+import { readNewest } from '../engine/newest-version.ts'
 import type { Files } from '../files/files.ts'
 import { unusable } from '../files/refusals.ts'
 import { hasMovedOn, listManifests, readManifest } from '../manifest/manifest-file.ts'
 import type { AcceptedSegment, Version } from '../manifest/version.ts'
+import { isOwnerAlive } from '../ownership/claim.ts'
 import { PublicationReader } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
 
@@ -12,8 +14,8 @@ export class MovedOn extends Error {}
 
 /**
  * The newest version, with the segments that still count and their bytes as accepted ones, and without those that only
- * an archive needs. Throws Damage,
- * DATA_DIR_UNUSABLE where there is no historian, and MovedOn where an owner goes on meanwhile.
+ * an archive needs. Throws Damage, DATA_DIR_UNUSABLE where there is no historian, and MovedOn where an owner goes on
+ * meanwhile.
  */
 export function momentOf(files: Files, source: Folders): Version {
   const reader = new PublicationReader(files, source.wal)
@@ -21,13 +23,19 @@ export function momentOf(files: Files, source: Folders): Version {
     const place = listManifests(files, source.manifest).at(-1)
     if (place === undefined) throw unusable(source.root, 'there is no historian in it')
     const last = reader.read()
+    // An owner has begun that had no manifest when the folder was listed.
+    if (last !== null && last.token > place.token) throw new MovedOn('the newest manifest is missing')
     const published = last?.token === place.token ? last : null
-    const { version, bytes } = readManifest(files, source.manifest, place)
-    let damage: Damage | null = null
+    // Of one that has ended all is read: after a power cut what it published may be of some time before.
+    const isFollowed = last !== null && isOwnerAlive(files, source.root, place.token)
+    const { version, bytes } = isFollowed
+      ? readManifest(files, source.manifest, place)
+      : readNewest(files, source.manifest, place, published)
+    let found: Damage | null = null
     const target = {
       take() {},
-      damaged(found: Damage) {
-        damage ??= found
+      damaged(damage: Damage) {
+        found ??= damage
       },
     }
     const accepted: readonly AcceptedSegment[] = readLog(
@@ -36,10 +44,11 @@ export function momentOf(files: Files, source: Folders): Version {
       version,
       published,
       target,
-      published !== null,
+      isFollowed,
     ).map(({ name, bytes }) => ({ name, bytes }))
-    if (damage !== null) throw hasMovedOn(files, source.manifest, place, bytes) ? new MovedOn() : damage
-    return { ...version, accepted, kept: [] }
+    const damage = found as Damage | null
+    if (damage === null) return { ...version, accepted, kept: [] }
+    throw hasMovedOn(files, source.manifest, place, bytes) ? new MovedOn(damage.message) : damage
   } finally {
     reader.close()
   }

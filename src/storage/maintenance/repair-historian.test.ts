@@ -8,6 +8,7 @@ import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
 import { systemFiles } from '../files/system-files.ts'
+import { copyHistorian } from './copy-historian.ts'
 import { repairHistorian } from './repair-historian.ts'
 
 /** Lives through so many steps, and closes. */
@@ -36,6 +37,32 @@ test('a manifest that is gone, or cannot be read, is made anew, and all is there
     assert.equal(printed(await modelOf(store)), printed(model))
     await store.close()
   }
+})
+
+test('an earlier manifest beside a lost one is not taken for it: nothing that came later is left out', async (t) => {
+  const folder = temporaryFolder(t)
+  const manifests = join(folder, 'manifest')
+  const earlier = new Map<string, Buffer>()
+  for (const tag of ['a', 'b']) {
+    const store = await open(systemFiles, folder)
+    await store.write(writeBatch([{ tag, points: makeColumns(1) }], true), signal)
+    await store.fold()
+    await store.close()
+    if (tag === 'b') break
+    for (const name of readdirSync(manifests)) earlier.set(name, readFileSync(join(manifests, name)))
+  }
+  for (const name of readdirSync(manifests)) rmSync(join(manifests, name))
+  for (const [name, bytes] of earlier) writeFileSync(join(manifests, name), bytes)
+  await assert.rejects(open(systemFiles, folder), /the newest manifest is missing/)
+  await assert.rejects(
+    copyHistorian(systemFiles, folder, join(folder, 'copy'), { mode: 'copy' }, signal),
+    /the newest manifest is missing/,
+  )
+  const { isSound, lost } = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
+  assert.deepEqual([isSound, lost], [false, []])
+  const store = await open(systemFiles, folder)
+  assert.deepEqual([...(await modelOf(store)).keys()].sort(), ['a', 'b'])
+  await store.close()
 })
 
 test('a part that cannot be read is set aside and said to be lost; the others count', async (t) => {

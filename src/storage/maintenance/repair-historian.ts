@@ -4,9 +4,10 @@ import { openCatalogStore } from '../catalog/file-catalog-store.ts'
 import type { CatalogRef, CatalogStore } from '../catalog/tag-catalog.ts'
 import { Damage } from '../damage.ts'
 import { type Folders, foldersOf } from '../engine/folders.ts'
+import { readNewest } from '../engine/newest-version.ts'
 import { checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
-import { listManifests, ManifestWriter, manifestName, readManifest } from '../manifest/manifest-file.ts'
+import { listManifests, ManifestWriter, manifestName } from '../manifest/manifest-file.ts'
 import type { AcceptedSegment, Version } from '../manifest/version.ts'
 import { claimOwnership } from '../ownership/claim.ts'
 import { type Ownership, tokenText } from '../ownership/ownership.ts'
@@ -14,6 +15,7 @@ import { openPartStore } from '../parts/file-part-store.ts'
 import type { PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { salvagePart } from '../parts/salvage.ts'
+import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { readAll } from '../wal/read-log.ts'
 import { scanSegment, WHOLE_SEGMENT } from '../wal/scan.ts'
 import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
@@ -137,11 +139,21 @@ function isSound(files: Files, folders: Folders, before: HistorianBefore | null)
   const place = listManifests(files, folders.manifest).at(-1)
   if (place === undefined) return false
   try {
-    checkIsSame(files, folders, readManifest(files, folders.manifest, place).version, before)
+    const published = publishedIn(files, folders)
+    checkIsSame(files, folders, readNewest(files, folders.manifest, place, published).version, before)
     return true
   } catch (error) {
     if (error instanceof Damage) return false
     throw error
+  }
+}
+
+function publishedIn(files: Files, folders: Folders): Publication | null {
+  const reader = new PublicationReader(files, folders.wal)
+  try {
+    return reader.read()
+  } finally {
+    reader.close()
   }
 }
 

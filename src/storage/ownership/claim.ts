@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { type Files, systemCode } from '../files/files.ts'
-import { type KernelLock, takeKernelLock } from './kernel-lock.ts'
+import { isLocked, type KernelLock, takeKernelLock } from './kernel-lock.ts'
 import { AlreadyOwned, type Ownership, Superseded, tokenText } from './ownership.ts'
+
+const LOCK_FILE = 'owner.lock'
 
 /** Claims that stay; of older ones nobody needs to know. */
 const KEPT_CLAIMS = 2
@@ -19,6 +21,15 @@ export function claimPath(folder: string, token: number): string {
 }
 
 /**
+ * Whether the owner with a token goes on: what it has not published may not be durable. One that has ended, of this
+ * kernel, or that another one is about to take the place of, adds nothing any more.
+ */
+export function isOwnerAlive(files: Files, folder: string, token: number): boolean {
+  // In this order: an owner claims its token when it has the lock.
+  return isLocked(files, join(folder, LOCK_FILE)) && currentToken(files, folder) <= token
+}
+
+/**
  * Makes this process the owner of a historian. On one kernel the lock of SQLite on `owner.lock` keeps others away: it
  * lasts as long as the process (kernel-lock.ts). Across kernels that do not see each other's locks, a claim supersedes
  * the owner before it (Ownership.check).
@@ -28,7 +39,7 @@ export function claimPath(folder: string, token: number): string {
 export function claimOwnership(files: Files, folder: string): Ownership {
   const owner = join(folder, 'owner')
   files.makeFolder(owner)
-  const lock = takeKernelLock(files, join(folder, 'owner.lock'))
+  const lock = takeKernelLock(files, join(folder, LOCK_FILE))
   try {
     const token = claim(files, owner)
     return new Claim(files, owner, token, lock)

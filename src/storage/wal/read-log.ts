@@ -33,7 +33,8 @@ interface FoundSegment {
  * last owner. What cannot be read of the latter is the torn end of the log only where nothing says that it was durable:
  * the owner's publication, another group, another segment.
  * @param published  the last that is known of the owner; `null` for nothing
- * @param isFollowed whether the owner goes on: what lies behind `published` is none of the reader's then
+ * @param isFollowed whether the owner goes on: what lies behind `published` is none of the reader's then, and none of
+ *                   its groups where that is `null`
  * @returns          the segments that have records, and their bytes that count
  */
 export function readLog(
@@ -44,7 +45,8 @@ export function readLog(
   target: LogTarget,
   isFollowed = false,
 ): readonly ReadSegment[] {
-  const own = readOwn(files, folder, version, target).filter(
+  const isKnown = isFollowed && published === null
+  const own = (isKnown ? [] : readOwn(files, folder, version, target)).filter(
     ({ header }) => !isFollowed || published === null || header.segment <= published.segment,
   )
   const found = [...readAccepted(files, folder, version, target), ...own]

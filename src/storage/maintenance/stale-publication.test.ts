@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
+import type { FileStore } from '../engine/file-store.ts'
+import { openFileStore } from '../engine/open-file-store.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { copyHistorian } from './copy-historian.ts'
+import { repairHistorian } from './repair-historian.ts'
+
+const { signal } = new AbortController()
+const owner = { historian: 'plant', owner: true, limits: { reserveBytes: 0 } }
+const batch = (tag: string) => writeBatch([{ tag, points: makeColumns(1) }], true)
+const ALL = ['a', 'b', 'c']
+
+const namesIn = async (store: FileStore) =>
+  (await store.findTags(ALL, signal)).flatMap((tag) => (tag === null ? [] : [tag.name]))
+
+/**
+ * A historian after a power cut: what its owner published last did not reach the disk, as it is not synced, and the log
+ * did. A part has one tag, the log the others, one of them behind what is published, in another segment.
+ */
+async function afterPowerCut(t: TestContext): Promise<string> {
+  const folder = temporaryFolder(t)
+  const before = await openFileStore(folder, owner)
+  await before.write(batch('a'), signal)
+  await before.fold()
+  await before.write(batch('b'), signal)
+  const published = join(folder, 'wal', 'published')
+  copyFileSync(published, join(folder, 'before'))
+  await before.write(batch('c'), signal)
+  await before.close()
+  copyFileSync(join(folder, 'before'), published)
+  return folder
+}
+
+test('a copy that is made after a power cut, before the next start, has all that was acknowledged', async (t) => {
+  const folder = await afterPowerCut(t)
+  const to = join(folder, 'copy')
+  await copyHistorian(systemFiles, folder, to, { mode: 'copy' }, signal)
+  const copy = await openFileStore(to, owner)
+  assert.deepEqual(await namesIn(copy), ALL)
+  await copy.close()
+})
+
+test('a check after a power cut reads all that was acknowledged, and goes on with the next owner', async (t) => {
+  const folder = await afterPowerCut(t)
+  const reader = await openFileStore(folder, { ...owner, owner: false })
+  assert.deepEqual(await namesIn(reader), ALL)
+  assert.equal((await reader.check(signal)).points, 3)
+  const next = await openFileStore(folder, owner)
+  await next.write(batch('d'), signal)
+  assert.equal((await reader.findTags(['d'], signal))[0]?.name, 'd')
+  assert.deepEqual(await namesIn(reader), ALL)
+  await reader.close()
+  await next.close()
+})
+
+test('a repair after a power cut keeps all that was acknowledged in the log', async (t) => {
+  const folder = await afterPowerCut(t)
+  const [part] = readdirSync(join(folder, 'parts'))
+  const bytes = readFileSync(join(folder, 'parts', part!))
+  bytes[20]! ^= 1
+  writeFileSync(join(folder, 'parts', part!), bytes)
+  const report = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
+  assert.deepEqual([report.isSound, report.aside], [false, [part]])
+  const store = await openFileStore(folder, owner)
+  assert.deepEqual(await namesIn(store), ALL)
+  assert.deepEqual((await store.check(signal)).points, 2)
+  await store.close()
+})
+
+test('beside an owner only what it published is read and copied, however much of the log is there', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await openFileStore(folder, owner)
+  await store.write(batch('a'), signal)
+  const published = join(folder, 'wal', 'published')
+  copyFileSync(published, join(folder, 'before'))
+  // As if the group was not durable yet: nobody knows what becomes of it.
+  await store.write(batch('b'), signal)
+  copyFileSync(join(folder, 'before'), published)
+  const reader = await openFileStore(folder, { ...owner, owner: false })
+  assert.deepEqual(await namesIn(reader), ['a'])
+  await reader.close()
+  const to = join(folder, 'copy')
+  await copyHistorian(systemFiles, folder, to, { mode: 'copy' }, signal)
+  const copy = await openFileStore(to, owner)
+  assert.deepEqual(await namesIn(copy), ['a'])
+  await copy.close()
+  await store.close()
+})
+
+test('of an owner that has published nothing yet no group is read', async (t) => {
+  const folder = temporaryFolder(t)
+  const first = await openFileStore(folder, owner)
+  await first.write(batch('a'), signal)
+  const published = join(folder, 'wal', 'published')
+  copyFileSync(published, join(folder, 'before'))
+  await first.close()
+  const second = await openFileStore(folder, owner)
+  await second.write(batch('b'), signal)
+  copyFileSync(join(folder, 'before'), published)
+  const reader = await openFileStore(folder, { ...owner, owner: false })
+  assert.deepEqual(await namesIn(reader), ['a'])
+  // It publishes, and the reader follows it from its first group on.
+  await second.write(batch('c'), signal)
+  assert.deepEqual(await namesIn(reader), ALL)
+  await reader.close()
+  await second.close()
+})
