@@ -105,3 +105,27 @@ test('the power is cut again while a historian comes back', async () => {
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+test('what a start after a kill found is there after a power cut, too', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-power-'))
+  try {
+    const { calls } = (await live(folder, Number.POSITIVE_INFINITY)).disk
+    for (let killedAt = 0; killedAt <= calls; killedAt++) {
+      const life = await live(folder, killedAt)
+      const { disk } = life
+      // The process is gone, and what it wrote is in the page cache.
+      disk.cutAt = Number.POSITIVE_INFINITY
+      const store = await openRetained(disk, folder, life.clock)
+      const model = await modelOf(store)
+      const left = Array.from({ length: CUTS }, (_, cut) => disk.afterCut(randomOf(killedAt * 1_000 + cut)))
+      await store.close()
+      for (const [cut, one] of left.entries()) {
+        const found = { ...life, model, next: model }
+        await assertThere(one, folder, found, `cut ${cut} after a kill at call ${killedAt}`)
+      }
+    }
+    t.diagnostic(`${calls} kills, ${CUTS} cuts after each`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

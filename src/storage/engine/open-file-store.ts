@@ -33,6 +33,7 @@ import { LogWriter } from '../wal/log-writer.ts'
 import { type Publication, PublicationReader, Publisher } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
 import { parseSegmentName } from '../wal/segment.ts'
+import { settleEnd } from '../wal/settle-end.ts'
 import { ThreadDevice } from '../wal/thread-device.ts'
 import type { ArchiveSettings } from './archiving.ts'
 import { EngineErrors } from './engine-errors.ts'
@@ -214,6 +215,7 @@ async function openToChange(
     },
   })
   if (damage !== null) throw new LogDamage(damage)
+  settleEnd(files, folders.wal, before.token, segments, published)
   const { copiedAt, ...moment } = before
   const version: Version = {
     ...moment,

@@ -19,6 +19,7 @@ import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { readAll } from '../wal/read-log.ts'
 import { scanSegment, WHOLE_SEGMENT } from '../wal/scan.ts'
 import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
+import { settleEnd } from '../wal/settle-end.ts'
 import { momentOf } from './moment.ts'
 
 /** What a repair found. */
@@ -101,6 +102,9 @@ export async function repairHistorian(
     for (const place of listManifests(files, folders.manifest)) {
       setAside(files, folders, folders.manifest, manifestName(place), aside)
     }
+    const lastName = segments.accepted.at(-1)?.name
+    const lastToken = lastName === undefined ? 0 : parseSegmentName(lastName)!.token
+    settleEnd(files, folders.wal, lastToken, segments.accepted, publishedIn(files, folders))
     ownership.check()
     const manifest = new ManifestWriter(files, folders.manifest, version)
     await manifest.begin()
@@ -125,6 +129,7 @@ async function repairParts(
   const kept = await keepIntact(files, folders, before.parts, `${tokenText(token)}-`, signal)
   if (kept.damaged.length === 0) return { isSound: true, parts: before.parts.length, aside, lost }
   lost.push(...kept.lost)
+  settleEnd(files, folders.wal, before.token, before.accepted, publishedIn(files, folders))
   ownership.check()
   const version = { ...before, number: before.number + 1, token, parts: kept.parts }
   const manifest = new ManifestWriter(files, folders.manifest, version)
