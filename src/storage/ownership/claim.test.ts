@@ -81,6 +81,18 @@ test('an owner finds a successor that its lock did not keep away, however many c
   }
 })
 
+test('an owner that did not find its claim once is none any more, also when the claim is there again', (t) => {
+  const folder = temporaryFolder(t)
+  const ownership = claim(folder)
+  const path = join(folder, 'owner', '00000001')
+  // As a network file system may have it for a moment.
+  systemFiles.rename(path, `${path}.away`)
+  assert.throws(() => ownership.check(), Superseded)
+  systemFiles.rename(`${path}.away`, path)
+  assert.throws(() => ownership.check(), Superseded)
+  ownership.release()
+})
+
 /** A folder with the same claims and a lock of its own. */
 function withOtherLock(folder: string, number: number): string {
   const beside = join(folder, `beside-${number}`)

@@ -85,6 +85,7 @@ class Claim implements Ownership {
   readonly #lock: KernelLock
   readonly #own: string
   readonly #next: string
+  #isSuperseded = false
 
   constructor(files: Files, owner: string, token: number, lock: KernelLock) {
     this.token = token
@@ -95,8 +96,10 @@ class Claim implements Ownership {
   }
 
   check(): void {
-    // In this order: whoever removes the next claim removed this one before.
-    if (this.#files.exists(this.#next) || !this.#files.exists(this.#own)) throw new Superseded()
+    // In this order: whoever removes the next claim removed this one before. For good: what is durable and was not
+    // answered is in the log and not in memory, so that nothing more may be worked out on what is in memory.
+    this.#isSuperseded ||= this.#files.exists(this.#next) || !this.#files.exists(this.#own)
+    if (this.#isSuperseded) throw new Superseded()
   }
 
   release(): void {
