@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { KeyStore } from '../../config/keys.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { refuseOldFormat } from '../files/old-format.ts'
 import { reasonOf, unusable } from '../files/refusals.ts'
@@ -32,7 +31,7 @@ const NOTE_FILE = 'owner'
 /** The folder with everything that Tidemark keeps. */
 export class DataDirectory {
   readonly path: string
-  readonly keys: KeyStore
+  readonly keys: DatabaseKeyStore
   readonly aliases: DatabaseAliasStore
   readonly known: KnownHistorians
   /** Keys and aliases as one file. */

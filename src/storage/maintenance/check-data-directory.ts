@@ -39,9 +39,10 @@ export async function checkDataDirectory(
 ): Promise<DataDirectoryCheck> {
   const directory = await openDataDirectory(path, { owner: false, create: false })
   try {
-    const keys = (await directory.keys.list()).length
+    const { keys, damaged: damagedKeys } = await directory.keys.check()
     const { aliases, damaged: damagedAliases } = await directory.aliases.check()
-    const system = directory.system.check()
+    const system = [...directory.system.check()]
+    if (damagedKeys > 0) system.push(`${damagedKeys} of ${keys} keys cannot be read: make them anew`)
     const historians: CheckedHistorian[] = []
     for (const one of await storedHistorians(systemFiles, directory, elsewhere)) {
       historians.push(await checkStored(one, signal))

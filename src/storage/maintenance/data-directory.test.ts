@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { newKey } from '../../../test/contract/key-store-promises.ts'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { modelOf, open, printed, STEPS, signal } from '../../../test/durability/workload.ts'
 import { historianDirectory, openDataDirectory } from '../directory/data-directory.ts'
@@ -41,4 +42,20 @@ test('a historian on files is checked and backed up with its data directory, bes
   assert.match(broken.historians[0]!.check!.problems[0]!, /part /)
   rmSync(join(place, 'wal'), { recursive: true })
   assert.equal((await checkDataDirectory(data, signal)).isSound, false)
+})
+
+test('a check says that a key cannot be read', async (t) => {
+  const data = temporaryFolder(t)
+  const directory = await openDataDirectory(data, { owner: true })
+  for (const name of ['one', 'two']) {
+    const { record, digest } = newKey(name)
+    await directory.keys.add(record, digest)
+  }
+  assert.deepEqual((await checkDataDirectory(data, signal)).system, [])
+  directory.system
+    .statement('UPDATE keys SET entry = substr(entry, 1, 40) WHERE place = (SELECT min(place) FROM keys)')
+    .run()
+  const { keys, isSound, system } = await checkDataDirectory(data, signal)
+  assert.deepEqual([keys, isSound, system], [2, false, ['1 of 2 keys cannot be read: make them anew']])
+  await directory.close()
 })

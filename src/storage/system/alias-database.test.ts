@@ -23,3 +23,19 @@ test('aliases that cannot be read lead nowhere, take no place in a page, and are
   const page = await aliases.read((reader) => reader.list({ prefix: '', after: 'a', limit: 2 }))
   assert.deepEqual(page, [alias('d'), alias('e')])
 })
+
+test('an alias that an earlier version stored without a checksum is read, and gets one when it is put again', async (t) => {
+  const { aliases, database } = await systemIn(t, temporaryFolder(t))
+  const name = Buffer.from('old')
+  const stored = '{"tag":"plant/FLOW","description":null,"units":null}'
+  database.statement('INSERT INTO aliases VALUES (?, ?)').run(name, stored)
+  const get = () => aliases.read((reader) => reader.get('old'))
+  assert.deepEqual(await get(), alias('old'))
+  await aliases.put(alias('old'), allow)
+  const record = () => String(database.statement('SELECT record FROM aliases').get()!.record)
+  assert.equal(record().replace(/^\{"crc":\d+,/, '{'), stored)
+  assert.deepEqual(await get(), alias('old'))
+  // Another tag than the one that was put is none.
+  database.statement('UPDATE aliases SET record = ?').run(record().replace('FLOW', 'FLOV'))
+  assert.equal(await get(), null)
+})

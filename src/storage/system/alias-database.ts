@@ -1,10 +1,11 @@
 import type { Alias, AliasCheck, AliasQuery, AliasReader, AliasStore } from '../../aliases/store.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { decodeRecord, encodeRecord } from './checked-record.ts'
 import { isSqlite, reasonOf, type SystemDatabase } from './system-database.ts'
 
 /**
- * Aliases in the database of a data directory: the name as UTF-8 → tag, description and units as JSON. Nothing is
- * remembered: each call reads the newest state. Changes are transactions, of which SQLite lets one run at a time among
+ * Aliases in the database of a data directory: the name as UTF-8 → tag, description and units as JSON with a checksum.
+ * Nothing is remembered: each call reads the newest state. Changes are transactions, of which SQLite lets one run at a time among
  * all processes.
  */
 export class DatabaseAliasStore implements AliasStore {
@@ -27,7 +28,9 @@ export class DatabaseAliasStore implements AliasStore {
     return this.#change(check, () => {
       const name = Buffer.from(alias.name)
       const outcome = this.#find(name) === undefined ? 'created' : 'replaced'
-      this.#database.statement('INSERT OR REPLACE INTO aliases VALUES (?, ?)').run(name, recordOf(alias))
+      this.#database
+        .statement('INSERT OR REPLACE INTO aliases VALUES (?, ?)')
+        .run(name, recordOf(name, alias))
       return outcome
     })
   }
@@ -93,20 +96,17 @@ export class DatabaseAliasStore implements AliasStore {
   }
 }
 
-function recordOf({ tag, description, units }: Alias): string {
-  return JSON.stringify({ tag, description, units })
+function recordOf(name: Uint8Array, { tag, description, units }: Alias): string {
+  return encodeRecord(name, { tag, description, units })
 }
 
 /** `null` for an entry that is damaged: it leads nowhere. */
 function readAlias(name: unknown, text: unknown): Alias | null {
-  try {
-    const record = JSON.parse(String(text)) as Partial<Alias> | null
-    const { tag, description, units } = record ?? {}
-    if (typeof tag !== 'string' || !isTextOrNull(description) || !isTextOrNull(units)) return null
-    return { name: Buffer.from(name as Uint8Array).toString(), tag, description, units }
-  } catch {
-    return null
-  }
+  if (!(name instanceof Uint8Array)) return null
+  const record = decodeRecord(name, String(text), 'tag') as Partial<Alias> | null
+  const { tag, description, units } = record ?? {}
+  if (typeof tag !== 'string' || !isTextOrNull(description) || !isTextOrNull(units)) return null
+  return { name: Buffer.from(name).toString(), tag, description, units }
 }
 
 function isTextOrNull(value: unknown): value is string | null {

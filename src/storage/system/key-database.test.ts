@@ -43,3 +43,23 @@ test('a damaged key opens nothing, and no other one goes with it', async (t) => 
     assert.deepEqual(await keys.find(two.digest), two.record)
   }
 })
+
+test('a key that an earlier version stored without a checksum opens, and one whose record is another opens nothing', async (t) => {
+  const { keys, database } = await systemIn(t, temporaryFolder(t))
+  const { record, digest } = newKey('one')
+  const put = (text: string) =>
+    database
+      .statement('INSERT OR REPLACE INTO keys VALUES (?, ?)')
+      .run(digest.subarray(0, 8), Buffer.concat([digest, Buffer.from(text)]))
+  put(JSON.stringify(record))
+  assert.deepEqual(await keys.find(digest), record)
+  await keys.noteUses(new Map([[record.id, 5]]))
+  assert.deepEqual(await keys.list(), [{ ...record, lastUsedAt: 5 }])
+  const entry = database.statement('SELECT entry FROM keys').get()!.entry as Uint8Array
+  const text = Buffer.from(entry).toString('utf8', digest.length)
+  assert.match(text, /^\{"crc":\d+,"id":/)
+  assert.deepEqual(await keys.check(), { keys: 1, damaged: 0 })
+  put(text.replace('"scope":"read"', '"scope":"write"'))
+  assert.deepEqual(await keys.list(), [])
+  assert.deepEqual(await keys.check(), { keys: 1, damaged: 1 })
+})

@@ -8,6 +8,7 @@ import {
   rotated,
 } from '../../config/keys.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { decodeRecord, encodeRecord } from './checked-record.ts'
 import { isBusy, isSqlite, reasonOf, type SystemDatabase } from './system-database.ts'
 
 const DIGEST_BYTES = 32
@@ -30,8 +31,8 @@ interface FoundKey {
 }
 
 /**
- * Keys in the database of a data directory: the first 8 bytes of the digest → the digest and the record as JSON. A
- * key that this process made or revoked counts at once, what another one revoked for a quarter of a second more.
+ * Keys in the database of a data directory: the first 8 bytes of the digest → the digest and the record as JSON with a
+ * checksum. A key that this process made or revoked counts at once, what another one revoked for a quarter of a second more.
  */
 export class DatabaseKeyStore implements KeyStore {
   readonly #database: SystemDatabase
@@ -63,6 +64,14 @@ export class DatabaseKeyStore implements KeyStore {
         .map(({ record }) => record)
         .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)),
     )
+  }
+
+  /** How many there are, and how many of them cannot be read. */
+  check(): Promise<{ readonly keys: number; readonly damaged: number }> {
+    return this.#reading(() => {
+      const keys = this.#database.statement('SELECT count(*) AS keys FROM keys').get()!.keys as number
+      return { keys, damaged: keys - this.#entries().length }
+    })
   }
 
   add(record: KeyRecord, digest: Uint8Array): Promise<void> {
@@ -157,7 +166,7 @@ export class DatabaseKeyStore implements KeyStore {
   }
 
   #put(record: KeyRecord, digest: Uint8Array): void {
-    const entry = Buffer.concat([digest, Buffer.from(JSON.stringify(record))])
+    const entry = Buffer.concat([digest, Buffer.from(encodeRecord(digest, record))])
     this.#database
       .statement('INSERT OR REPLACE INTO keys VALUES (?, ?)')
       .run(digest.subarray(0, PLACE_BYTES), entry)
@@ -186,21 +195,21 @@ export class DatabaseKeyStore implements KeyStore {
 
 /** `null` for an entry that is damaged: it opens nothing. */
 function readRecord(entry: Uint8Array): KeyRecord | null {
-  try {
-    const text = Buffer.from(entry.buffer, entry.byteOffset, entry.length).toString('utf8', DIGEST_BYTES)
-    const record = JSON.parse(text) as KeyRecord
-    const isRecord =
-      typeof record.id === 'string' &&
-      typeof record.name === 'string' &&
-      (record.scope === 'read' || record.scope === 'write') &&
-      (record.historians === null || Array.isArray(record.historians)) &&
-      isTimeOrNull(record.expiresAt) &&
-      isTimeOrNull(record.revokedAt) &&
-      isTimeOrNull(record.lastUsedAt ?? null)
-    return isRecord ? record : null
-  } catch {
-    return null
-  }
+  const bytes = Buffer.from(entry.buffer, entry.byteOffset, entry.length)
+  const record = decodeRecord(
+    bytes.subarray(0, DIGEST_BYTES),
+    bytes.toString('utf8', DIGEST_BYTES),
+    'id',
+  ) as KeyRecord | null
+  const isRecord =
+    typeof record?.id === 'string' &&
+    typeof record.name === 'string' &&
+    (record.scope === 'read' || record.scope === 'write') &&
+    (record.historians === null || Array.isArray(record.historians)) &&
+    isTimeOrNull(record.expiresAt) &&
+    isTimeOrNull(record.revokedAt) &&
+    isTimeOrNull(record.lastUsedAt ?? null)
+  return isRecord ? record : null
 }
 
 function isTimeOrNull(value: unknown): boolean {
