@@ -84,7 +84,7 @@ export function planReplay(
   for (let name = covering(last + 1); name !== null; name = covering(last + 1)) {
     signal.throwIfAborted()
     const { header, bytes } = readArchived(files, archived, name)
-    const end = endOf(bytes, header, last, to)
+    const end = endOf(name, bytes, header, last, to)
     checkRecords(name, header, bytes, end.bytes)
     if (end.lastSequence > last) {
       const path = join(archived.folder, archiveName(name))
@@ -176,17 +176,20 @@ function checkRecords(name: ArchiveName, header: SegmentHeader, bytes: Buffer, l
 }
 
 /**
- * Up to where a segment counts.
+ * Up to where a segment counts. Throws NoWayThere.
  * @param after  number of the last record that counts already: what is not behind it ends nothing
  */
-function endOf(bytes: Buffer, header: SegmentHeader, after: number, to: number | null) {
+function endOf(name: ArchiveName, bytes: Buffer, header: SegmentHeader, after: number, to: number | null) {
   let at = SEGMENT_HEADER_BYTES
   let lastSequence = after
   let lastTime: number | null = null
   while (at < bytes.length) {
     const group = readGroupHeader(bytes, at, header)
-    // The checksum of the whole was right: what wrote it went wrong.
-    if (group === null) throw new Error(`byte ${at} of an archived segment begins no group`)
+    if (group === null) {
+      // The checksum of the whole was right: what wrote it went wrong.
+      const reason = `byte ${at} of its segment begins no group`
+      throw new NoWayThere({ kind: 'damaged', file: archiveName(name), reason })
+    }
     const last = group.firstSequence + group.records - 1
     if (last > after) {
       if (to !== null && group.time > to) return { bytes: at, lastSequence, lastTime, isReached: true }

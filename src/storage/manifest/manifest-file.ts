@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
 import { type FileHandle, type Files, readFile } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
+import { checkEdit, checkVersion } from './check-fields.ts'
 import { retentionFromJson } from './retention-state.ts'
 import { applyEdit, type Edit, type Version } from './version.ts'
 
@@ -81,9 +82,9 @@ export function readManifest(
   const bytes = Buffer.from(all.buffer, 0, Math.min(all.length, limit))
   const first = readEntry(bytes, 0)
   if (first === null) throw new Damage('the first entry of the manifest cannot be read')
-  const { format, version } = first.value as FirstEntry
+  const { format, version } = (first.value ?? {}) as Partial<FirstEntry>
   if (format !== MANIFEST_FORMAT) throw new Damage(`the manifest has the unknown format ${format}`)
-  return readEdits(bytes, revive(version), first.end)
+  return readEdits(bytes, revive(checkVersion(version)), first.end)
 }
 
 /** The versions that the edits between two lengths of a manifest lead to. */
@@ -114,7 +115,7 @@ function readEdits(bytes: Buffer, from: Version, start: number): ReadManifest {
       if (isTorn(bytes, at)) break
       throw new Damage('an edit of the manifest cannot be read')
     }
-    const edit = reviveEdit(entry.value as Edit)
+    const edit = reviveEdit(checkEdit(entry.value))
     try {
       version = applyEdit(version, edit)
     } catch (error) {
@@ -132,7 +133,16 @@ function readEntry(bytes: Buffer, at: number): { readonly value: unknown; readon
   if (length === 0 || end > bytes.length) return null
   const text = bytes.subarray(at + HEADER_BYTES, end)
   if (crc32(text) !== bytes.readUInt32LE(at + 4)) return null
-  return { value: JSON.parse(text.toString()), end }
+  return { value: parseJson(text.toString()), end }
+}
+
+/** `null` for what is none; no entry is null. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 /** Whether what cannot be read is the last edit: nothing that can be read follows. */
@@ -146,7 +156,6 @@ function isTorn(bytes: Buffer, at: number): boolean {
 
 /** JSON has no infinite numbers: parts with tombstones alone have them. */
 function revive(version: Version): Version {
-  checkFields(version, VERSION_FIELDS, 'the first entry of the manifest')
   return {
     ...version,
     parts: version.parts.map(reviveTimes),
@@ -155,48 +164,10 @@ function revive(version: Version): Version {
 }
 
 function reviveEdit(edit: Edit): Edit {
-  checkFields(edit, EDIT_FIELDS, 'an edit of the manifest')
   return {
     ...edit,
     ...(edit.add === undefined ? {} : { add: edit.add.map(reviveTimes) }),
     ...(edit.retention === undefined ? {} : { retention: retentionFromJson(edit.retention) }),
-  }
-}
-
-const EDIT_FIELDS = fieldsOf<Edit>({
-  add: true,
-  remove: true,
-  catalog: true,
-  flushedSequence: true,
-  flushedGeneration: true,
-  accepted: true,
-  kept: true,
-  retention: true,
-})
-const VERSION_FIELDS = fieldsOf<Version>({
-  number: true,
-  token: true,
-  historian: true,
-  id: true,
-  parts: true,
-  catalog: true,
-  flushedSequence: true,
-  flushedGeneration: true,
-  accepted: true,
-  kept: true,
-  copiedAt: true,
-  follows: true,
-  retention: true,
-})
-
-function fieldsOf<T>(fields: { readonly [Name in keyof T]-?: true }): ReadonlySet<string> {
-  return new Set(Object.keys(fields))
-}
-
-/** What is not known here may say that something else is gone: it is not passed over. Throws Damage. */
-function checkFields(entry: object, known: ReadonlySet<string>, what: string): void {
-  for (const name in entry) {
-    if (!known.has(name)) throw new Damage(`${what} has the field ${name}, which this version does not know`)
   }
 }
 

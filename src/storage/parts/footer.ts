@@ -103,7 +103,7 @@ const COUNTS = ['firstSequence', 'lastSequence', 'points', 'tags', 'tombstones']
 const SECTIONS = ['table', 'tombstones', 'smallTags', 'largeTags'] as const
 
 function parseFooter(text: string, bytes: number, end: number): Footer {
-  const stored = parseJson(text) as Record<string, unknown>
+  const stored = (parseJson(text) ?? {}) as Record<string, unknown>
   const isValid =
     typeof stored.name === 'string' &&
     COUNTS.every((key) => isCount(stored[key])) &&

@@ -205,13 +205,20 @@ export function readGroupHeader(bytes: Buffer, at: number, segment: SegmentHeade
   if (at + GROUP_HEADER_BYTES > bytes.length) return null
   if (bytes.readUInt32LE(at) !== segment.nonce || bytes.readUInt32LE(at + 4) !== segment.nonce2) return null
   if (crc32(bytes.subarray(at, at + 44)) !== bytes.readUInt32LE(at + 44)) return null
-  return {
+  const header = {
     bytes: bytes.readUInt32LE(at + 8),
     records: bytes.readUInt32LE(at + 12),
     firstSequence: bytes.readDoubleLE(at + 16),
     durable: bytes.readDoubleLE(at + 24),
     time: bytes.readDoubleLE(at + 32),
   }
+  const room = header.bytes - GROUP_HEADER_BYTES
+  const isPossible =
+    header.bytes % 8 === 0 &&
+    header.records > 0 &&
+    header.records * RECORD_HEADER_BYTES <= room &&
+    Number.isSafeInteger(header.firstSequence)
+  return isPossible ? header : null
 }
 
 /**
