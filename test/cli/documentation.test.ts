@@ -94,7 +94,29 @@ describe('docs/operations.md', () => {
     assertShown(table, 18, ['test/**/*.test.ts', 'src/**/*.test.ts'])
   })
 
+  it('names tests that exist for everything that can happen to a backup and to the archive', () => {
+    const [, backup] = page.split('\n## Backup and restore')
+    const [, archive] = page.split('\n## Archive of the log')
+    const all = ['test/**/*.test.ts', 'src/**/*.test.ts']
+    assertShown(backup!.split('\n## ')[0]!, 7, all)
+    assertShown(archive!.split('\n## ')[0]!, 9, all)
+  })
+
   it('names tests that exist for everything that can happen to a connected historian', () => {
     assertShown(connected.split('\n## ')[0]!, 16, ['test/drivers/**/*.ts'])
+  })
+})
+
+describe('docs/storage.md', () => {
+  const page = readFileSync(join(PROJECT, 'docs', 'storage.md'), 'utf8')
+
+  it('names files of tests that exist for everything that fails', () => {
+    const table = page.split('\n## When something fails')[1]!.split('\n## ')[0]!
+    const names = [...table.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, name]) => name!)
+    assert.ok(new Set(names).size >= 20, `${new Set(names).size} files`)
+    for (const name of names) {
+      const found = globSync([`test/durability/${name}`, `src/storage/${name}`], { cwd: PROJECT })
+      assert.equal(found.length, 1, name)
+    }
   })
 })
