@@ -51,6 +51,8 @@ export interface Historian {
   readonly capabilities: Capabilities
   /** Of one whose data stand on this machine: tells it from all others, also those of its name; survives restarts. */
   readonly id?: string
+  /** Of one with an id: grows with each process that owned it, so that an earlier state has a lower one. */
+  readonly token?: number
 
   /** Rejects with the reason when the historian cannot answer now; for /health/ready. */
   checkHealth(context: CallContext): Promise<void>

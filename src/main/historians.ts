@@ -37,7 +37,8 @@ export async function openHistorians(
       const directory = data.historianDirectory(name)
       const historian = await driver.open(options, { name, directory, before, log, meter, ...owner })
       opened.push(historian)
-      await known?.add({ name, folder: driver.ownFolder?.(options) ?? null, id: historian.id ?? null })
+      const { id = null, token = null } = historian
+      await known?.add({ name, folder: driver.ownFolder?.(options) ?? null, id, token })
     }
   } catch (error) {
     await closeAll(opened)

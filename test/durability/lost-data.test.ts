@@ -168,6 +168,25 @@ test('another historian in the folder of one is not taken for it, unless that is
   await assertRefused(cwd, join(folder, 'owner.lock'), refused)
 })
 
+test('an earlier state of a historian in its folder is not taken for it, unless that is said', async () => {
+  const cwd = await makeData()
+  const folder = join(cwd, DATA, 'historians', 'local')
+  const serveOnce = async () => assert.equal(await (await serve([], { cwd })).stop(), 0)
+  // As a snapshot of its disk has it; the data directory is on another one.
+  cpSync(folder, join(cwd, 'snapshot'), { recursive: true })
+  await serveOnce()
+  assert.equal((await tidemark(['check'], { cwd })).code, 0)
+  rmSync(folder, { recursive: true })
+  cpSync(join(cwd, 'snapshot'), folder, { recursive: true })
+  const refused =
+    /it holds an earlier state of its historian, from before it was served last: what came since is miss/
+  await assertRefused(cwd, join(folder, 'owner.lock'), refused)
+  writeFileSync(join(folder, 'historian-is-right'), '')
+  for (let start = 0; start < 2; start++) await serveOnce()
+  assert.ok(!readdirSync(folder).includes('historian-is-right'))
+  assert.equal((await tidemark(['check'], { cwd })).code, 0)
+})
+
 test('a backup is taken for its historian, where it was copied to and restored to, and after a repair', async () => {
   const cwd = await makeData()
   const serveOnce = async (data: string) => {

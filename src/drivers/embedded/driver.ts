@@ -122,7 +122,11 @@ export class EmbeddedHistorian implements Historian {
   }
 
   get id(): string {
-    return this.#store.id
+    return this.#store.identity.id
+  }
+
+  get token(): number {
+    return this.#store.identity.token
   }
 
   async checkHealth({ signal }: CallContext): Promise<void> {

@@ -10,12 +10,14 @@ export interface KnownHistorian {
   readonly folder: string | null
   /** As its manifest has it; `null` where that was not noted. */
   readonly id: string | null
+  /** Of its owner when it was opened last; `null` where that was not noted. */
+  readonly token: number | null
 }
 
 /**
- * The historians that were opened from a data directory before: name, place and id, kept outside of their folders. So
- * one whose folder is missing or empty, as when its disk is not mounted, is not taken for a new one, nor is another
- * historian of the same name taken for it.
+ * The historians that were opened from a data directory before: name, place, id and token, kept outside of their
+ * folders. So one whose folder is missing or empty, as when its disk is not mounted, is not taken for a new one, nor is
+ * another historian of the same name taken for it, or an earlier state of its own.
  */
 export class KnownHistorians {
   readonly #database: SystemDatabase
@@ -44,8 +46,8 @@ export class KnownHistorians {
    * Remembers one. Never rejects: on a full disk, say, it is remembered with a later start.
    * @param folder  its folder outside of the data directory; `null` for one inside
    */
-  async add({ name, folder, id }: KnownHistorian): Promise<void> {
-    const value = JSON.stringify({ folder: folder === null ? null : resolve(folder), id })
+  async add({ name, folder, id, token }: KnownHistorian): Promise<void> {
+    const value = JSON.stringify({ folder: folder === null ? null : resolve(folder), id, token })
     try {
       if ((await this.#database.read(() => this.#valueOf(name))) === value) return
       await this.#database.change(() => {
@@ -63,12 +65,12 @@ export class KnownHistorians {
 }
 
 /** What cannot be read is taken for the usual place, and for no id. */
-function placeOf(value: string): Pick<KnownHistorian, 'folder' | 'id'> {
+function placeOf(value: string): Omit<KnownHistorian, 'name'> {
   try {
-    const { folder, id } = JSON.parse(value) as { readonly folder?: unknown; readonly id?: unknown }
-    return { folder: textOrNull(folder), id: textOrNull(id) }
+    const { folder, id, token } = JSON.parse(value) as Readonly<Record<string, unknown>>
+    return { folder: textOrNull(folder), id: textOrNull(id), token: typeof token === 'number' ? token : null }
   } catch {
-    return { folder: null, id: null }
+    return { folder: null, id: null, token: null }
   }
 }
 

@@ -15,6 +15,7 @@ import type {
   SignalShape,
 } from '../../series/reads.ts'
 import type { TagRecord } from '../catalog/tag-record.ts'
+import type { Version } from '../manifest/version.ts'
 import { countCompared, readCompared } from '../reads/compared-reads.ts'
 import { readGaps } from '../reads/gap-reads.ts'
 import { readPlot } from '../reads/plot-reads.ts'
@@ -98,9 +99,9 @@ export class FileStore {
     this.#looking = setInterval(() => this.#follow(), FOLLOW_MS).unref()
   }
 
-  /** Made with the historian; a copy gets one of its own with its first owner. */
-  get id(): string {
-    return this.#state.parts.current.version.id
+  /** The id is made with the historian, and by the first owner of a copy; the token grows with each owner. */
+  get identity(): Pick<Version, 'id' | 'token'> {
+    return this.#state.parts.current.version
   }
 
   /** Goes on as the owner; reads that began go on with what they have. */

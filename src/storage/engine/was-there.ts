@@ -8,6 +8,8 @@ import type { Folders } from './folders.ts'
 export interface HistorianBefore {
   /** `null` where that was not noted. */
   readonly id: string | null
+  /** Of an owner that it had; `null` where that was not noted. */
+  readonly token: number | null
 }
 
 /** A historian whose folder holds this file is made anew on purpose, although it was there before. */
@@ -35,18 +37,26 @@ export function checkIsThere(files: Files, { root, manifest, parts, wal }: Folde
 }
 
 /**
- * For a folder that held a historian before: throws DATA_DIR_UNUSABLE when another one is in it, and nothing says that
- * it is meant, as when the disks of two were exchanged.
+ * For a folder that held a historian before: throws DATA_DIR_UNUSABLE when another one is in it, or an earlier state of
+ * it that is no backup, and nothing says that it is meant, as when the disks of two were exchanged.
  */
 export function checkIsSame(
   files: Files,
   { root }: Folders,
-  { id, follows }: Version,
+  { id, follows, token, copiedAt }: Version,
   before: HistorianBefore | null,
 ): void {
   const known = before?.id ?? null
-  if (known === null || known === id || known === follows) return
+  if (known === null || (known !== id && known === follows)) return
+  const isEarlier = copiedAt === undefined && token < (before?.token ?? 0)
+  if (known === id && !isEarlier) return
   if (files.exists(join(root, HISTORIAN_IS_RIGHT))) return
+  if (known === id) {
+    const reason =
+      'it holds an earlier state of its historian, from before it was served last: what came since is missing; mount ' +
+      `the right disk, or restore a backup; if this state is meant, make an empty file ${HISTORIAN_IS_RIGHT} in it`
+    throw unusable(root, reason)
+  }
   const reason =
     `it holds another historian than before, with the id ${id} and not ${known}: mount the right disk, or restore a ` +
     `backup; if this one is to take its place, make an empty file ${HISTORIAN_IS_RIGHT} in it`

@@ -111,7 +111,7 @@ async function copyStored(
   try {
     checkIsThere(files, foldersOf(folder))
     const copy = await copyHistorian(files, folder, target, options, signal)
-    checkIsSame(files, foldersOf(folder), copy.version, before)
+    checkIsSame(files, foldersOf(folder), copy.source, before)
     return copy
   } catch (error) {
     if (error instanceof TidemarkError || signal.aborted) throw error

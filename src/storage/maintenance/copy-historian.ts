@@ -21,6 +21,8 @@ export interface CopyOptions {
 /** What was copied. */
 export interface HistorianCopy extends CopyCounts {
   readonly version: Version
+  /** What was copied, as its own manifest has it. */
+  readonly source: Version
 }
 
 /** The owner may go on for so long that a file is gone before it is copied. */
@@ -50,8 +52,8 @@ export async function copyHistorian(
   for (let left = TRIES; ; left--) {
     signal.throwIfAborted()
     try {
-      const version = await copyMoment(files, source, target, earlier ?? null, copied, signal)
-      return { version, ...copied.counts }
+      const versions = await copyMoment(files, source, target, earlier ?? null, copied, signal)
+      return { ...versions, ...copied.counts }
     } catch (error) {
       // The owner has moved on: what is named now is there now.
       const isGone = error instanceof MovedOn || systemCode(error) === 'ENOENT'
@@ -68,7 +70,7 @@ async function copyMoment(
   earlier: string | null,
   copied: CopiedFiles,
   signal: AbortSignal,
-): Promise<Version> {
+): Promise<Pick<HistorianCopy, 'version' | 'source'>> {
   const moment = momentOf(files, source)
   // The copy of a copy has the moment of the first. Nothing in it was committed later.
   const version = { ...moment, copiedAt: moment.copiedAt ?? systemClock() }
@@ -96,7 +98,7 @@ async function copyMoment(
   const manifest = new ManifestWriter(files, target.manifest, version, before.at(-1)?.number ?? 0)
   await manifest.begin()
   manifest.close()
-  return version
+  return { version, source: moment }
 }
 
 function checkTarget(files: Files, target: Folders, { id }: Version): void {

@@ -34,8 +34,8 @@ test('historians are restored one by one, and those elsewhere, too', async (t) =
       archive: { folder: archive, everyMs: 3_600_000, keepBytes: 1 << 30 },
     })
   const stores = [await open('local', directory.historianDirectory('local')), await open('far', far)]
-  await directory.known.add({ name: 'local', folder: null, id: stores[0]!.id })
-  await directory.known.add({ name: 'far', folder: far, id: stores[1]!.id })
+  await directory.known.add({ name: 'local', folder: null, ...stores[0]!.identity })
+  await directory.known.add({ name: 'far', folder: far, ...stores[1]!.identity })
   // Each has a point in the backup, and another one behind it.
   for (const store of stores) await write(store, 1)
   await backupDataDirectory(data, backup, signal)
