@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { type Model, modelOf, open, printed, STEPS, signal } from '../../../test/durability/workload.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
+import type { FileStore } from '../engine/file-store.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { copyHistorian } from './copy-historian.ts'
 import { repairHistorian } from './repair-historian.ts'
@@ -60,6 +62,56 @@ test('an earlier manifest beside a lost one is not taken for it: nothing that ca
   )
   const { isSound, lost } = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
   assert.deepEqual([isSound, lost], [false, []])
+  const store = await open(systemFiles, folder)
+  assert.deepEqual([...(await modelOf(store)).keys()].sort(), ['a', 'b'])
+  await store.close()
+})
+
+test('without a manifest a group whose sync failed does not take the place of what was acknowledged', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const write = (store: FileStore, tag: string) =>
+    store.write(writeBatch([{ tag, points: makeColumns(1) }], true), signal)
+  for (const [before, after] of [
+    ['a', 'b'],
+    ['c', 'd'],
+  ] as const) {
+    const store = await open(files, folder)
+    await write(store, before)
+    files.plan = (call) => (call === 'sync' ? { code: 'EIO' } : null)
+    await assert.rejects(write(store, 'unknown'), { code: 'WRITE_OUTCOME_UNKNOWN' })
+    files.plan = () => null
+    await write(store, after)
+    await store.close()
+  }
+  rmSync(join(folder, 'manifest'), { recursive: true })
+  const { lost } = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
+  assert.deepEqual(lost, [])
+  const store = await open(systemFiles, folder)
+  assert.deepEqual([...(await modelOf(store)).keys()].sort(), ['a', 'b', 'c', 'd'])
+  assert.deepEqual((await store.check(signal)).problems, [])
+  await store.close()
+})
+
+test('without a manifest what an owner wrote that was none any more does not take the place of its successor', async (t) => {
+  const folder = temporaryFolder(t)
+  const write = async (store: FileStore, tag: string) =>
+    store.write(writeBatch([{ tag, points: makeColumns(1) }], true), signal)
+  const first = await open(systemFiles, folder)
+  await write(first, 'a')
+  // As another kernel does that shares the files and not the locks.
+  const beside = temporaryFolder(t)
+  for (const name of ['owner', 'manifest', 'wal', 'parts', 'catalog']) {
+    symlinkSync(join(folder, name), join(beside, name))
+  }
+  const second = await open(systemFiles, beside)
+  await assert.rejects(write(first, 'superseded'), { code: 'WRITE_OUTCOME_UNKNOWN' })
+  await write(second, 'b')
+  await first.close()
+  await second.close()
+  for (const name of readdirSync(join(folder, 'manifest'))) rmSync(join(folder, 'manifest', name))
+  const { lost } = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
+  assert.deepEqual(lost, [])
   const store = await open(systemFiles, folder)
   assert.deepEqual([...(await modelOf(store)).keys()].sort(), ['a', 'b'])
   await store.close()

@@ -15,6 +15,7 @@ import { openPartStore } from '../parts/file-part-store.ts'
 import type { PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { salvagePart } from '../parts/salvage.ts'
+import { type AnySegment, countedBytes } from '../wal/counted.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { readAll } from '../wal/read-log.ts'
 import { scanSegment, WHOLE_SEGMENT } from '../wal/scan.ts'
@@ -285,30 +286,35 @@ function findSegments(
   aside: string[],
   lost: string[],
 ): { readonly accepted: readonly AcceptedSegment[]; readonly first: number } {
-  const accepted: AcceptedSegment[] = []
-  let first = Number.POSITIVE_INFINITY
+  const found: (AnySegment & { readonly name: string })[] = []
   for (const name of files.list(folders.wal)) {
     if (parseSegmentName(name) === null) continue
     try {
       const bytes = readAll(files, folders.wal, name)
-      const header = decodeSegmentHeader(bytes)
-      let last = 0
-      const end = scanSegment(bytes, header, WHOLE_SEGMENT, {
-        take({ sequence }) {
-          last = sequence
-        },
-        damaged(damage) {
-          lost.push(`${damage.message} (${name})`)
-        },
-      })
-      if (end === SEGMENT_HEADER_BYTES || last <= flushed) continue
-      accepted.push({ name, bytes: end })
-      first = Math.min(first, Math.max(header.firstSequence, flushed + 1))
+      found.push({ name, bytes, header: decodeSegmentHeader(bytes) })
     } catch (error) {
       if (!(error instanceof Damage)) throw error
       lost.push(`the records of segment ${name}: ${error.message}`)
       setAside(files, folders, folders.wal, name, aside)
     }
+  }
+  const accepted: AcceptedSegment[] = []
+  let first = Number.POSITIVE_INFINITY
+  for (const one of found) {
+    const { name, header, bytes } = one
+    let last = 0
+    const range = { ...WHOLE_SEGMENT, limit: countedBytes(one, found) }
+    const end = scanSegment(bytes, header, range, {
+      take({ sequence }) {
+        last = sequence
+      },
+      damaged(damage) {
+        lost.push(`${damage.message} (${name})`)
+      },
+    })
+    if (end === SEGMENT_HEADER_BYTES || last <= flushed) continue
+    accepted.push({ name, bytes: end })
+    first = Math.min(first, Math.max(header.firstSequence, flushed + 1))
   }
   return { accepted, first: first === Number.POSITIVE_INFINITY ? flushed + 1 : first }
 }
