@@ -180,7 +180,7 @@ export class BlockView {
     return this.#size
   }
 
-  /** The checksum that the header tells; blocks with the same content have the same. */
+  /** The checksum that the header states; blocks with the same content have the same. */
   get checksum(): number {
     return getUint32(this.#bytes, this.#start + 4)
   }

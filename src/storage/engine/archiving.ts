@@ -76,7 +76,7 @@ export class Archiving {
     for (const segment of kept) this.#kept.set(segment.name, this.#sizeOf(segment))
     this.#timer = setInterval(() => void this.#tick(), parts.settings.everyMs)
     this.#timer.unref()
-    // What the owner before left; and an archive that is missing is told at once.
+    // What the owner before left; and an archive that is missing is reported at once.
     setImmediate(() => void this.#tick())
   }
 
@@ -200,7 +200,7 @@ export class Archiving {
         file.close()
       }
     } catch {
-      // What cannot be opened now is told when it is archived.
+      // What cannot be opened now is reported when it is archived.
       return bytes
     }
   }

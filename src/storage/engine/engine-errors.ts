@@ -28,8 +28,8 @@ export class EngineErrors {
     )
   }
 
-  takenOver(): TidemarkError {
-    return this.writeFailed('another process has taken its data over; end this one')
+  superseded(): TidemarkError {
+    return this.writeFailed('another process owns its data now; end this one')
   }
 
   writeFailed(reason: string, cause?: unknown): TidemarkError {
@@ -58,7 +58,7 @@ export class EngineErrors {
   ofWriting(cause: unknown): TidemarkError {
     const reason =
       cause instanceof Superseded
-        ? 'another process took its data over while they were written'
+        ? 'another process became the owner of its data while they were written'
         : systemCode(cause) === 'EIO'
           ? 'the disk reported an error while they were written'
           : reasonOf(cause)
@@ -69,7 +69,7 @@ export class EngineErrors {
   ofChange(error: unknown): unknown {
     if (error instanceof TidemarkError) return error
     if (error instanceof Damage) return this.ofRead(error)
-    if (error instanceof Superseded) return this.takenOver()
+    if (error instanceof Superseded) return this.superseded()
     return systemCode(error) === '' ? error : this.writeFailed(reasonOf(error), error)
   }
 

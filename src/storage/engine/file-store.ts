@@ -113,7 +113,7 @@ export class FileStore {
     this.#points = new PointReader(state, this.#reads)
   }
 
-  /** Catches up with the owner; what is in the way is told to the next read. */
+  /** Catches up with the owner; what fails is reported to the next read. */
   #follow(): void {
     this.#reads.read(NEVER_ABORTED, () => {}).catch(() => {})
   }
@@ -135,7 +135,7 @@ export class FileStore {
     return this.#owner?.trouble ?? null
   }
 
-  /** Rejects when the historian cannot be read, was taken over by another owner, or takes no more points. */
+  /** Rejects when the historian cannot be read, has another owner, or takes no more points. */
   async checkHealth(signal: AbortSignal): Promise<void> {
     await this.#reads.read(signal, () => {
       if (this.#state.damage !== null) throw this.#state.damage
@@ -347,7 +347,7 @@ export class FileStore {
     await this.#changing.retain()
   }
 
-  /** Makes and overwrites metadata; tells for each entry whether it was stored, or exists, or is missing. */
+  /** Makes and overwrites metadata; reports for each entry whether it was stored, or exists, or is missing. */
   async putTags(
     entries: readonly TagFieldsPut[],
     mode: 'create' | 'update' | 'upsert',
@@ -358,7 +358,7 @@ export class FileStore {
     )
   }
 
-  /** Removes points and tells how many of each range; one in several ranges counts for the first. */
+  /** Removes points and returns how many of each range; one in several ranges counts for the first. */
   async deletePoints(
     ranges: readonly TagSpan[],
     dryRun: boolean,
@@ -367,7 +367,7 @@ export class FileStore {
     return this.#changing.committer.change(signal, (draft) => planSpanDeletes(draft, ranges, dryRun))
   }
 
-  /** Removes tags with their points and tells how many points each had. TAG_NOT_FOUND for a missing one. */
+  /** Removes tags with their points and returns how many points each had. TAG_NOT_FOUND for a missing one. */
   async deleteTags(
     names: readonly string[],
     dryRun: boolean,

@@ -6,7 +6,7 @@ import { readRange } from '../reads/point-reads.ts'
 import { LayeredBlocks } from './layered-blocks.ts'
 import { joinSpans, type Source, type TimeSpan, without } from './sources.ts'
 
-/** Spans of one read that are told apart. */
+/** Spans of one read that are reported one by one. */
 const MOST_SPANS = 100
 
 /** A layer of a tag's points for a read that goes on beside damage. */

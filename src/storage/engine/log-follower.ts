@@ -6,7 +6,7 @@ import { scanSegment } from '../wal/scan.ts'
 import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
 import type { WalPosition } from '../wal/wal-record.ts'
 
-/** Longer pieces of the log are read into memory of their own, which is freed at once. */
+/** Longer ranges of the log are read into memory of their own, which is freed at once. */
 const MOST_KEPT_BYTES = 1 << 20
 
 /** Reads the log of an owner on, from where it was read to. */
@@ -22,7 +22,7 @@ export class LogFollower {
   #offset = 0
   #generation: number | null = null
   #file: FileHandle | null = null
-  /** What short pieces of the log are read into. */
+  /** What short ranges of the log are read into. */
   #kept: ArrayBuffer | null = null
 
   /**

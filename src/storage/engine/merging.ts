@@ -272,7 +272,7 @@ export class Merging {
       const { part } = error as { readonly part?: unknown }
       // One that was left alone already would be chosen again and again.
       if (!(error instanceof Damage) || typeof part !== 'string' || this.#damaged.has(part)) throw error
-      // Reads and the check tell what is wrong with it; it is left as it is.
+      // Reads and the check report what is wrong with it; it is left as it is.
       this.#damaged.add(part)
     } finally {
       parts.release(set)

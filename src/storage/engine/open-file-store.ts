@@ -72,7 +72,7 @@ export interface FileStoreOptions {
   readonly archive?: ArchiveSettings
   /** Of commit times; the machine's when left out. */
   readonly clock?: Clock
-  /** Of one that is only read: called with the number of each version that it reads, of which the owner is told. */
+  /** Of one that is only read: called with the number of each version that it reads, which is reported to the owner. */
   readonly movedOn?: (version: number) => void
   /** The file layer; that of the system when left out. With another one everything happens in this thread. */
   readonly files?: Files
@@ -310,7 +310,7 @@ function readVersion(
   return version
 }
 
-/** Two names that differ only in case are one folder on some systems: then the second is told. */
+/** Two names that differ only in case are one folder on some systems: then the second is refused. */
 export function checkName(folders: Folders, version: Version, historian: string): void {
   if (version.historian === historian) return
   throw unusable(folders.root, `it holds the historian ${version.historian}, not ${historian}`)

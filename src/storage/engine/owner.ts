@@ -74,7 +74,11 @@ export class Owner {
     const { historian } = state
     this.#flushTrouble = new Trouble(historian, UNFLUSHED, troubleLog)
     this.#mergeTrouble = new Trouble(historian, 'parts cannot be merged', troubleLog)
-    this.#publishTrouble = new Trouble(historian, 'other processes cannot be told of changes', troubleLog)
+    this.#publishTrouble = new Trouble(
+      historian,
+      'changes cannot be published to other processes',
+      troubleLog,
+    )
     const publish = () => this.#publish()
     this.committer = new Committer({
       state,
@@ -187,7 +191,7 @@ export class Owner {
     try {
       ownership.check()
     } catch (error) {
-      throw error instanceof Superseded ? state.errors.takenOver() : error
+      throw error instanceof Superseded ? state.errors.superseded() : error
     }
     const refusal = this.#refusal()
     if (refusal !== null) throw refusal
@@ -251,7 +255,7 @@ export class Owner {
     this.#merging.goOn()
   }
 
-  /** What cannot be told now is told with what comes next: it counts all the same, and is read here. */
+  /** What cannot be published now is published with what comes next: it counts all the same, and is read here. */
   #publish(): void {
     const { publisher, log, manifest } = this.#parts
     try {

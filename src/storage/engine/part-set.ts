@@ -51,7 +51,7 @@ function tombstonesOf(parts: readonly LivePart[]): readonly TombstoneList[] {
 
 /**
  * Keeps the parts of the newest version open, and those of earlier ones for as long as a read is on them. A file that
- * no version has any more is told to `dropped` when nobody of this process reads it.
+ * no version has any more is handed to `dropped` when nobody of this process reads it.
  */
 export class OpenParts {
   readonly #store: PartStore

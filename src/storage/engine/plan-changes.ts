@@ -7,7 +7,7 @@ import type { RemovedSpan } from '../wal/wal-record.ts'
 import type { EngineErrors } from './engine-errors.ts'
 import type { LayeredBlocks } from './layered-blocks.ts'
 import { existingTag } from './plan-tags.ts'
-import { disjointPieces, type TagSpan } from './tag-spans.ts'
+import { disjointSpans, type TagSpan } from './tag-spans.ts'
 
 /**
  * What a change that is no write works on: the newest state, which stays the newest as long as it is being worked out.
@@ -30,7 +30,7 @@ export interface Draft {
   removeHidden(tag: number): void
 }
 
-/** Works out the removal of points and tells how many of each range; one in several ranges counts for the first. */
+/** Works out the removal of points and returns how many of each range; one in several ranges counts for the first. */
 export async function planSpanDeletes(
   draft: Draft,
   ranges: readonly TagSpan[],
@@ -47,7 +47,7 @@ export async function planSpanDeletes(
     if (id === 0) continue
     const blocks = draft.blocksOf(id)
     const spans = indexes.map((index) => ranges[index]!)
-    for (const { span, from, to } of await disjointPieces(spans, draft.pace)) {
+    for (const { span, from, to } of await disjointSpans(spans, draft.pace)) {
       const count = await countPoints(blocks, from, to, Number.POSITIVE_INFINITY, draft.pace)
       counts[indexes[span]!]! += count
       if (!dryRun && count > 0) {
@@ -90,7 +90,7 @@ async function chainByTag(ranges: readonly TagSpan[], pace: ReadPace): Promise<C
 }
 
 /**
- * Works out the removal of tags and tells how many points each had, none for what is damaged. TAG_NOT_FOUND for a
+ * Works out the removal of tags and returns how many points each had, none for what is damaged. TAG_NOT_FOUND for a
  * missing one.
  */
 export async function planTagDeletes(

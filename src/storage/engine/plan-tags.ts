@@ -8,7 +8,7 @@ import type { EngineErrors } from './engine-errors.ts'
 export type TagFieldsPut = Pick<TagFields, 'name' | 'description' | 'units' | 'stepped'> &
   OptionalMetadataChange
 
-/** Works out new and overwritten metadata; tells for each entry whether it was stored, or exists, or is missing. */
+/** Works out new and overwritten metadata; reports for each entry whether it was stored, or exists, or is missing. */
 export async function planPuts(
   catalog: Pick<CatalogDraft, 'find' | 'create' | 'change'>,
   pace: ReadPace,

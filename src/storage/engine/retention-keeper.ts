@@ -95,7 +95,7 @@ export class RetentionKeeper {
     }
   }
 
-  /** Moves the watermarks now. Never rejects: what is in the way is told as trouble. */
+  /** Moves the watermarks now. Never rejects: what fails is reported as trouble. */
   run(): Promise<void> {
     this.#running ??= this.#run().finally(() => {
       this.#running = null
@@ -180,7 +180,7 @@ export class RetentionKeeper {
   async #move(): Promise<void> {
     const { options, versions } = this.#parts
     const time = this.#look()
-    this.#tell(time)
+    this.#report(time)
     if (time.kind === 'jumped') return
     const before = versions.version.retention
     const after = watermarksAt(options.rules, before, time.us)
@@ -209,7 +209,7 @@ export class RetentionKeeper {
     }
   }
 
-  #tell(time: SteadyTime): void {
+  #report(time: SteadyTime): void {
     const { log, state, options } = this.#parts
     const fields = { historian: state.historian }
     if (time.kind === 'known') {

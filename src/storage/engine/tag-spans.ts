@@ -12,7 +12,7 @@ export interface TagSpan extends Span {
   readonly tag: string
 }
 
-interface Piece {
+interface OwnedSpan {
   readonly from: number
   readonly to: number
   /** Index of the span that it counts for. */
@@ -20,17 +20,17 @@ interface Piece {
 }
 
 /**
- * Ascending pieces that do not overlap and cover what the spans cover, each belonging to the first span that covers it;
+ * Ascending spans that do not overlap and cover what the spans cover, each belonging to the first span that covers it;
  * sorted in steps first, and worked out as they are read, as there can be very many.
  */
-export async function disjointPieces(spans: readonly Span[], pace: ReadPace): Promise<Iterable<Piece>> {
+export async function disjointSpans(spans: readonly Span[], pace: ReadPace): Promise<Iterable<OwnedSpan>> {
   const indexes = Uint32Array.from(spans.keys()).filter((index) => spans[index]!.from < spans[index]!.to)
   const byStart = await sortedInSteps(indexes, (a, b) => spans[a]!.from - spans[b]!.from || a - b, pace)
-  return withoutSeams(piecesOf(spans, byStart))
+  return joinAdjacent(spansOf(spans, byStart))
 }
 
 /** @param byStart  indexes of spans in ascending order of their starts */
-function* piecesOf(spans: readonly Span[], byStart: Uint32Array): Generator<Piece> {
+function* spansOf(spans: readonly Span[], byStart: Uint32Array): Generator<OwnedSpan> {
   const open = new LowestFirst()
   let at = Number.NEGATIVE_INFINITY
   let next = 0
@@ -55,16 +55,16 @@ function* piecesOf(spans: readonly Span[], byStart: Uint32Array): Generator<Piec
   }
 }
 
-/** Pieces of the same span that join become one. */
-function* withoutSeams(pieces: Iterable<Piece>): Generator<Piece> {
-  let held: Piece | null = null
-  for (const piece of pieces) {
-    if (held === null) held = piece
-    else if (held.span === piece.span && held.to === piece.from)
-      held = { span: held.span, from: held.from, to: piece.to }
+/** Adjacent spans of the same owner become one. */
+function* joinAdjacent(owned: Iterable<OwnedSpan>): Generator<OwnedSpan> {
+  let held: OwnedSpan | null = null
+  for (const one of owned) {
+    if (held === null) held = one
+    else if (held.span === one.span && held.to === one.from)
+      held = { span: held.span, from: held.from, to: one.to }
     else {
       yield held
-      held = piece
+      held = one
     }
   }
   if (held !== null) yield held

@@ -1,6 +1,6 @@
 import { reasonOf } from '../files/refusals.ts'
 
-/** Where trouble is told; the fields hold no secrets. */
+/** Where errors of background work are logged; the fields hold no secrets. */
 export interface TroubleLog {
   info(fields: object, message: string): void
   error(fields: object, message: string): void

@@ -14,7 +14,7 @@ export class VersionLog {
 
   /**
    * @param between  runs something when no change is being worked out, which sees parts and memory of one moment
-   * @param publish  tells other processes of the version
+   * @param publish  publishes the version to other processes
    */
   constructor(
     manifest: ManifestWriter,

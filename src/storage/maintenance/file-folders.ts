@@ -15,7 +15,7 @@ export function nameInManifest(folder: string): string | null {
   try {
     return place === undefined ? null : readManifest(systemFiles, manifest, place).version.historian
   } catch {
-    // What is wrong with it is told by whoever opens it.
+    // What is wrong with it is reported when it is opened.
     return null
   }
 }

@@ -18,7 +18,7 @@ export interface Ownership {
 /** Another process has claimed the historian: nothing that this one does counts any more. */
 export class Superseded extends Error {
   constructor() {
-    super('another process has taken the historian over')
+    super('another process has claimed the historian')
     this.name = 'Superseded'
   }
 }

@@ -153,7 +153,7 @@ export class PageReader {
     try {
       this.#keep(at, page, kind)
     } catch (error) {
-      // Whoever reads it is told.
+      // It is reported to the caller that reads it.
       if (!(error instanceof Damage)) throw error
     }
   }

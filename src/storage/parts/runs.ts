@@ -205,7 +205,7 @@ export class LargeRun implements PartRun {
     return summaryPageBytes(this.pageStart(page + 1) - this.pageStart(page))
   }
 
-  /** `null` for a page that is damaged: the points say the same, and the check of the part tells of it. */
+  /** `null` for a page that is damaged: the points say the same, and the check of the part reports it. */
   #summaries(page: number): SummaryPage | null {
     try {
       return this.#reader.page(this.summariesAt(page), this.summariesBytes(page), SUMMARIES)

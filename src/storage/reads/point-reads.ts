@@ -78,7 +78,7 @@ function expectedPoints(length: number, { from, to, order }: ReadPage, view: Blo
 }
 
 /**
- * Number of points in [from, to); counting stops at `cap` or above. Exact: blocks in the middle tell their count, and
+ * Number of points in [from, to); counting stops at `cap` or above. Exact: blocks in the middle state their count, and
  * those at the edges are searched.
  */
 export async function countPoints(

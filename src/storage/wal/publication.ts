@@ -4,7 +4,7 @@ import { type FileHandle, type Files, systemCode } from '../files/files.ts'
 import type { WalPosition } from './wal-record.ts'
 
 /**
- * What the owner tells readers, in one small file that is overwritten: up to where the WAL is durable, and the
+ * What the owner publishes to readers, in one small file that is overwritten: up to where the WAL is durable, and the
  * manifest. Written after a sync and before the answers, not synced itself: after a power cut an older one may be
  * there, or one that does not fit its checksum.
  *

@@ -8,7 +8,7 @@ import type { WalPosition, WalRecord } from './wal-record.ts'
 
 /** Takes what is read of the WAL, in the order in which it counts. */
 export interface LogTarget {
-  /** The next record; its number is the one after that of the record before, unless damage was told. */
+  /** The next record; its number is the one after that of the record before, unless damage was reported. */
   take(record: WalRecord): void
   damaged(damage: Damage): void
   /** What follows belongs to another generation of the same owner. */
