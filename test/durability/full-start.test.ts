@@ -95,7 +95,9 @@ for (const workers of ['1', '2']) {
     for (let i = 0; i < 200; i++) {
       const { status, body } = await write(service, key, value + 1 + i)
       assert.equal(status, 503)
-      assert.match(JSON.stringify(body), /the disk is full/)
+      const sentences = body.errors as readonly string[]
+      assert.equal(sentences.length, 1, 'a refused write says its sentence')
+      assert.equal(sentences[0]!.match(/the disk is full/g)?.length, 1, `once: ${sentences[0]}`)
     }
     assert.equal(await newest(service, key), value - 1)
     assert.equal(await service.stop(), 0)
