@@ -27,8 +27,11 @@ export interface FunctionDefinition extends FunctionSignature {
   readonly examples: readonly Example[]
   /** Where its rules are written down. */
   readonly source: string
-  /** Set when the values depend on the range of the request, and not on the time alone. */
-  readonly dependsOnRange?: true
+  /**
+   * Set when the values depend on the range of the request, and not on the time alone: on where it begins and ends, or
+   * also on how far functions around read beyond it.
+   */
+  readonly dependsOnRange?: 'range' | 'reach'
   /** The operator of one call of the function. */
   readonly build: BuildFunction
 }

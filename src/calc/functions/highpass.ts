@@ -17,7 +17,7 @@ export const highpass = defineFunction({
   cost: 'That of its input and of its LOWPASS; what both need is read once.',
   examples: [{ calculation: 'HIGHPASS(5, 60)', value: 0 }],
   source: 'docs/calculations.md#highpass',
-  dependsOnRange: true,
+  dependsOnRange: 'reach',
   build: (args, context) => {
     const { input, periodUs } = filterInput(args, context)
     if (input.varies !== 'nothing') return new HighPassOperator(input, periodUs, context)

@@ -1,6 +1,7 @@
 import type { Argument, Complaint } from '../../grammar/tree.ts'
 import { US_PER_SECOND } from '../../time/instant.ts'
 import type { Operator, OperatorContext } from '../graph/operator.ts'
+import { reachOf } from '../graph/reach.ts'
 import { LowPassOperator, startOfFilter } from '../operators/scan/filter.ts'
 import type { BoundArguments } from './bound-arguments.ts'
 import { defineFunction, type FunctionDefinition, seriesParameter } from './define.ts'
@@ -13,7 +14,7 @@ export const lowpass = defineFunction({
   check: checkPeriod,
   summary: 'First-order low-pass over the raw points of the input, with a cut-off period in seconds.',
   details:
-    'At each good raw point x, a time dt after the one before, y += (1 - exp(-2 pi dt / T)) (x - y). It starts with y = x at the first good raw point at or after the start of the range less 5 T; before that it has no value. Between its points it goes straight. A constant stays itself.',
+    'At each good raw point x, a time dt after the one before, y += (1 - exp(-2 pi dt / T)) (x - y). It starts with y = x at the first good raw point at or after the start of the range less 5 T; before that it has no value. Inside of a total or of windows the range begins where the first of these does. Between its points it goes straight. A constant stays itself.',
   rawTimes: 'Those of its input at which it is good, from the start of the filter on.',
   stepped: 'Never.',
   nulls: 'BAD points and points without a value are left out.',
@@ -28,7 +29,7 @@ export const lowpass = defineFunction({
     },
   ],
   source: 'docs/calculations.md#lowpass',
-  dependsOnRange: true,
+  dependsOnRange: 'reach',
   build: (args, context) => {
     const { input, periodUs } = filterInput(args, context)
     return input.varies === 'nothing' ? input : new LowPassOperator(input, periodUs, context)
@@ -41,8 +42,12 @@ export function filterInput(
   context: OperatorContext,
 ): { readonly input: Operator; readonly periodUs: number } {
   const periodUs = args.get('seconds', 'number').value * US_PER_SECOND
-  const range = { from: startOfFilter(context.range.from, periodUs), to: context.range.to }
-  return { input: args.series('a', { ...context, range }), periodUs }
+  const { range, reach } = { range: context.range, reach: reachOf(context) }
+  const inner = {
+    range: { from: startOfFilter(range.from, periodUs), to: range.to },
+    reach: { from: startOfFilter(reach.from, periodUs), to: reach.to },
+  }
+  return { input: args.series('a', { ...context, ...inner }), periodUs }
 }
 
 export function checkPeriod(args: readonly Argument[]): ReturnType<NonNullable<FunctionDefinition['check']>> {

@@ -27,7 +27,8 @@ export const pointintime = defineFunction({
   build: (args, context) => {
     const at = resolveReference(args.get('reference', 'offset').offset, context.now, context.zone)
     if (at === null) return ConstantLeaf.of(Number.NaN, context)
-    const input = args.series('a', { ...context, range: { from: at, to: at } })
+    const range = { from: at, to: at }
+    const input = args.series('a', { ...context, range, reach: range })
     return ConstantLeaf.valueAt(input, at, context)
   },
 })

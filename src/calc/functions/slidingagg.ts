@@ -38,6 +38,10 @@ export const slidingagg = defineFunction({
     const { duration, text } = args.get('window', 'duration')
     const op = slidingOp(args.get('op', 'word').word as SlidingOp, unitUsOf(args))
     const window = RollingWindow.trailing(duration, text, context.zone)
-    return new RollingOperator(args.series('input'), { op, window, isTotal: false, fromRaw: false }, context)
+    return new RollingOperator(
+      args.series('input', window.contextOf(context)),
+      { op, window, isTotal: false, fromRaw: false },
+      context,
+    )
   },
 })

@@ -1,3 +1,4 @@
+import { reachOf } from '../graph/reach.ts'
 import { shift } from '../operators/shift/shift.ts'
 import { TimeMap } from '../operators/shift/time-map.ts'
 import { defineFunction, seriesParameter } from './define.ts'
@@ -29,6 +30,7 @@ export const timeshift = defineFunction({
   build: (args, context) => {
     const { offset, text } = args.get('offset', 'offset')
     const map = new TimeMap(offset, text, context.zone)
-    return shift(args.series('a', { ...context, range: map.hullOf(context.range) }), map, context)
+    const [range, reach] = [map.hullOf(context.range), map.hullOf(reachOf(context))]
+    return shift(args.series('a', { ...context, range, reach }), map, context)
   },
 })

@@ -46,6 +46,6 @@ export const totalise = defineFunction({
     },
   ],
   source: 'docs/calculations.md#totalise',
-  dependsOnRange: true,
+  dependsOnRange: 'range',
   build: totalOver(false),
 })

@@ -26,6 +26,6 @@ export const totaliseraw = defineFunction({
     },
   ],
   source: 'docs/calculations.md#totaliseraw',
-  dependsOnRange: true,
+  dependsOnRange: 'range',
   build: totalOver(true),
 })

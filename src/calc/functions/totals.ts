@@ -1,8 +1,10 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { Argument, Complaint, Parameter } from '../../grammar/tree.ts'
+import { instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
 import { makeWindows } from '../../time/total-windows.ts'
 import { UTC } from '../../time/zone.ts'
 import { ZONE_ABBREVIATIONS } from '../../time/zone-abbreviations.ts'
+import { reachingTo, reachOf } from '../graph/reach.ts'
 import { AnchoredTotal } from '../operators/accumulate/anchored-total.ts'
 import { totalOp } from '../operators/rolling/ops.ts'
 import { RollingOperator } from '../operators/rolling/rolling.ts'
@@ -37,17 +39,15 @@ export function totalOver(fromRaw: boolean): BuildFunction {
     // The parser has refused this already.
     if (typeof windows === 'string')
       throw new TidemarkError('BUG', { what: 'the arguments of a total were checked' })
-    const input = args.series('input')
     const windowsText = `${window.text} ${anchor.text} ${context.zone.id}`
-    if (windows.kind === 'anchored')
+    if (windows.kind === 'anchored') {
+      const from = instantFromUs(Math.max(windows.startAt(reachOf(context).from), MIN_INSTANT))
+      const input = args.series('input', reachingTo(context, { from }))
       return new AnchoredTotal(input, { windows, windowsText, rateUs: divisor, fromRaw }, context)
-    const options = {
-      op: totalOp(divisor),
-      window: RollingWindow.of(windows, windowsText),
-      isTotal: true,
-      fromRaw,
     }
-    return new RollingOperator(input, options, context)
+    const rolling = RollingWindow.of(windows, windowsText)
+    const options = { op: totalOp(divisor), window: rolling, isTotal: true, fromRaw }
+    return new RollingOperator(args.series('input', rolling.contextOf(context)), options, context)
   }
 }
 

@@ -5,8 +5,10 @@ import { type Duration, daysOf } from '../../time/duration.ts'
 import { type Instant, instantFromUs, US_PER_DAY } from '../../time/instant.ts'
 import { type LocalBoundaries, parseWindowAnchor } from '../../time/window-anchor.ts'
 import { exactWindows, nominalUs } from '../../time/windows.ts'
+import { reachingTo, reachOf } from '../graph/reach.ts'
 import { WINDOW_OPS, type WindowOp, windowOp } from '../operators/resample/ops.ts'
 import { ResampleOperator } from '../operators/resample/resample.ts'
+import { accepted, allWindows, windowsAround } from '../operators/resample/window-range.ts'
 import { defineFunction, seriesParameter } from './define.ts'
 import { checkFixedLength, checkUnit, UNIT_PARAMETER, unitUsOf } from './fixed-length.ts'
 
@@ -25,7 +27,7 @@ export const windowagg = defineFunction({
   summary:
     "Aggregate of the input's raw points, or of its signal, over windows of one length, laid end to end from midnight UTC at or before the start of the range, windows of weeks from Monday; or from an anchor on the clocks of the call's zone.",
   details: [
-    'The windows just outside the range are included, so that its ends have values. A window without good points has no point; its COUNT, which counts good points as NUMGOOD does, is 0, and so is NUMBAD without BAD ones. A stepped signal goes on over windows without a point to the next one, from the window before the range on. DIFF is the value of the signal just before the end of the window minus that at its start, and has no point where either is missing. TOTAL is the integral of the signal over the part of the window where it has a value, divided by the unit (`1h` for a rate per hour), and has no point where it has none. STDDEV and VAR are sample deviation and variance, 0 of one point. Without an anchor a day is 24 hours and a week 168; months and years are refused.',
+    'The windows just outside the range are included, so that its ends have values. A window without good points has no point; its COUNT, which counts good points as NUMGOOD does, is 0, and so is NUMBAD without BAD ones. A stepped signal goes on over windows without a point to the next one, from the window before the range on; inside of a total or of windows the range begins where the first of these does. DIFF is the value of the signal just before the end of the window minus that at its start, and has no point where either is missing. TOTAL is the integral of the signal over the part of the window where it has a value, divided by the unit (`1h` for a rate per hour), and has no point where it has none. STDDEV and VAR are sample deviation and variance, 0 of one point. Without an anchor a day is 24 hours and a week 168; months and years are refused.',
     'The anchor is that of [windows of aggregate requests](multi.md#windows): a local time of day such as `06:00`; for weeks also `sunday 06:00`, for months `15 06:00`, for years `10-01 06:00`. Hours must divide a day. Windows then begin and end at those times on the clocks of the zone, so that those over a change of clocks are shorter or longer.',
     'For INTERPOLATED_POINTS, windows are as long as the points are apart when at least two of them would fall on each, laid from the same midnight, or from where the anchored window begins that holds the start of the range.',
   ].join('\n\n'),
@@ -50,7 +52,7 @@ export const windowagg = defineFunction({
     { calculation: 'WINDOWAGG(5, AVG, 1h)', value: null },
   ],
   source: 'docs/calculations.md#windowagg',
-  dependsOnRange: true,
+  dependsOnRange: 'reach',
   build: (args, context) => {
     const { duration } = args.get('window', 'duration')
     const anchor = args.find('anchor', 'window-anchor')
@@ -62,7 +64,12 @@ export const windowagg = defineFunction({
     const origin = anchored === null ? originOf(duration, range.from) : anchored(range.from).start
     const windows = anchored === null || isWidened ? exactWindows(origin, lengthUs) : anchored
     const op = windowOp(args.get('op', 'word').word as WindowOp, unitUsOf(args))
-    return new ResampleOperator(args.series('input'), op, windows, lengthUs, context)
+    const read = windowsAround(windows, allWindows(windows), reachOf(context))
+    const input = args.series(
+      'input',
+      reachingTo(context, { from: accepted(read.from), to: accepted(read.to) }),
+    )
+    return new ResampleOperator(input, op, windows, lengthUs, context)
   },
 })
 

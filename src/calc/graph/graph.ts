@@ -8,6 +8,7 @@ import { StoredLeaf } from '../leaves/stored.ts'
 import { isVirtual, virtualLeaf } from '../virtual/historians.ts'
 import type { Operator, OperatorContext } from './operator.ts'
 import type { StoredTag } from './point-source.ts'
+import { reachOf } from './reach.ts'
 
 /** Contexts that one label may have: parts of an expression that are read at different ranges. */
 export const MAX_CONTEXTS = 256
@@ -62,7 +63,7 @@ export class Graph {
   }
 
   #nameOf(tree: TagTree): ExpressionName {
-    if (tree.kind === 'tag') return { text: printTag(tree), dependsOnRange: false }
+    if (tree.kind === 'tag') return { text: printTag(tree), dependsOnRange: null }
     let name = this.#names.get(tree)
     if (name === undefined) {
       name = { text: printTag(tree), dependsOnRange: dependsOnRange(tree) }
@@ -74,17 +75,28 @@ export class Graph {
 
 interface ExpressionName {
   readonly text: string
-  readonly dependsOnRange: boolean
+  readonly dependsOnRange: RangeDependence
 }
 
-function dependsOnRange(tree: TagTree): boolean {
-  if (tree.kind === 'tag') return false
-  if (findFunction(tree.name)?.dependsOnRange === true) return true
-  return tree.args.some((arg) => arg.kind === 'series' && dependsOnRange(arg.tree))
+/** What the values depend on beside the time: nothing, the request's range, or also what is read beyond it. */
+type RangeDependence = 'range' | 'reach' | null
+
+function dependsOnRange(tree: TagTree): RangeDependence {
+  if (tree.kind === 'tag') return null
+  const own = findFunction(tree.name)?.dependsOnRange ?? null
+  const inner = tree.args.map((arg) => (arg.kind === 'series' ? dependsOnRange(arg.tree) : null))
+  const all = [own, ...inner]
+  if (all.includes('reach')) return 'reach'
+  return all.includes('range') ? 'range' : null
 }
 
 /** What the values of equal expressions can differ by within a call. */
-function contextName({ now, zone, range, spacingUs, maxGapUs }: OperatorContext, isWhole: boolean): string {
+function contextName(context: OperatorContext, dependence: RangeDependence): string {
+  const { now, zone, range, spacingUs, maxGapUs } = context
   const everywhere = `${now} ${zone.id} ${maxGapUs ?? ''}`
-  return isWhole ? `${everywhere} ${range.from} ${range.to} ${spacingUs ?? ''}` : everywhere
+  if (dependence === null) return everywhere
+  const inRange = `${everywhere} ${range.from} ${range.to} ${spacingUs ?? ''}`
+  if (dependence === 'range') return inRange
+  const { from, to } = reachOf(context)
+  return from === range.from && to === range.to ? inRange : `${inRange} ${from} ${to}`
 }

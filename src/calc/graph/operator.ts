@@ -147,6 +147,12 @@ export interface OperatorContext {
   /** The request's range; [t, t] for one instant. Range-dependent functions take their windows from it. */
   readonly range: { readonly from: Instant; readonly to: Instant }
   /**
+   * The range with what functions around read beyond it: a window of SLIDINGAGG begins before it, that of a total too. A
+   * filter starts before its beginning, and WINDOWAGG has the windows of it, whatever part of it is read. Left out where
+   * it is the range itself.
+   */
+  readonly reach?: { readonly from: Instant; readonly to: Instant }
+  /**
    * Microseconds between the points of an INTERPOLATED_POINTS request; absent for all others and for a single point.
    */
   readonly spacingUs?: number

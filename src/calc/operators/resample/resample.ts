@@ -10,7 +10,7 @@ import {
 } from '../../../series/columns.ts'
 import { valuesFromPoints } from '../../../series/interpolate.ts'
 import type { FindPoint, SignalShape } from '../../../series/reads.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack } from '../../consumers/find-point.ts'
@@ -20,8 +20,10 @@ import { nearSink } from '../../graph/near-sink.ts'
 import { keyOf, type NeedSink, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
+import { reachOf } from '../../graph/reach.ts'
 import type { WindowOpRule } from './ops.ts'
-import { type WindowRange, WindowSearch } from './window-search.ts'
+import { accepted, allWindows, type WindowRange, windowsAround } from './window-range.ts'
+import { WindowSearch } from './window-search.ts'
 import { WindowStream, withoutEarlier } from './window-stream.ts'
 
 const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
@@ -75,9 +77,9 @@ export class ResampleOperator extends BaseOperator {
     this.#windows = windows
     this.#lengthUs = lengthUs
     this.#shape = { stepped: op.stepped, holdUntil: context.now }
-    const last = instantFromUs(END_INSTANT - 1)
-    this.#limits = { from: windows(MIN_INSTANT).start, to: windows(last).end }
-    this.#bounds = this.#around(accepted(context.range.from), accepted(context.range.to))
+    this.#limits = allWindows(windows)
+    const { from, to } = reachOf(context)
+    this.#bounds = this.#around(accepted(from), accepted(to))
     // The window of the next raw point mostly has a value.
     const size = this.#hasGaps ? 1 : MAX_BATCH
     const read = (range: WindowRange, order: 'asc' | 'desc') => this.#read(range, order, size, true)
@@ -239,12 +241,7 @@ export class ResampleOperator extends BaseOperator {
 
   /** The windows that a range touches, and the one on either side. */
   #around(from: number, to: number): WindowRange {
-    const { start } = this.#windows(instantFromUs(from))
-    const { end } = this.#windows(instantFromUs(to))
-    return {
-      from: start <= this.#limits.from ? this.#limits.from : this.#windows(instantFromUs(start - 1)).start,
-      to: end >= this.#limits.to ? this.#limits.to : this.#windows(end).end,
-    }
+    return windowsAround(this.#windows, this.#limits, { from, to })
   }
 
   /** Whether a window with a value is looked for before what begins here: inside of the request's range. */
@@ -369,9 +366,4 @@ export class ResampleOperator extends BaseOperator {
 /** Batches that follow each other as one. */
 async function joined(batches: AsyncIterable<PointColumns>): Promise<PointColumns> {
   return concatColumns(await Array.fromAsync(batches))
-}
-
-/** Windows are cut at the first and last accepted instants. */
-function accepted(at: number): Instant {
-  return instantFromUs(Math.min(Math.max(at, MIN_INSTANT), END_INSTANT))
 }

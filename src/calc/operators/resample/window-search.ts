@@ -1,15 +1,10 @@
 import { NO_POINTS, type PointColumns, sliceColumns } from '../../../series/columns.ts'
 import { instantFromUs } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
+import type { WindowRange } from './window-range.ts'
 
 /** Searches that are remembered for others that begin in the same empty windows. */
 const REMEMBERED = 64
-
-/** Windows by the start of the first and the end of the last. */
-export interface WindowRange {
-  readonly from: number
-  readonly to: number
-}
 
 /** A search that was made: between these edges no window has a value. */
 interface Search extends WindowRange {

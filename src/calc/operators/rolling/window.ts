@@ -5,6 +5,8 @@ import { slackUs } from '../../../time/windows.ts'
 import type { TimeZone } from '../../../time/zone.ts'
 import type { Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
+import type { OperatorContext } from '../../graph/operator.ts'
+import { reachingTo, reachOf } from '../../graph/reach.ts'
 
 /** Where the windows of some times start, which is just outside them, and end, which is inside. */
 export interface WindowBounds {
@@ -79,6 +81,12 @@ export class RollingWindow {
   /** No window of any t at or before this one ends after. */
   latestEnd(t: number): Instant {
     return accepted(this.endFor(t) + this.#windows.endSlackUs)
+  }
+
+  /** The context of an input that these windows are made of. */
+  contextOf(context: OperatorContext): OperatorContext {
+    const { from, to } = reachOf(context)
+    return reachingTo(context, { from: this.earliestStart(from), to: this.latestEnd(to) })
   }
 
   /** Whether a window up to t, its own or an earlier one, ends after t. */

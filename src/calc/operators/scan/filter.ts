@@ -10,6 +10,7 @@ import { nearSink } from '../../graph/near-sink.ts'
 import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
+import { reachingTo, reachOf } from '../../graph/reach.ts'
 import { breaksOf } from '../union.ts'
 import { type Derived, lastVertex, pointColumns, ScanOperator } from './scan.ts'
 
@@ -46,7 +47,7 @@ export class LowPassOperator extends ScanOperator {
   constructor(input: Operator, periodUs: number, context: OperatorContext, linear = true) {
     super(input, context, { stepped: false, linear })
     this.periodUs = periodUs
-    this.start = startOfFilter(context.range.from, periodUs)
+    this.start = startOfFilter(reachOf(context).from, periodUs)
   }
 
   protected override open(range: ChunkRange): ChunkStream {
@@ -177,8 +178,7 @@ export class LowPassOperator extends ScanOperator {
   /** The same, started early enough for a range that begins before its own start. */
   #startingFor(at: Instant): LowPassOperator {
     return this.#since.getOrInsertComputed(at, () => {
-      const range = { from: at, to: this.context.range.to }
-      return this.sibling({ ...this.context, range })
+      return this.sibling(reachingTo(this.context, { from: at }))
     })
   }
 

@@ -1,0 +1,33 @@
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import type { FindWindow } from '../../../time/windows.ts'
+
+/** Windows by the start of the first and the end of the last. */
+export interface WindowRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** From the window of the first accepted instant to that of the last one. */
+export function allWindows(windows: FindWindow): WindowRange {
+  const last = instantFromUs(END_INSTANT - 1)
+  return { from: windows(MIN_INSTANT).start, to: windows(last).end }
+}
+
+/** The windows that a range touches, and the one on either side. @param limits all windows */
+export function windowsAround(
+  windows: FindWindow,
+  limits: WindowRange,
+  { from, to }: WindowRange,
+): WindowRange {
+  const { start } = windows(instantFromUs(from))
+  const { end } = windows(instantFromUs(to))
+  return {
+    from: start <= limits.from ? limits.from : windows(instantFromUs(start - 1)).start,
+    to: end >= limits.to ? limits.to : windows(end).end,
+  }
+}
+
+/** Windows are cut at the first and last accepted instants. */
+export function accepted(at: number): Instant {
+  return instantFromUs(Math.min(Math.max(at, MIN_INSTANT), END_INSTANT))
+}
