@@ -53,11 +53,14 @@ const INSIDE: readonly ((x: string) => string)[] = [
   (x) => `LOWPASS(${x}, 600)`,
   (x) => `HIGHPASS(${x}, 900)`,
   (x) => `WINDOWAGG(${x}, MAX, 20m)`,
+  (x) => `WINDOWAGG(${x}, AVG, 10m)`,
+  (x) => `WINDOWAGG(${x}, VAR, 20m)`,
   (x) => `WINDOWAGG(${x}, SUM, 15m, 00:10)`,
 ]
 const BETWEEN: readonly ((x: string) => string)[] = [
   (x) => `ADD(${x}, h/B)`,
   (x) => `MEAN(TIMESHIFT(${x}, -30m), h/B)`,
+  (x) => `STEPPED(${x})`,
   (x) => x,
 ]
 const calculation = fc

@@ -21,8 +21,6 @@ const ROWS: readonly Row[] = [
 ]
 const RANGE = { from: hour(0), to: hour(12) }
 
-const STEPPED_OPS = Object.entries(WINDOW_OPS).flatMap(([name, { stepped }]) => (stepped ? [name] : []))
-
 interface Made {
   readonly source: ArraySource
   readonly series: TestSeries
@@ -56,6 +54,8 @@ describe('WINDOWAGG between windows of which the neighbours are empty', () => {
     for (const [op, expected] of [
       ['MAX', [8, 8, 8]],
       ['SUM', [8, 8, 8]],
+      ['AVG', [11, 12, 13]],
+      ['VAR', [0, 0, 0]],
     ] as const) {
       const calculation = `WINDOWAGG(h/A, ${op}, 1h)`
       const times = Float64Array.of(hour(4.5), hour(5.5), hour(6.5))
@@ -101,14 +101,37 @@ describe('WINDOWAGG between windows of which the neighbours are empty', () => {
     assert.equal(integrals[0], (8 + 16) * US_PER_HOUR)
   })
 
-  test('parts of any range have the stepped values and integrals of the whole, and are estimated', async () => {
+  for (const pushDowns of ['all', 'none'] as const) {
+    test(`the raw point next to an instant is that of the whole range (${pushDowns})`, async () => {
+      for (const [op, before, after] of [
+        ['MAX', 1, 9],
+        ['AVG', 1.5, 9.5],
+      ] as const) {
+        for (const [find, expected] of [
+          ['before', before],
+          ['before-or-at', before],
+          ['after', after],
+          ['after-or-at', after],
+        ] as const) {
+          const made = make(`WINDOWAGG(h/A, ${op}, 1h)`, pushDowns)
+          assert.equal((await made.series.rawPoint(find, hour(5.5)))?.time, hour(expected))
+          assertEstimated(made, { kind: 'point', find, at: hour(5.5) }, ROWS.length)
+        }
+        const range = { from: hour(5.5), to: hour(5.5) }
+        const { series } = make(`WINDOWAGG(h/A, ${op}, 1h)`, pushDowns, ROWS, range)
+        assert.equal(await series.rawPoint('before', hour(5.5)), null)
+      }
+    })
+  }
+
+  test('parts of any range have the values and integrals of the whole, and are estimated', async () => {
     const minutes = fc.uniqueArray(fc.tuple(fc.nat(719), fc.integer({ min: -8, max: 8 })), {
       maxLength: 12,
       selector: ([minute]) => minute,
     })
     const part = fc.uniqueArray(fc.nat(72), { minLength: 2, maxLength: 4 })
     const calls = fc
-      .constantFrom(...STEPPED_OPS)
+      .constantFrom(...Object.keys(WINDOW_OPS))
       .map((op) => `WINDOWAGG(h/A, ${op}, 20m${op === 'TOTAL' ? ', 1h' : ''})`)
     const pushed = fc.constantFrom('all' as const, 'none' as const)
     await fc.assert(

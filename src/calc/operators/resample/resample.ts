@@ -42,9 +42,9 @@ const MAX_SPREAD = 3
 
 /**
  * Aggregates over tumbling windows: one raw point for each window that has a value. The signal within the request's
- * range is that of the windows that this range touches and of the one on either side of them: where it is stepped, a part
- * of it looks for the windows with values beside it among these. Whatever is asked outside of the request's range, or
- * of a linear signal, is made of the windows that it touches and of the one on either side of them.
+ * range, and what functions around read beyond it, is that of the windows that this touches and of the one on either side
+ * of them: a part of it looks for the windows with values beside it among these. Whatever is asked outside of them is made
+ * of the windows that it touches and of the one on either side.
  * @source CALCULATIONS.md, section 8
  */
 export class ResampleOperator extends BaseOperator {
@@ -58,7 +58,7 @@ export class ResampleOperator extends BaseOperator {
   readonly #shape: SignalShape
   /** Windows of the first and last accepted instant. */
   readonly #limits: WindowRange
-  /** Windows of the request's range, and the one on either side. */
+  /** Windows of what is read of the operator, and the one on either side. */
   readonly #bounds: WindowRange
   readonly #search: WindowSearch
 
@@ -91,8 +91,7 @@ export class ResampleOperator extends BaseOperator {
       case 'values': {
         const around = this.#around(need.from, need.to)
         const copies = need.from === need.to ? need.count : 1
-        this.#windowNeeds(around, copies, sink)
-        this.#searchNeeds(around, copies, sink)
+        this.#partNeeds(around, copies, sink)
         break
       }
       case 'point':
@@ -101,7 +100,8 @@ export class ResampleOperator extends BaseOperator {
       case 'raw': {
         const { from, to, order, count } = need
         const around = this.#around(from, to)
-        this.#searchNeeds(around, 1, sink)
+        const sides = { back: this.#looksBack(around.from), forward: this.#looksForward(around.to) }
+        this.#searchNeeds(around, 1, sink, sides)
         const reach = (count + AROUND) * this.#lengthUs
         const first = this.#isOfSignal
           ? around
@@ -122,8 +122,7 @@ export class ResampleOperator extends BaseOperator {
         // Windows cost the same whether they have points or not.
         const end = accepted(to + (near?.aheadUs ?? 0))
         const around = this.#around(from, end)
-        this.#windowNeeds(around, copies, sink)
-        this.#searchNeeds(around, copies, sink)
+        this.#partNeeds(around, copies, sink, beyond > 0)
         if (beyond === 0) return
         // The raw times next to both ends.
         this.#windowNeeds(this.#around(from, from), copies, sink)
@@ -133,23 +132,40 @@ export class ResampleOperator extends BaseOperator {
   }
 
   /** The windows around each instant: as one range where they lie close to each other. */
-  #pointNeeds({ at, count = 1, from = at }: PointNeed, sink: NeedSink): void {
+  #pointNeeds({ find, at, count = 1, from = at }: PointNeed, sink: NeedSink): void {
     const windows = AROUND * count
+    const around = this.#around(from, at)
+    const isBack = goesBack(find)
+    const sides = {
+      back: isBack && this.#looksBack(around.from),
+      forward: !isBack && this.#goesOn(around.to),
+    }
+    this.#searchNeeds(around, count, sink, sides)
     if (from < at && (at - from) / this.#lengthUs <= MAX_SPREAD * windows) {
-      const { from: start, to: end } = this.#around(from, at)
-      const key = keyOf(start, end, count)
-      const range = { from: accepted(start), to: accepted(end) }
-      sink.need(this.#input, {
-        kind: 'aggregates',
-        ...range,
-        count: windows,
-        names: [this.#op.aggregate],
-        key,
-      })
+      const key = keyOf(around.from, around.to, count)
+      const range = { from: accepted(around.from), to: accepted(around.to) }
+      const names = [this.#op.aggregate]
+      sink.need(this.#input, { kind: 'aggregates', ...range, count: windows, names, key })
       // The values beside each of the windows.
       if (this.#isOfSignal || this.#input.inputs.length > 0)
         sink.need(this.#input, { kind: 'values', ...range, count: 2 * count, key })
     } else this.#windowNeeds(this.#around(at, at), count, sink)
+  }
+
+  /**
+   * A part of what is read of the operator. Of the windows beside it, or of those behind empty ones, one is read on either
+   * side where it looks further: the next one with a raw point.
+   * @param withNext also where only the raw time behind the part is looked for
+   */
+  #partNeeds(around: WindowRange, copies: number, sink: NeedSink, withNext = false): void {
+    const back = this.#looksBack(around.from)
+    const forward = withNext ? this.#goesOn(around.to) : this.#looksForward(around.to)
+    const touched = {
+      from: back && this.#hasGaps ? this.#windows(accepted(around.from)).end : around.from,
+      to: forward && this.#hasGaps ? this.#windows(accepted(around.to - 1)).start : around.to,
+    }
+    this.#windowNeeds(touched, copies, sink)
+    this.#searchNeeds(touched, copies, sink, { back, forward })
   }
 
   #windowNeeds({ from: start, to: end }: WindowRange, copies: number, sink: NeedSink): void {
@@ -165,8 +181,13 @@ export class ResampleOperator extends BaseOperator {
     if (batches > 0) sink.need(this.#input, edge)
   }
 
-  /** What is read to find the windows with values beside a part of the request's range, as often as there are such. */
-  #searchNeeds({ from, to }: WindowRange, copies: number, sink: NeedSink): void {
+  /** What is read to find the windows with values before and behind some windows, as often as there are such. */
+  #searchNeeds(
+    { from, to }: WindowRange,
+    copies: number,
+    sink: NeedSink,
+    { back, forward }: { readonly back: boolean; readonly forward: boolean },
+  ): void {
     const { from: first, to: last } = this.#bounds
     const reach = this.#lengthUs
     const need = (find: FindPoint, edge: number, all: WindowRange, nearest: WindowRange): void => {
@@ -178,10 +199,9 @@ export class ResampleOperator extends BaseOperator {
       sink.need(this.#input, { kind: 'point', find, at: accepted(edge), count: copies, timeOnly: true })
       this.#windowNeeds(nearest, copies, nearSink(sink, { back: goesBack(find), count: 1 }))
     }
-    if (this.#looksBack(from))
+    if (back)
       need('before', from, { from: first, to: from }, { from: Math.max(first, from - reach), to: from })
-    if (this.#looksForward(to))
-      need('after-or-at', to, { from: to, to: last }, { from: to, to: Math.min(last, to + reach) })
+    if (forward) need('after-or-at', to, { from: to, to: last }, { from: to, to: Math.min(last, to + reach) })
   }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
@@ -208,7 +228,8 @@ export class ResampleOperator extends BaseOperator {
   }
 
   protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    const { times, values } = await this.#pointsAround(at, at)
+    const around = this.#around(at, at)
+    const { times, values } = await joined(this.#read(around, 'asc', MAX_BATCH))
     const index = {
       before: lowerBound(times, at) - 1,
       'before-or-at': upperBound(times, at) - 1,
@@ -216,7 +237,12 @@ export class ResampleOperator extends BaseOperator {
       'after-or-at': lowerBound(times, at),
     }[find]
     const time = times[index]
-    return time === undefined ? null : { time: instantFromUs(time), value: values[index]!, bad: false }
+    if (time !== undefined) return { time: instantFromUs(time), value: values[index]!, bad: false }
+    const isBack = goesBack(find)
+    if (isBack ? !this.#looksBack(around.from) : !this.#goesOn(around.to)) return null
+    const found = await (isBack ? this.#search.before(around.from) : this.#search.after(around.to))
+    if (found.times.length === 0) return null
+    return { time: instantFromUs(found.times[0]!), value: found.values[0]!, bad: false }
   }
 
   /** Of the windows beside an instant, which hold what lies on its other side too. */
@@ -244,15 +270,19 @@ export class ResampleOperator extends BaseOperator {
     return windowsAround(this.#windows, this.#limits, { from, to })
   }
 
-  /** Whether a window with a value is looked for before what begins here: inside of the request's range. */
+  /** Whether a window with a value is looked for before what begins here: inside of what is read of the operator. */
   #looksBack(from: number): boolean {
-    return this.stepped && !this.#isCount && from > this.#bounds.from && from < this.#bounds.to
+    return !this.#isCount && from > this.#bounds.from && from < this.#bounds.to
   }
 
   /** The same behind what ends here: step interpolation needs the next point only for values after `now`. */
   #looksForward(to: number): boolean {
-    if (this.#isCount || to >= this.#bounds.to || to <= this.#bounds.from) return false
-    return this.stepped && to > this.context.now
+    return this.#goesOn(to) && (!this.stepped || to > this.context.now)
+  }
+
+  /** Whether there may be a further window behind what ends here. */
+  #goesOn(to: number): boolean {
+    return !this.#isCount && to < this.#bounds.to && to > this.#bounds.from
   }
 
   /**
@@ -279,10 +309,6 @@ export class ResampleOperator extends BaseOperator {
     }
     if (order === 'asc' && !after) yield await this.#search.after(reach.to)
     if (order === 'desc' && !before) yield await this.#search.before(reach.from)
-  }
-
-  #pointsAround(from: number, to: number): Promise<PointColumns> {
-    return joined(this.#read(this.#around(from, to), 'asc', MAX_BATCH))
   }
 
   /**
