@@ -4,7 +4,9 @@ import type { CallContext, CountedRange, Historian } from '../historian/contract
 import type { HistorianView } from '../historian/registry.ts'
 import { WideMap } from '../scheduling/wide-map.ts'
 import type { Load } from './limit.ts'
-import { countSearch } from './near-search.ts'
+import { type CountSearch, countSearch, type CountedRange as Range } from './near-search.ts'
+import { type RangeRead, sharedRanges } from './shared-ranges.ts'
+import { KEPT_POINTS } from './source.ts'
 
 /** A distinct read of a call, with what it costs. */
 export interface EstimatedRead {
@@ -15,6 +17,19 @@ export interface EstimatedRead {
   isCapped: boolean
   /** The last totals that it was counted in (`totalsOf`). */
   countedIn: number
+  /** What other reads of the tag fetch, too; `null` where none does. */
+  shared: SharedPart | null
+}
+
+/** Points of a read that lie in a range which other reads fetch, too. */
+interface SharedPart {
+  readonly range: {
+    /** In all of it, at most. */
+    readonly points: number
+  }
+  readonly points: number
+  /** Bounding values beside it. */
+  readonly edges: number
 }
 
 /** Reads whose points are counted in one method call, before the event loop is checked for other work. */
@@ -31,7 +46,7 @@ export class PlannedReads {
     const key = `${read.key}\0${read.historian}/${read.tag}`
     const known = this.#byKey.get(key)
     if (known === undefined) {
-      const estimated = { read, points: read.atMost, isCapped: false, countedIn: 0 }
+      const estimated = { read, points: read.atMost, isCapped: false, countedIn: 0, shared: null }
       this.#byKey.set(key, estimated)
       this.#all.push(estimated)
       return estimated
@@ -78,6 +93,12 @@ export class PlannedReads {
   }
 }
 
+interface CountedRead {
+  readonly estimated: EstimatedRead
+  readonly search: CountSearch
+  count: number
+}
+
 async function estimateReads(
   reads: readonly EstimatedRead[],
   historian: Historian,
@@ -85,21 +106,27 @@ async function estimateReads(
   context: CallContext,
   failures: Map<EstimatedRead, unknown>,
 ): Promise<void> {
-  let open = reads.map((estimated) => ({ estimated, search: countSearch(estimated.read.stored!) }))
+  const counted = reads.map(
+    (estimated): CountedRead => ({ estimated, search: countSearch(estimated.read.stored!), count: 0 }),
+  )
+  let open = counted
   try {
     while (open.length > 0) {
       const steps = open.map(({ estimated, search }) => ({ read: estimated.read, ranges: search.ranges() }))
       const queries = steps.flatMap(({ read, ranges }) => ranges.map((range) => queryOf(read, range)))
       const counts = await historian.estimatePoints(queries, cap, context)
       let next = 0
-      open = open.filter(({ estimated, search }, i) => {
+      open = open.filter((read, i) => {
         const { length } = steps[i]!.ranges
-        const count = search.take(counts.slice(next, next + length))
+        const count = read.search.take(counts.slice(next, next + length))
         next += length
-        if (count !== null) setPoints(estimated, count, cap)
-        return count === null
+        if (count === null) return true
+        read.count = count
+        setPoints(read.estimated, count, cap)
+        return false
       })
     }
+    await share(counted.flatMap(rangeRead), historian, cap, context)
   } catch (error) {
     if (reads.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt') {
       // One damaged tag must not take the estimates of the others with it: estimate each alone.
@@ -108,7 +135,45 @@ async function estimateReads(
   }
 }
 
-function queryOf({ tag, stored }: PlannedRead, range: Pick<CountedRange, 'from' | 'to'>): CountedRange {
+/** Known points amid a range that are fetched again with it (src/series/known-points.ts). */
+const FETCHED_AGAIN = 4
+
+/** A read whose points a call keeps for other reads of the tag; none where comparisons leave points out. */
+function rangeRead({
+  estimated,
+  search,
+  count,
+}: CountedRead): (RangeRead & { readonly estimated: EstimatedRead })[] {
+  const { tag, atMost, stored } = estimated.read
+  const range = search.hull()
+  if (range === null || stored!.compared !== undefined) return []
+  const isWhole = atMost === Number.POSITIVE_INFINITY
+  const ofPage = Math.max(0, Math.min(count, atMost - stored!.extra) - FETCHED_AGAIN)
+  return [{ estimated, tag, range, count: isWhole ? count : ofPage, isWhole }]
+}
+
+/** Marks what several reads fetch once. */
+async function share(
+  reads: readonly (RangeRead & { readonly estimated: EstimatedRead })[],
+  historian: Historian,
+  cap: number,
+  context: CallContext,
+): Promise<void> {
+  const shared = sharedRanges(reads)
+  const open = shared.filter(({ count }) => count === null)
+  const queries = open.map(({ tag, from, to }) => ({ tag, from, to }))
+  const counts = queries.length === 0 ? [] : await historian.estimatePoints(queries, cap, context)
+  let next = 0
+  for (const { reads, count } of shared) {
+    const range = { points: count ?? counts[next++]! }
+    for (const { estimated, count, isWhole } of reads) {
+      const edges = isWhole ? estimated.read.stored!.extra : 0
+      estimated.shared = { range, points: count, edges }
+    }
+  }
+}
+
+function queryOf({ tag, stored }: PlannedRead, range: Range): CountedRange {
   const compared = stored?.compared
   return compared === undefined ? { tag, ...range } : { tag, ...range, compared }
 }
@@ -124,10 +189,43 @@ export function sumLoad(reads: Iterable<EstimatedRead>): Load {
   let points = 0
   let forMedian = 0
   let capped = false
+  let parts: Map<SharedPart['range'], PartSum> | null = null
   for (const estimated of reads) {
     points += estimated.points
     if (estimated.read.forMedian) forMedian += estimated.points
     capped ||= estimated.isCapped
+    const { shared } = estimated
+    if (shared === null) continue
+    parts ??= new Map()
+    const sum = parts.getOrInsertComputed(shared.range, () => ({
+      points: 0,
+      forMedian: 0,
+      edges: 0,
+      mostEdges: 0,
+    }))
+    sum.points += shared.points
+    sum.edges += shared.edges
+    sum.mostEdges = Math.max(sum.mostEdges, shared.edges)
+    if (estimated.read.forMedian) sum.forMedian += shared.points
+  }
+  // A call that keeps no more points fetches what overlaps again.
+  if (parts === null || points > KEPT_POINTS) return { points, forMedian, capped }
+  for (const [range, sum] of parts) {
+    const others = Math.min(sum.points - sum.forMedian, range.points)
+    points -= sum.points - Math.min(sum.points, range.points)
+    points -= sum.edges - Math.min(sum.edges, Math.max(sum.mostEdges, MOST_EDGES))
+    forMedian -= sum.forMedian - (Math.min(sum.points, range.points) - others)
   }
   return { points, forMedian, capped }
 }
+
+/** Shared parts of some reads, each counted by itself. */
+interface PartSum {
+  points: number
+  forMedian: number
+  edges: number
+  mostEdges: number
+}
+
+/** Bounding values of ranges that overlap: most of more ranges end where others do (src/calc/graph/need-set.ts). */
+const MOST_EDGES = 96

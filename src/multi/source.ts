@@ -36,7 +36,7 @@ export interface ReadStatistics {
 }
 
 /** Once a call has fetched so many points, pages of streamed ranges leave the cache as soon as they were handed out. */
-const KEPT_POINTS = 1_000_000
+export const KEPT_POINTS = 1_000_000
 
 /** Budget of fetched points: estimates may be coarse, this ends a call that fetches far more than estimated. */
 export interface FetchBudget {

@@ -104,6 +104,81 @@ describe('nested calculations', () => {
     )
   })
 
+  test('are estimated at three times what they fetch where ranges overlap or lie beyond all points', async () => {
+    const at = (time: string) => `2026-01-15T${time}:00Z`
+    const over = (from: string, to: string) => ({ from: at(from), to: at(to) })
+    const sides = { leftBoundary: 'NEAREST', rightBoundary: 'NEAREST', order: 'desc' }
+    const inner = { leftBoundary: 'INTERPOLATED', rightBoundary: 'INTERPOLATED', order: 'asc' }
+    const twice = 'WINDOWAGG(plant/HELD, AVG, 1h)'
+    for (const [type, tag, details] of [
+      [
+        'RAW_POINTS',
+        'WINDOWAGG(NEG(WINDOWAGG(plant/DENSE, AVG, 1h)), SUM, 30m, 00:10)',
+        { ...over('11:05', '20:02'), ...sides, maxPoints: 3 },
+      ],
+      [
+        'RAW_POINTS',
+        'WINDOWAGG(TIMESHIFT(plant/DENSE, 1d), AVG, 1h)',
+        { ...over('10:47', '17:12'), ...sides, maxPoints: 20 },
+      ],
+      [
+        'RAW_POINTS',
+        'STEPPEDRAW(SUB(SLIDINGAGG(WINDOWAGG(plant/DENSE, MAX, 30m), MAX, 45m), POINTINTIME(plant/DENSE, -2h)))',
+        { ...over('02:28', '06:54'), ...inner, maxPoints: 19 },
+      ],
+      [
+        'POINT_BEFORE_OR_AT',
+        'WINDOWAGG(LOWPASS(NEG(WINDOWAGG(plant/HELD, TOTAL, 1h, 1min)), 600), TOTAL, 1h, 1min)',
+        { at: at('12:50') },
+      ],
+      [
+        'RAW_POINTS',
+        'NOBAD(TOTALISE(WINDOWAGG(plant/HELD, SUM, 30m, 00:10), 1h, BEGIN_DAY, 1h))',
+        { ...over('04:39', '14:32'), ...sides, maxPoints: 18 },
+      ],
+      [
+        'MULTIPLE_AGGREGATED_POINTS',
+        'NOBAD(MROUND(PERCENTDEV(WINDOWAGG(server/HELD, TOTAL, 1h, 1min), server/HELD), 0.5))',
+        { ...over('08:44', '18:25'), aggregates: ['MAX', 'FIRST', 'STDDEV'], count: 11 },
+      ],
+      [
+        'ADJACENT_POINTS',
+        'HIGHPASS(ROUNDUP(WINDOWAGG(server/HELD, TOTAL, 1h, 1min), 0), 900)',
+        { at: at('05:11') },
+      ],
+      [
+        'CURRENT_POINT',
+        'TIMESHIFT(ROUNDDOWN(SLIDINGAGG(IFEQUALS(server/DENSE, server/HELD, 1, server/DENSE, 0.5), COUNT, 2h), 1), 1d)',
+        {},
+      ],
+      [
+        'AGGREGATED_POINTS',
+        'SLIDINGAGG(TIMESHIFT(WINDOWAGG(ROUNDDOWN(server/HELD, 1), TOTAL, 1h, 1min), 1d), AVG, 1h)',
+        over('03:16', '12:23'),
+      ],
+      ['AGGREGATED_POINTS', `LOWPASS(SUB(${twice}, server/HELD, ${twice}), 600)`, over('03:29', '04:20')],
+      [
+        'ADJACENT_POINTS',
+        'ROUND(TOTALISERAW(TIMESHIFT(plant/DENSE, 1d), DAY, BEGIN_DAY, 1d), 1)',
+        { at: at('10:10') },
+      ],
+      [
+        'RAW_POINTS',
+        'NEG(STEPPED(TOTALISERAW(TOTALISE(plant/HELD, 1h, BEGIN_DAY, 1h), DAY, BEGIN_DAY, 1d)))',
+        { ...over('05:47', '15:40'), order: 'asc', maxPoints: 1 },
+      ],
+      ['ADJACENT_POINTS', 'MUL(WINDOWAGG(plant/HELD, AVG, 1h), server/HELD)', { at: at('10:00') }],
+      ['RAW_POINTS', 'HIGHPASS(plant/DENSE, 900)', { ...over('07:15', '16:40'), ...inner, maxPoints: 17 }],
+    ] as const) {
+      const found = await loadOf({ a: { type, tag: `calc/${tag}`, details } })
+      assert.ok(found !== null, `no limit ends ${type} of ${tag}`)
+      const { load, fetched } = found
+      const loads = `${type} of ${tag}: load ${load}, ${fetched} fetched`
+      assert.ok(load <= 3 * fetched + SPARE_POINTS, loads)
+      assert.ok(fetched <= load + MARGIN_POINTS, loads)
+    }
+  })
+
   test('fetch no more than estimated where windows, shifts and pages once led to points that were not', async () => {
     const afterTheLast = { from: '2026-01-15T16:00:00Z', to: '2026-01-15T20:00:00Z' }
     const page = { from: '2026-01-15T07:06:00Z', to: '2026-01-15T17:03:00Z', order: 'desc' }

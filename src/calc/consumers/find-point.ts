@@ -2,7 +2,8 @@ import type { PointColumns } from '../../series/columns.ts'
 import type { FindPoint } from '../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
-import { type FindPlace, type NeedSink, nearNeed } from '../graph/need.ts'
+import type { Near, Reach } from '../graph/near.ts'
+import { type FindPlace, type NeedSink, nearNeed, type RawNeed } from '../graph/need.ts'
 import type { Operator } from '../graph/operator.ts'
 import type { SinglePoint } from '../graph/point-source.ts'
 import { rawPoints } from './raw-points.ts'
@@ -24,6 +25,33 @@ export function goodPageCount(count: number): number {
 export function isGoodPoint({ bad, value }: SinglePoint): boolean {
   return !bad && !Number.isNaN(value)
 }
+
+/** How far from the place of a need the raw point next to it lies. */
+export function reachFrom(
+  operator: Operator,
+  { find, at, count = 1, from = at, near, found }: PlacedFind,
+): Reach {
+  if (found === true) return AT_PLACE
+  return operator.reach(find, count === 1 && from === at && near === undefined ? at : null)
+}
+
+/** How far back the first raw point of a page lies from the end of its range, which it is read from. */
+export function pageReach(
+  operator: Operator,
+  { from, to, count }: RawNeed,
+): Pick<Reach, 'mostUs' | 'slackUs'> {
+  const { mostUs, isSure, points = 1, slackUs = 0 } = operator.reach('before', null)
+  const ofPage = isSure ? Math.ceil((count + HELD_POINTS) / points + 1) * mostUs : Number.POSITIVE_INFINITY
+  return { mostUs: Math.min(to - from, ofPage), slackUs }
+}
+
+/** Points of a page that are read beside it: one shows that there are more, and one can be held back. */
+const HELD_POINTS = 4
+
+type PlacedFind = FindPlace & { readonly near?: Near; readonly found?: true }
+
+/** Of a place that is a raw point. */
+export const AT_PLACE: Reach = { mostUs: 0, isSure: true }
 
 /** Whether a search goes back in time. */
 export function goesBack(find: FindPoint): boolean {
@@ -124,7 +152,7 @@ export function passingNeeds(operator: Operator, { find, at, count = 1 }: FindPl
   const [from, to] = goesBack(find) ? [MIN_INSTANT, at] : [at, END_INSTANT]
   const order = goesBack(find) ? 'desc' : 'asc'
   if (operator.isNeverBad !== true && operator.varies === 'data' && from < to)
-    sink.need(operator, { kind: 'raw', from, to, order, count: BAD_RUN * count })
+    sink.need(operator, { kind: 'raw', from, to, order, count: BAD_RUN * count, isPassing: true })
 }
 
 /** What `goodBound` needs. */

@@ -2,6 +2,7 @@ import type { FindPoint } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
 import { aggregateNeeds } from '../consumers/aggregates.ts'
 import type { Chunk, ChunkRange, ChunkStream } from './chunk.ts'
+import { FAR, type Reach } from './near.ts'
 import { contentKey, instantNeed, type Need, type NeedSink } from './need.ts'
 import {
   type CurrentPoint,
@@ -88,6 +89,14 @@ export abstract class BaseOperator implements Operator {
     return true
   }
 
+  readFrom(at: Instant): Instant {
+    return at
+  }
+
+  reach(_find: FindPoint, _at: Instant | null): Reach {
+    return FAR
+  }
+
   needs(need: Need, sink: NeedSink): void {
     switch (need.kind) {
       case 'integrals':
@@ -110,9 +119,10 @@ export abstract class BaseOperator implements Operator {
         this.inputNeeds(instantNeed(need.at), sink)
         return
       case 'raw': {
-        const { kind, from, to, order, count } = need
+        const { kind, from, to, order, count, isPassing } = need
         // One point more shows that there are more, and one can be held back at the cut.
-        this.inputNeeds({ kind, from, to, order, count: need.isPage ? count + 2 : count }, sink)
+        const read = need.isPage ? count + 2 : count
+        this.inputNeeds({ kind, from, to, order, count: read, ...(isPassing && { isPassing }) }, sink)
         return
       }
       default:

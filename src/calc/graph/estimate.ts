@@ -1,3 +1,4 @@
+import { belowFloor, movedPlace } from './near.ts'
 import { nearSink } from './near-sink.ts'
 import type { Need, NeedSink, PlannedRead } from './need.ts'
 import { NeedSet } from './need-set.ts'
@@ -61,12 +62,24 @@ class Fold implements NeedSink, Estimate {
       const needs = this.#needs.get(operator.id)
       if (needs === undefined) continue
       for (const need of needs.all(operator.readsPagesAnew !== true)) {
-        operator.needs(need, need.near === undefined ? this : nearSink(this, need.near))
+        this.#handOn(operator, need)
         left--
       }
       this.#needs.delete(operator.id)
     }
     return this.#next === this.#order.length
+  }
+
+  /** What is needed at a place that is found leads to needs at that place, which inputs may know as another time. */
+  #handOn(operator: Operator, need: Need): void {
+    const { near } = need
+    const { timeBelow } = operator
+    if (near === undefined) operator.needs(need, this)
+    else {
+      const moved = timeBelow === undefined ? near : movedPlace(near, timeBelow)
+      const below = moved.floor === undefined ? moved : belowFloor(moved, (at) => operator.readFrom(at))
+      operator.needs(below === near ? need : { ...need, near: below }, nearSink(this, below))
+    }
   }
 
   need({ id }: { readonly id: number }, need: Need): void {

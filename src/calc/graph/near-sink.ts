@@ -20,8 +20,6 @@ export function nearSink(sink: NeedSink, near: Near): NeedSink {
 function movedCount({ stored, atMost }: PlannedRead, near: Near): StoredCount | null {
   // A page of points costs its own count wherever it lies.
   if (stored === null || Number.isFinite(atMost)) return null
-  // Moved forward, a range gets no more points than those that are passed by.
-  if (!near.back) return { ...stored, extra: stored.extra + near.count }
   return { ...stored, near }
 }
 

@@ -1,37 +1,142 @@
+import type { Instant } from '../../time/instant.ts'
+
 /**
- * A place that is known only when raw points were found: that of the `count`-th raw point of any tag below, back in
- * time from the place of a need, or forward from it. What is needed there is needed at the place, moved by as much.
+ * A place that is known only when raw points were found: what is needed there is needed at the place of a need, moved
+ * by as much, back in time, forward, or one after the other.
  */
 export interface Near {
-  readonly back: boolean
-  readonly count: number
-  /**
-   * Set where the need begins at the start of an anchored window: of a place that lies further back than `withinUs` the
-   * window is another one, and so much longer than the need at most.
-   */
-  readonly window?: { readonly withinUs: number; readonly moreUs: number }
-  /** Forward: no further than so, where that is known, however few raw points there are. */
-  readonly aheadUs?: number
+  /** Where the place of the need lies. */
+  readonly from: Instant
+  readonly to: Instant
+  /** `null` where it is not moved in that direction. */
+  readonly back: Steps | null
+  readonly ahead: Steps | null
+  readonly window?: NearWindow
+  /** Wherever it is moved to, nothing is read before this instant. */
+  readonly floor?: Instant
 }
 
-export function nearName({ back, count, window }: Near): string {
-  const name = `${back ? 'before' : 'after'} ${count}`
-  return window === undefined ? name : `${name} ${window.withinUs} ${window.moreUs}`
+/** From a place between `from` and `to` on to the `points`-th raw point of any tag below, and no further than `mostUs`. */
+export interface Steps {
+  readonly from: Instant
+  readonly to: Instant
+  readonly points: number
+  readonly mostUs: number
+  /** Raw points may lie so much further away than those of tags. */
+  readonly slackUs: number
+}
+
+/**
+ * Set where what is needed begins or ends with an anchored window: of a place that is moved further than within this
+ * one the window is another, which begins or ends by so much more elsewhere.
+ */
+interface NearWindow {
+  readonly withinUs: number
+  readonly aheadUs: number
+  readonly moreUs: number
+}
+
+/** How far from an instant the raw point next to it lies, as it follows from the operator alone. */
+export interface Reach {
+  /** Infinite where it depends on what is stored. */
+  readonly mostUs: number
+  /** Whether there is one. */
+  readonly isSure: boolean
+  /** How many there are within that time at least; 1 when left out. */
+  readonly points?: number
+  /** How much further away they lie than raw points of tags; 0 when left out. */
+  readonly slackUs?: number
+}
+
+export const FAR: Reach = { mostUs: Number.POSITIVE_INFINITY, isSure: false }
+
+/** Of so many raw points, one after the other. */
+export function timesOf(reach: Reach, points: number): Pick<Reach, 'mostUs' | 'slackUs'> {
+  return { ...reach, mostUs: points === 0 ? 0 : points * reach.mostUs }
+}
+
+/** The place of the `points`-th raw point from an instant on. @param reach of all of them, or each one's slack */
+export function nearTo(
+  at: Instant,
+  isBack: boolean,
+  points: number,
+  reach: Pick<Reach, 'mostUs' | 'slackUs'>,
+): Near {
+  const { mostUs, slackUs = 0 } = reach
+  const steps = { from: at, to: at, points, mostUs, slackUs: points * slackUs }
+  return { from: at, to: at, back: isBack ? steps : null, ahead: isBack ? null : steps }
+}
+
+/** A place that was marked, where what is needed depends on the window that holds it. */
+export function inWindow({ from, to }: Near, start: number, end: number, moreUs: number): Near {
+  const window = { withinUs: Math.max(0, from - start), aheadUs: Math.max(0, end - to), moreUs }
+  return { from, to, back: null, ahead: null, window }
+}
+
+/** A place that was marked, of which nothing is read before an instant, wherever it is moved to. */
+export function notBefore({ from, to }: Near, floor: Instant): Near {
+  return { from, to, back: null, ahead: null, floor }
+}
+
+export function nearName({ from, to, back, ahead, window, floor }: Near): string {
+  const name = `${from} ${to} ${stepsName(back)} ${stepsName(ahead)} ${floor ?? ''}`
+  return window === undefined ? name : `${name} ${window.withinUs} ${window.aheadUs} ${window.moreUs}`
+}
+
+function stepsName(steps: Steps | null): string {
+  return steps === null ? '' : `${steps.from} ${steps.to} ${steps.points} ${steps.mostUs} ${steps.slackUs}`
 }
 
 /** What holds for two places: the one that lies further away. */
 export function furthest(a: Near, b: Near): Near {
-  const back = a.back || b.back
-  const count = Math.max(a.count, b.count)
-  const aheadUs = Math.max(a.aheadUs ?? 0, b.aheadUs ?? 0)
-  const windows = [a.window, b.window].filter((window) => window !== undefined)
-  if (windows.length === 0) return { back, count, aheadUs }
-  const withinUs = Math.min(...windows.map((window) => window.withinUs))
-  const moreUs = Math.max(...windows.map((window) => window.moreUs))
-  return { back, count, aheadUs, window: { withinUs, moreUs } }
+  const near = joined(a, b, Math.max)
+  return a.floor === undefined || b.floor === undefined
+    ? near
+    : { ...near, floor: a.floor < b.floor ? a.floor : b.floor }
 }
 
 /** From a place that was found to the next. */
 export function together(outer: Near, inner: Near): Near {
-  return { ...furthest(outer, inner), count: outer.count + inner.count }
+  const near = joined(outer, inner, (a, b) => a + b)
+  // A further search may go back beyond it.
+  const floor = inner.back === null ? (inner.floor ?? outer.floor) : inner.floor
+  return floor === undefined ? near : { ...near, floor }
+}
+
+function joined(a: Near, b: Near, both: (a: number, b: number) => number): Near {
+  const near = { ...hull(a, b), back: steps(a.back, b.back, both), ahead: steps(a.ahead, b.ahead, both) }
+  if (a.window === undefined || b.window === undefined) {
+    const window = a.window ?? b.window
+    return window === undefined ? near : { ...near, window }
+  }
+  const withinUs = Math.min(a.window.withinUs, b.window.withinUs)
+  const aheadUs = Math.min(a.window.aheadUs, b.window.aheadUs)
+  return { ...near, window: { withinUs, aheadUs, moreUs: both(a.window.moreUs, b.window.moreUs) } }
+}
+
+function steps(a: Steps | null, b: Steps | null, both: (a: number, b: number) => number): Steps | null {
+  if (a === null || b === null) return a ?? b
+  const [points, mostUs] = [both(a.points, b.points), both(a.mostUs, b.mostUs)]
+  return { ...hull(a, b), points, mostUs, slackUs: both(a.slackUs, b.slackUs) }
+}
+
+type Place = Pick<Near, 'from' | 'to'>
+
+function hull(a: Place, b: Place): Place {
+  return { from: a.from < b.from ? a.from : b.from, to: a.to > b.to ? a.to : b.to }
+}
+
+/** The same place for an operator whose times are moved. */
+export function movedPlace(near: Near, move: (at: Instant) => Instant): Near {
+  const moved = <Placed extends Place>(place: Placed): Placed => {
+    return { ...place, from: move(place.from), to: move(place.to) }
+  }
+  const { back, ahead, floor } = near
+  const steps = { back: back === null ? null : moved(back), ahead: ahead === null ? null : moved(ahead) }
+  return { ...moved(near), ...steps, ...(floor !== undefined && { floor: move(floor) }) }
+}
+
+/** For the inputs of an operator, of which more is read than from the same instant on. */
+export function belowFloor(near: Near, readFrom: (at: Instant) => Instant): Near {
+  return near.floor === undefined ? near : { ...near, floor: readFrom(near.floor) }
 }

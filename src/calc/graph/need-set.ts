@@ -1,6 +1,6 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { Instant } from '../../time/instant.ts'
-import { furthest, type Near } from './near.ts'
+import { furthest, type Near, nearName } from './near.ts'
 import type { ChunksNeed, Need } from './need.ts'
 
 /**
@@ -8,8 +8,6 @@ import type { ChunksNeed, Need } from './need.ts'
  * doubles with each level of functions that read twice. Four places over 50 levels of windows are not put together.
  */
 const MAX_NEEDS = 256
-/** Ranges whose ends lie no further apart end at the same place: instants next to it are microseconds away. */
-const CLOSE_US = 1_000
 /** Overlapping ranges whose bounding values are counted: most of more ranges end where others do. */
 const MAX_RANGES = 16
 
@@ -22,16 +20,25 @@ export class NeedSet {
   readonly #counts = new Map<Need['kind'], number>()
   readonly #joined = new Map<string, Need>()
   readonly #whole = new Map<string, ChunksNeed>()
-  /** Those whose places are found further back. */
-  readonly #moved = new Map<string, ChunksNeed>()
+  /** Those at the first place that is found, and those at others. */
+  #place: string | null = null
+  readonly #placed = new Map<string, ChunksNeed>()
+  readonly #elsewhere = new Map<string, ChunksNeed>()
 
   add(need: Need): void {
-    const key = keyOfNeed(need)
+    // Aggregates that a historian computes cost as much again at another place.
+    const isApart = need.near !== undefined && need.kind === 'aggregates'
+    const key = isApart ? `${keyOfNeed(need)} near` : keyOfNeed(need)
     if (need.kind === 'chunks' && (need.copies ?? 1) === 1 && need.compared === undefined) {
-      const ranges = need.near?.back === true ? this.#moved : this.#whole
+      const { near } = need
+      const ranges = near === undefined ? this.#whole : this.#at(near)
       const known = ranges.get(key)
+      const { ranges: own = 1 } = need
       if (need.from < need.to)
-        ranges.set(key, known === undefined ? need : { ...together(known, need), ranges: 1 })
+        ranges.set(
+          key,
+          known === undefined ? need : { ...together(known, need), ranges: Math.max(own, known.ranges ?? 1) },
+        )
       return
     }
     const known = this.#byKey.get(key)
@@ -50,25 +57,22 @@ export class NeedSet {
     this.#joined.set(group, joined === undefined ? need : join(joined, need))
   }
 
+  #at(near: Near): Map<string, ChunksNeed> {
+    const name = nearName(near)
+    this.#place ??= name
+    return this.#place === name ? this.#placed : this.#elsewhere
+  }
+
   /** @param sharesPages whether pages within ranges that are read as a whole cost nothing more */
   *all(sharesPages: boolean): Iterable<Need> {
-    const whole = withMoved(unionOf([...this.#whole.values()]), unionOf([...this.#moved.values()]))
+    const whole = [this.#whole, this.#placed, this.#elsewhere].flatMap((ranges) =>
+      unionOf([...ranges.values()]),
+    )
     yield* whole
     for (const needs of [this.#byKey, this.#joined]) {
       for (const need of needs.values()) if (!sharesPages || !isCovered(need, whole)) yield need
     }
   }
-}
-
-/** Ranges with those that are moved back from where they end: both overlap, and are fetched once. */
-function withMoved(whole: readonly ChunksNeed[], moved: readonly ChunksNeed[]): readonly ChunksNeed[] {
-  const apart = [...whole]
-  for (const need of moved) {
-    const index = apart.findIndex(({ from, to }) => from <= need.to && Math.abs(to - need.to) <= CLOSE_US)
-    if (index < 0) apart.push(need)
-    else apart[index] = together(apart[index]!, need)
-  }
-  return apart
 }
 
 /** Intervals that touch or overlap as one, ascending. */
@@ -101,9 +105,10 @@ function together(a: ChunksNeed, b: ChunksNeed): ChunksNeed {
 /** Whether a page of points lies within a range that is read as a whole. */
 function isCovered(need: Need, whole: readonly ChunksNeed[]): boolean {
   if (need.kind !== 'raw') return false
-  const isMoved = need.near?.back === true
+  const { near: place } = need
   return whole.some(
-    ({ from, to, near }) => from <= need.from && need.to <= to && (!isMoved || near?.back === true),
+    ({ from, to, near }) =>
+      from <= need.from && need.to <= to && (place === undefined) === (near === undefined),
   )
 }
 
@@ -116,13 +121,13 @@ function keyOfNeed(need: Need): string {
     case 'gaps':
       return `gaps ${need.from} ${need.to} ${need.count} ${need.longerThanUs}`
     case 'aggregates':
-      return `aggregates ${need.from} ${need.to} ${need.count} ${need.key} ${need.names}`
+      return `aggregates ${need.from} ${need.to} ${need.count} ${need.key} ${need.names} ${need.ranges ?? 1}`
     case 'current':
       return `current ${need.find} ${need.at}`
     case 'point':
       return `point ${need.find} ${need.at} ${need.count ?? 1} ${need.key ?? ''} ${need.timeOnly ?? ''}`
     case 'raw':
-      return `raw ${need.from} ${need.to} ${need.order} ${need.count} ${need.isPage ?? ''}`
+      return `raw ${need.from} ${need.to} ${need.order} ${need.count} ${need.isPage ?? ''} ${need.isPassing ?? ''}`
     case 'chunks':
       return `chunks ${need.from} ${need.to} ${need.beyond} ${need.copies ?? 1} ${need.compared ?? ''}`
   }
@@ -147,8 +152,10 @@ function joined(a: Need, b: Need): Need {
   if (a.kind === 'values' && b.kind === 'values') return { ...a, ...hull(a, b), count: a.count + b.count }
   if (a.kind === 'integrals' && b.kind === 'integrals')
     return { ...a, ...hull(a, b), count: a.count + b.count }
-  if (a.kind === 'aggregates' && b.kind === 'aggregates')
-    return { ...a, ...hull(a, b), count: a.count + b.count }
+  if (a.kind === 'aggregates' && b.kind === 'aggregates') {
+    const ranges = (a.ranges ?? 1) + (b.ranges ?? 1)
+    return { ...a, ...hull(a, b), count: a.count + b.count, ranges }
+  }
   if (a.kind === 'gaps' && b.kind === 'gaps') return { ...a, ...hull(a, b), count: a.count + b.count }
   if (a.kind === 'plot' && b.kind === 'plot') return { ...a, ...hull(a, b), count: a.count + b.count }
   if (a.kind === 'raw' && b.kind === 'raw') return { ...a, ...hull(a, b), count: a.count + b.count }

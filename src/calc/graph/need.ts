@@ -1,7 +1,7 @@
 import type { AggregateName } from '../../series/aggregate-names.ts'
 import type { Comparisons, FindPoint } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
-import type { Near } from './near.ts'
+import { FAR, type Near, nearTo, type Reach, timesOf } from './near.ts'
 
 /**
  * What is read of an operator, for the cost estimate: an interval, a kind and a count. The estimate is never below what
@@ -45,6 +45,8 @@ export interface PointNeed extends Placed {
   readonly from?: Instant
   /** Of several instants, or of one that is not `at`: equal keys are the same instants. */
   readonly key?: number
+  /** Set where a raw point stands at each of the instants, which are marked as places that were found. */
+  readonly found?: true
   /** Set where only its time is wanted, which is known without the values of calculations. */
   readonly timeOnly?: true
 }
@@ -56,6 +58,8 @@ export interface RawNeed extends Interval {
   readonly count: number
   /** Set for a page that a request reads, which needs no bounding points where it is not read in chunks. */
   readonly isPage?: true
+  /** Set for BAD points that are passed by, where there are some: windows, which are never BAD, pass none by. */
+  readonly isPassing?: true
 }
 
 /** All raw points of [from, to), with the bounding points beside them. */
@@ -84,6 +88,8 @@ export interface AggregatesNeed extends Interval {
   readonly count: number
   readonly names: readonly AggregateName[]
   readonly key: number
+  /** How many such reads this stands for, as with chunks. */
+  readonly ranges?: number
 }
 
 /** Gaps between the good raw points of [from, to), at most `count` of them. */
@@ -154,9 +160,10 @@ export function instantNeed(at: Instant): ValuesNeed {
 /** Where raw points are looked for: next to `count` instants up to `at`. */
 export type FindPlace = Pick<PointNeed, 'find' | 'at' | 'count' | 'from'>
 
-/** Values at raw times that are known only when they were found. */
-export function nearNeed({ find, at, count = 1, from = at }: FindPlace): ValuesNeed {
-  const near = { back: find === 'before' || find === 'before-or-at', count: 1 }
+/** Values at raw times that are known only when they were found. @param reach of the raw points beside each instant */
+export function nearNeed({ find, at, count = 1, from = at }: FindPlace, reach: Reach = FAR): ValuesNeed {
+  const isBack = find === 'before' || find === 'before-or-at'
+  const near = { ...nearTo(at, isBack, count, timesOf(reach, count)), from }
   return { kind: 'values', from, to: at, count, key: keyOf(at, find), near }
 }
 

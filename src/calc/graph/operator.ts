@@ -6,6 +6,7 @@ import type { Instant } from '../../time/instant.ts'
 import type { TimeZone } from '../../time/zone.ts'
 import type { Chunk, ChunkRange, ChunkStream } from './chunk.ts'
 import type { Evaluation } from './evaluation.ts'
+import type { Reach } from './near.ts'
 import type { FindPlace, Need, NeedSink } from './need.ts'
 import type { RawRange, SinglePoint } from './point-source.ts'
 
@@ -30,6 +31,17 @@ export interface Operator extends Traits {
    * nothing.
    */
   needs(need: Need, sink: NeedSink): void
+
+  /**
+   * How far from an instant the raw point next to it lies, for the estimate; pure arithmetic.
+   * @param at `null` for any instant
+   */
+  reach(find: FindPoint, at: Instant | null): Reach
+
+  /** The first instant of the inputs that is read, beside single points, for what begins at an instant. */
+  readFrom(at: Instant): Instant
+  /** The instant of the inputs that an instant leads to, where it is another one. */
+  readonly timeBelow?: (at: Instant) => Instant
 
   /** Value at each time. @param times ascending, distinct; not to be changed, like the result */
   valuesAt(times: Float64Array): Promise<Float64Array>

@@ -95,13 +95,16 @@ export function estimateNeed(
     })
   }
   // Spans of another key can begin later and end earlier within the same interval, and are then read by themselves.
-  const stream = ({ kind, from, to, key }: StreamedNeed, edges: number, forMedian = false): void =>
+  const stream = (need: StreamedNeed, edges: number, forMedian = false): void => {
+    const { kind, from, to, key } = need
+    const { ranges = 1 } = kind === 'aggregates' ? need : {}
     add({
-      key: `stream ${from} ${to} ${edges} ${kind === 'integrals' ? key : ''}`,
+      key: `stream ${from} ${to} ${edges} ${ranges} ${kind === 'integrals' ? key : ''}`,
       atMost: Number.POSITIVE_INFINITY,
-      stored: { from, to, extra: edges },
+      stored: { from, to, extra: ranges * edges },
       forMedian,
     })
+  }
   switch (need.kind) {
     case 'values': {
       const { count, from, to, key } = need
@@ -133,7 +136,7 @@ export function estimateNeed(
     case 'chunks': {
       const { from, to, beyond, copies = 1, ranges = 1 } = need
       add({
-        key: `chunks ${from} ${to} ${beyond} ${copies}`,
+        key: `chunks ${from} ${to} ${beyond} ${copies} ${ranges}`,
         atMost: Number.POSITIVE_INFINITY,
         // Copies overlap, and what overlaps is fetched once.
         stored: {

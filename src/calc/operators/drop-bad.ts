@@ -8,12 +8,13 @@ import { goodChunkNeeds, goodChunks } from '../consumers/good-chunks.ts'
 import { integralsOf } from '../consumers/integrals.ts'
 import { BaseOperator, type InputNeed } from '../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import { FAR, type Reach } from '../graph/near.ts'
 import type { Need, NeedSink } from '../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../graph/operator.ts'
 import type { SinglePoint } from '../graph/point-source.ts'
 
-/** BAD points that a page of good ones may hold without another page being read. */
-const BAD_ALLOWANCE = 64
+/** BAD points that a page of good ones may hold without another page being read, at most: as many as good ones. */
+const MOST_ALLOWED = 64
 
 /** Its input without BAD raw points; the signal, which passes them by, stays what it is. */
 export class DropBadOperator extends BaseOperator {
@@ -40,6 +41,10 @@ export class DropBadOperator extends BaseOperator {
     }
   }
 
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    return this.#isAllGood ? this.#input.reach(find, at) : FAR
+  }
+
   override needs(need: Need, sink: NeedSink): void {
     if (need.kind === 'current') {
       sink.need(this.#input, need)
@@ -53,7 +58,10 @@ export class DropBadOperator extends BaseOperator {
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
     if (need.kind === 'point') findNeeds(this.#input, need, sink)
     else if (need.kind === 'raw')
-      sink.need(this.#input, { ...need, count: goodPageCount(need.count + BAD_ALLOWANCE) })
+      sink.need(this.#input, {
+        ...need,
+        count: this.#isAllGood ? need.count : goodPageCount(this.#pageOf(need.count)),
+      })
     else {
       sink.need(this.#input, need)
       if (need.kind === 'chunks') goodChunkNeeds(this.#input, need, sink)
@@ -73,7 +81,7 @@ export class DropBadOperator extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    const page = range.extent === 'first' ? range.page + BAD_ALLOWANCE : range.page
+    const page = range.extent === 'first' ? this.#pageOf(range.page) : range.page
     const stream = goodChunks(this.#input, { ...range, page })
     return {
       next: async () => {
@@ -81,6 +89,15 @@ export class DropBadOperator extends BaseOperator {
         return chunk === null ? null : { ...chunk, raw: goodPoints(chunk.raw) }
       },
     }
+  }
+
+  get #isAllGood(): boolean {
+    return this.#input.isNeverBad === true
+  }
+
+  /** Points of the input that are read for a page of good ones. */
+  #pageOf(count: number): number {
+    return this.#isAllGood ? count : count + Math.min(count, MOST_ALLOWED)
   }
 
   override async currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {

@@ -2,10 +2,10 @@ import type { FindPoint } from '../../../series/reads.ts'
 import { CompensatedSum } from '../../../series/sum.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { AnchoredWindows } from '../../../time/total-windows.ts'
-import { goesBack } from '../../consumers/find-point.ts'
+import { goesBack, pageReach } from '../../consumers/find-point.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
-import type { Near } from '../../graph/near.ts'
+import { inWindow, type Near, nearTo, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { keyOf, type NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
@@ -22,6 +22,12 @@ export interface AnchoredTotalOptions {
   /** Integrals are worked out from raw points even where a historian could integrate. */
   readonly fromRaw: boolean
 }
+
+/** Raw points of a window. */
+const OWN_POINTS = 2
+
+/** Years and days with a change of clocks are longer than others. */
+const CALENDAR_SLACK = 1.05
 
 /** Times whose windows are looked up before others may go on. */
 const STEP_TIMES = 4_096
@@ -43,6 +49,25 @@ export class AnchoredTotal extends OwnTimesOperator {
     this.#integrals = new IntegralInput(input, options.fromRaw, context.evaluation)
   }
 
+  /** Each window has a raw point at its start and one at its end. */
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    const { windows } = this.#options
+    const own = { isSure: true, points: OWN_POINTS, slackUs: this.input.reach(find, at).slackUs ?? 0 }
+    if (at !== null) {
+      const nearest = this.ownTimes(find, at).map((time) => Math.abs(time - at))
+      return { ...own, mostUs: Math.min(...nearest) }
+    }
+    // Windows on the calendar are not equally long, and those at the end of a period may be cut.
+    const { now } = this.context
+    const [start, end] = [this.#startAt(now), windows.endAt(now)]
+    const lengths = [start - this.#startAt(before(start)), end - start, windows.endAt(end) - end]
+    return { ...own, mostUs: CALENDAR_SLACK * Math.max(...lengths) }
+  }
+
+  override readFrom(at: Instant): Instant {
+    return this.#startAt(before(at))
+  }
+
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
     const { input } = this
     const { windowsText } = this.#options
@@ -50,7 +75,7 @@ export class AnchoredTotal extends OwnTimesOperator {
       case 'values': {
         const { from, to, count, key, near } = need
         const start = this.#startAt(from)
-        const found = near?.back === true ? this.#windowSink(near, start, to, sink) : sink
+        const found = near === undefined ? sink : this.#windowSink(near, sink)
         this.#integrals.needs(start, to, count, keyOf(key, windowsText), found)
         break
       }
@@ -60,26 +85,44 @@ export class AnchoredTotal extends OwnTimesOperator {
         const { find, at, count = 1 } = need
         // Between the instant and the raw time that is found no point of the input lies.
         const key = keyOf(at, find, windowsText)
+        const { near } = need
+        const found = near === undefined ? sink : this.#windowSink(near, sink)
         if (goesBack(find)) {
           const own = instantFromUs(Math.max(...this.ownTimes(find, at)))
-          this.#integrals.needs(this.#startAt(own), at, count, key, sink)
+          this.#integrals.needs(this.#startAt(own), at, count, key, found)
         } else {
           const to = instantFromUs(Math.min(at + 1, END_INSTANT))
           const aheadUs = Math.min(...this.ownTimes(find, at)) - at
-          const near = { back: false, count: 1, aheadUs }
-          this.#integrals.needs(this.#startAt(at), to, count, key, nearSink(sink, near))
+          this.#integrals.needs(
+            this.#startAt(at),
+            to,
+            count,
+            key,
+            nearSink(found, nearTo(at, false, count, { mostUs: count * aheadUs })),
+          )
         }
         break
       }
       case 'raw': {
-        const { from, to, order, count } = need
-        sink.need(input, { ...need, count: count + MORE_POINTS + segmentsBeyond(input) })
+        const { from, to, order, count, isPassing } = need
+        // Own raw points end a page, too; they have values, so that nothing is passed by behind the first.
+        const find = order === 'asc' ? 'after-or-at' : 'before'
+        const first = () => this.reach(find, need.near === undefined ? (order === 'asc' ? from : to) : null)
+        const reach = isPassing === true ? first() : pageReach(this, need)
+        const ofOwn = Math.min(to - from, reach.mostUs + 1)
+        const read =
+          order === 'asc'
+            ? { from, to: Math.min(to, from + ofOwn) }
+            : { from: Math.max(from, to - ofOwn), to }
+        const page = { from: instantFromUs(read.from), to: instantFromUs(read.to), order }
+        const points = count + MORE_POINTS + segmentsBeyond(input)
+        sink.need(input, { kind: 'raw', ...page, count: points, ...(isPassing && { isPassing }) })
         this.#segmentNeeds(from, to, sink)
         if (order === 'asc') this.#firstBaseNeeds(from, sink)
         // Where a page that is read backwards starts is known only once it was read.
         else {
-          const near = { back: true, count: count + MORE_POINTS }
-          this.#baseNeeds(to, this.#windowSink(near, this.#startAt(before(to)), to, sink))
+          const near = nearTo(to, true, count + MORE_POINTS, reach)
+          this.#baseNeeds(to, nearSink(this.#windowSink(near, sink), near))
         }
         break
       }
@@ -93,10 +136,13 @@ export class AnchoredTotal extends OwnTimesOperator {
     }
   }
 
-  /** An instant that is known only when it was found may lie in the window before that of `to`. */
-  #windowSink(near: Near, start: Instant, to: Instant, sink: NeedSink): NeedSink {
-    const window = { withinUs: to - start, moreUs: start - this.#startAt(before(start)) }
-    return nearSink(sink, { ...near, window })
+  /** A place that is known only when it was found may lie in another window. */
+  #windowSink(near: Near, sink: NeedSink): NeedSink {
+    const start = this.#startAt(before(near.from))
+    return nearSink(
+      sink,
+      inWindow(near, start, Number.POSITIVE_INFINITY, start - this.#startAt(before(start))),
+    )
   }
 
   /** Where a range begins; nothing where it begins with a window. */

@@ -1,12 +1,21 @@
 import { NO_POINTS } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { beginningOf, boundNeeds, goesBack, goodBound, isBadWith } from '../../consumers/find-point.ts'
+import {
+  AT_PLACE,
+  beginningOf,
+  boundNeeds,
+  goesBack,
+  goodBound,
+  isBadWith,
+  reachFrom,
+} from '../../consumers/find-point.ts'
 import { wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { operatorsBelow } from '../../graph/estimate.ts'
-import { type FindPlace, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
+import { FAR, type Reach } from '../../graph/near.ts'
+import { type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { MapOperator } from '../map/map.ts'
@@ -48,6 +57,11 @@ export class CrossingOperator extends BaseOperator {
     this.#pointwise = pointwise
   }
 
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    const reach = this.#pointwise.reach(find, at)
+    return reach.isSure || !this.#movesOn ? reach : FAR
+  }
+
   override needs(need: Need, sink: NeedSink): void {
     if (need.kind === 'current') this.#pointwise.needs(need, sink)
     else super.needs(need, sink)
@@ -56,7 +70,12 @@ export class CrossingOperator extends BaseOperator {
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
     this.#pointwise.needs(need, sink)
     if (need.kind === 'values') return
-    const count = need.kind === 'point' ? (need.count ?? 1) : need.kind === 'chunks' ? (need.copies ?? 1) : 1
+    const count =
+      need.kind === 'point'
+        ? (need.count ?? 1)
+        : need.kind === 'chunks'
+          ? (need.copies ?? need.ranges ?? 1)
+          : 1
     // Where a page that is read backwards begins is known only once it was read.
     const isBackwards = need.kind === 'raw' && need.order === 'desc'
     const at = need.kind === 'point' ? need.at : isBackwards ? need.to : need.from
@@ -68,11 +87,30 @@ export class CrossingOperator extends BaseOperator {
     for (const input of this.inputs) {
       if (need.kind === 'point' && at < END_INSTANT) {
         const to = instantFromUs(at + 1)
-        sink.need(input, { kind: 'chunks', from: at, to, beyond: 1, copies: count })
+        sink.need(input, { kind: 'chunks', from: at, to, beyond: 1, ranges: count })
       }
       // One microsecond before a chunk.
       const before = instantFromUs(Math.max(at - 1, MIN_INSTANT))
-      sink.need(input, nearNeed({ find: 'before', at: before, count: isBackwards ? 2 : count }))
+      const place = { find: 'before', at: before, count: isBackwards ? 2 : count } as const
+      const reach = this.#chunkReach(need)
+      sink.need(
+        input,
+        reach === null && count === 1 ? instantNeed(before) : nearNeed(place, reach ?? AT_PLACE),
+      )
+    }
+  }
+
+  /** How far back from the place of a need a chunk begins; `null` where that is the place. */
+  #chunkReach(need: InputNeed): Reach | null {
+    switch (need.kind) {
+      case 'point':
+        return goesBack(need.find) ? reachFrom(this, need) : null
+      case 'raw':
+        return need.order === 'desc' ? { mostUs: need.to - need.from, isSure: false } : null
+      case 'chunks':
+        return need.beyond > 0 ? this.reach('before', null) : null
+      default:
+        return FAR
     }
   }
 

@@ -1,9 +1,17 @@
 import { NO_POINTS, type PointColumns, STATUS_BAD } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { beginningOf, boundNeeds, goesBack, goodBound, isBadWith } from '../../consumers/find-point.ts'
+import {
+  beginningOf,
+  boundNeeds,
+  goesBack,
+  goodBound,
+  isBadWith,
+  reachFrom,
+} from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { FAR, type Reach } from '../../graph/near.ts'
 import { type FindPlace, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
@@ -45,11 +53,24 @@ export class MapOperator extends BaseOperator {
     else super.needs(need, sink)
   }
 
+  /** The raw point is that of the input which has the nearest. */
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    const reaches = this.inputs
+      .filter(({ varies }) => varies !== 'nothing')
+      .map((input) => input.reach(find, at))
+    if (reaches.length === 0) return FAR
+    const sure = reaches.filter(({ isSure }) => isSure).map(({ mostUs }) => mostUs)
+    const mostUs = Math.min(...sure, Math.max(...reaches.map((reach) => reach.mostUs)))
+    const points = Math.min(...reaches.filter(({ isSure }) => isSure).map((reach) => reach.points ?? 1))
+    const slackUs = Math.max(...reaches.map((reach) => reach.slackUs ?? 0))
+    return sure.length === 0 ? { mostUs, isSure: false, slackUs } : { mostUs, isSure: true, points, slackUs }
+  }
+
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
     for (const input of this.inputs) {
       sink.need(input, need)
       // The value of an input that has no raw point at the time that is found.
-      if (need.kind === 'point' && !need.timeOnly) sink.need(input, nearNeed(need))
+      if (need.kind === 'point' && !need.timeOnly) sink.need(input, nearNeed(need, reachFrom(this, need)))
     }
   }
 

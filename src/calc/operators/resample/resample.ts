@@ -16,29 +16,23 @@ import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack } from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
-import { nearSink } from '../../graph/near-sink.ts'
-import { keyOf, type NeedSink, type PointNeed } from '../../graph/need.ts'
+import type { Reach } from '../../graph/near.ts'
+import type { NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { reachOf } from '../../graph/reach.ts'
 import type { WindowOpRule } from './ops.ts'
+import { AROUND, MAX_BATCH, type Windowing, windowNeeds } from './window-needs.ts'
 import { accepted, allWindows, type WindowRange, windowsAround } from './window-range.ts'
 import { WindowSearch } from './window-search.ts'
 import { WindowStream, withoutEarlier } from './window-stream.ts'
 
 const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
 
-/** Windows that are read at a time, at most. */
-const MAX_BATCH = 8_192
 /** Windows of the first batch behind a gap: there may be another one soon. */
 const GAP_BATCH = 4
 /** How much longer each further batch is where windows with values are looked for. */
 const SEARCH_GROWTH = 4
-/** The window that holds an instant, and one on either side. */
-const AROUND = 3
-
-/** Instants so far apart, in windows for each that is read, are estimated by those around the last one. */
-const MAX_SPREAD = 3
 
 /**
  * Aggregates over tumbling windows: one raw point for each window that has a value. The signal within the request's
@@ -61,6 +55,7 @@ export class ResampleOperator extends BaseOperator {
   /** Windows of what is read of the operator, and the one on either side. */
   readonly #bounds: WindowRange
   readonly #search: WindowSearch
+  readonly #windowing: Windowing
 
   /** @param lengthUs of a window, about: for the estimate */
   constructor(
@@ -84,124 +79,30 @@ export class ResampleOperator extends BaseOperator {
     const size = this.#hasGaps ? 1 : MAX_BATCH
     const read = (range: WindowRange, order: 'asc' | 'desc') => this.#read(range, order, size, true)
     this.#search = new WindowSearch(this.#bounds, windows, read)
+    this.#windowing = {
+      ...{ input, aggregate: op.aggregate, windows, lengthUs, bounds: this.#bounds },
+      ...{ hasGaps: this.#hasGaps, isOfSignal: this.#isOfSignal },
+      around: (from, to) => this.#around(from, to),
+      looksBack: (from) => this.#looksBack(from),
+      looksForward: (to) => this.#looksForward(to),
+      goesOn: (to) => this.#goesOn(to),
+    }
+  }
+
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    const isSure = this.#isCount
+    const slackUs = this.#lengthUs
+    if (at === null) return { mostUs: AROUND * slackUs, isSure, slackUs }
+    const { from, to } = this.#around(at, at)
+    return { mostUs: goesBack(find) ? at - from : to - at, isSure, slackUs }
   }
 
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
-    switch (need.kind) {
-      case 'values': {
-        const around = this.#around(need.from, need.to)
-        const copies = need.from === need.to ? need.count : 1
-        this.#partNeeds(around, copies, sink)
-        break
-      }
-      case 'point':
-        this.#pointNeeds(need, sink)
-        break
-      case 'raw': {
-        const { from, to, order, count } = need
-        const around = this.#around(from, to)
-        const sides = { back: this.#looksBack(around.from), forward: this.#looksForward(around.to) }
-        this.#searchNeeds(around, 1, sink, sides)
-        const reach = (count + AROUND) * this.#lengthUs
-        const first = this.#isOfSignal
-          ? around
-          : order === 'asc'
-            ? { ...around, to: Math.min(around.to, around.from + reach) }
-            : { ...around, from: Math.max(around.from, around.to - reach) }
-        if (!this.#hasGaps) {
-          this.#windowNeeds(first, 1, sink)
-          break
-        }
-        // Where windows are empty, those after the next raw points.
-        sink.need(this.#input, { kind: 'raw', from, to, order, count })
-        this.#windowNeeds(first, 1, nearSink(sink, { back: order === 'desc', count: count + AROUND }))
-        break
-      }
-      case 'chunks': {
-        const { from, to, beyond, copies = 1, near } = need
-        // Windows cost the same whether they have points or not.
-        const end = accepted(to + (near?.aheadUs ?? 0))
-        const around = this.#around(from, end)
-        this.#partNeeds(around, copies, sink, beyond > 0)
-        if (beyond === 0) return
-        // The raw times next to both ends.
-        this.#windowNeeds(this.#around(from, from), copies, sink)
-        this.#windowNeeds(this.#around(to, to), copies, sink)
-      }
-    }
+    windowNeeds(this.#windowing, need, sink)
   }
 
-  /** The windows around each instant: as one range where they lie close to each other. */
-  #pointNeeds({ find, at, count = 1, from = at }: PointNeed, sink: NeedSink): void {
-    const windows = AROUND * count
-    const around = this.#around(from, at)
-    const isBack = goesBack(find)
-    const sides = {
-      back: isBack && this.#looksBack(around.from),
-      forward: !isBack && this.#goesOn(around.to),
-    }
-    this.#searchNeeds(around, count, sink, sides)
-    if (from < at && (at - from) / this.#lengthUs <= MAX_SPREAD * windows) {
-      const key = keyOf(around.from, around.to, count)
-      const range = { from: accepted(around.from), to: accepted(around.to) }
-      const names = [this.#op.aggregate]
-      sink.need(this.#input, { kind: 'aggregates', ...range, count: windows, names, key })
-      // The values beside each of the windows.
-      if (this.#isOfSignal || this.#input.inputs.length > 0)
-        sink.need(this.#input, { kind: 'values', ...range, count: 2 * count, key })
-    } else this.#windowNeeds(this.#around(at, at), count, sink)
-  }
-
-  /**
-   * A part of what is read of the operator. Of the windows beside it, or of those behind empty ones, one is read on either
-   * side where it looks further: the next one with a raw point.
-   * @param withNext also where only the raw time behind the part is looked for
-   */
-  #partNeeds(around: WindowRange, copies: number, sink: NeedSink, withNext = false): void {
-    const back = this.#looksBack(around.from)
-    const forward = withNext ? this.#goesOn(around.to) : this.#looksForward(around.to)
-    const touched = {
-      from: back && this.#hasGaps ? this.#windows(accepted(around.from)).end : around.from,
-      to: forward && this.#hasGaps ? this.#windows(accepted(around.to - 1)).start : around.to,
-    }
-    this.#windowNeeds(touched, copies, sink)
-    this.#searchNeeds(touched, copies, sink, { back, forward })
-  }
-
-  #windowNeeds({ from: start, to: end }: WindowRange, copies: number, sink: NeedSink): void {
-    const [from, to] = [accepted(start), accepted(end)]
-    if (from >= to) return
-    const count = copies * Math.max(1, Math.ceil((end - start) / this.#lengthUs))
-    const key = keyOf(start, end, this.#lengthUs, copies)
-    sink.need(this.#input, { kind: 'aggregates', from, to, count, names: [this.#op.aggregate], key })
-    if (copies > 1) sink.need(this.#input, { kind: 'chunks', from, to, beyond: 0, copies: copies - 1 })
-    // What stands beside each further batch.
-    const batches = Math.floor(count / MAX_BATCH)
-    const edge = { kind: 'chunks', from, to: instantFromUs(from + 1), beyond: 0, copies: batches } as const
-    if (batches > 0) sink.need(this.#input, edge)
-  }
-
-  /** What is read to find the windows with values before and behind some windows, as often as there are such. */
-  #searchNeeds(
-    { from, to }: WindowRange,
-    copies: number,
-    sink: NeedSink,
-    { back, forward }: { readonly back: boolean; readonly forward: boolean },
-  ): void {
-    const { from: first, to: last } = this.#bounds
-    const reach = this.#lengthUs
-    const need = (find: FindPoint, edge: number, all: WindowRange, nearest: WindowRange): void => {
-      // The signal may have no value for long: windows of it are gone through one by one.
-      if (this.#isOfSignal) {
-        this.#windowNeeds(all, copies, sink)
-        return
-      }
-      sink.need(this.#input, { kind: 'point', find, at: accepted(edge), count: copies, timeOnly: true })
-      this.#windowNeeds(nearest, copies, nearSink(sink, { back: goesBack(find), count: 1 }))
-    }
-    if (back)
-      need('before', from, { from: first, to: from }, { from: Math.max(first, from - reach), to: from })
-    if (forward) need('after-or-at', to, { from: to, to: last }, { from: to, to: Math.min(last, to + reach) })
+  override readFrom(at: Instant): Instant {
+    return accepted(this.#around(at, at).from)
   }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
@@ -336,14 +237,25 @@ export class ResampleOperator extends BaseOperator {
       else to = edges[0]!
       await evaluation.pause()
       // Where all windows are wanted, a look-up pays only after many empty ones.
+      const isFull = !values.some(Number.isNaN)
       const empty = size === MAX_BATCH ? values : values.slice(...(order === 'asc' ? [-1] : [0, 1]))
-      if (!this.#hasGaps || !empty.every(Number.isNaN)) count = Math.min(2 * count, MAX_BATCH)
-      else if (from < to) {
+      if (from >= to) return
+      if (this.#isOfSignal && values.every(Number.isNaN) && !(await this.#mayGoOn(from, to, order))) return
+      if (!this.#hasGaps || isFull) count = Math.min(2 * count, MAX_BATCH)
+      else if (!empty.every(Number.isNaN)) continue
+      else {
         ;[from, to] = await this.#withoutGap(from, to, order)
         if (isSearch) count = Math.min(SEARCH_GROWTH * count, MAX_BATCH)
         else count = size === MAX_BATCH ? MAX_BATCH : GAP_BATCH
       }
     }
+  }
+
+  /** Whether the signal may have a value in what is left of a range. */
+  #mayGoOn(from: number, to: number, order: 'asc' | 'desc'): Promise<boolean> {
+    return order === 'asc'
+      ? this.#input.mayHaveValue('after-or-at', accepted(from))
+      : this.#input.mayHaveValue('before-or-at', accepted(to))
   }
 
   /** Without the empty windows before the next raw point. */

@@ -3,14 +3,22 @@ import { lowerBound, reverseColumns, STATUS_BAD, STATUS_OK, upperBound } from '.
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
-import { goesBack } from '../../consumers/find-point.ts'
+import { goesBack, pageReach, reachFrom } from '../../consumers/find-point.ts'
 import { rawPoints, rawPointsFromChunks } from '../../consumers/raw-points.ts'
 import { setValues, wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { estimateNow } from '../../graph/estimate.ts'
+import { FAR, nearTo, type Reach, timesOf } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
-import { instantNeed, keyOf, type Need, type NeedSink, type ValuesNeed } from '../../graph/need.ts'
+import {
+  type ChunksNeed,
+  instantNeed,
+  keyOf,
+  type Need,
+  type NeedSink,
+  type ValuesNeed,
+} from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
 import { ConstantLeaf } from '../../leaves/constant.ts'
@@ -72,6 +80,19 @@ export class RollingOperator extends OwnTimesOperator {
     this.#valueNeeds({ kind: 'values', from, to, count, key: keyOf('raw', from, to, order, count) }, sink)
   }
 
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    const reach = this.input.reach(find, at)
+    if (reach.isSure || !this.#options.isTotal || this.rangeEnds.length === 0) return reach
+    // A total has raw points at the ends of the range.
+    const own = at === null ? [] : this.ownTimes(find, at).map((time) => Math.abs(time - at))
+    return own.length === 0 ? FAR : { ...reach, mostUs: Math.min(...own), isSure: true }
+  }
+
+  override readFrom(at: Instant): Instant {
+    const { window } = this.#options
+    return window.earliestStart(window.earliestStart(at))
+  }
+
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
     const { input } = this
     const { window, op } = this.#options
@@ -85,7 +106,7 @@ export class RollingOperator extends OwnTimesOperator {
         if (need.timeOnly) break
         const { find, at, count = 1 } = need
         const near = { ...instantNeed(at), count, key: keyOf(at, find, 'rolling') }
-        const found = nearSink(sink, { back: goesBack(find), count: 1 })
+        const found = nearSink(sink, nearTo(at, goesBack(find), count, timesOf(reachFrom(this, need), count)))
         if (this.#isNearByValues()) this.#valueNeeds(near, found)
         else this.#chunkNeeds(at, instantFromUs(Math.min(at + 1, END_INSTANT)), beyondRange, found)
         break
@@ -100,22 +121,32 @@ export class RollingOperator extends OwnTimesOperator {
         sink.need(input, { ...need, to: lastRead(window, to), count: count + MORE_POINTS + beyondRange })
         if (order === 'asc') this.#leadNeeds(from, beyondRange, sink)
         // Where a page that is read backwards starts is known only once it was read.
-        else this.#leadNeeds(to, beyondRange, nearSink(sink, { back: true, count: count + MORE_POINTS }))
+        else
+          this.#leadNeeds(
+            to,
+            beyondRange,
+            nearSink(sink, nearTo(to, true, count + MORE_POINTS, pageReach(input, need))),
+          )
         break
       }
       case 'chunks':
-        this.#chunkNeeds(need.from, need.to, need.beyond + beyondRange, sink)
-        // The window of the raw point before the range, wherever that one is.
-        if (need.beyond > 0)
-          this.#leadNeeds(need.from, beyondRange, nearSink(sink, { back: true, count: need.beyond }))
+        this.#chunkNeeds(need.from, need.to, need.beyond + beyondRange, sink, need.ranges)
+        if (need.beyond > 0) this.#besideNeeds(need, beyondRange, sink)
     }
   }
 
+  /** The window of the raw point before a range, wherever that one is. */
+  #besideNeeds({ from, beyond, near }: ChunksNeed, beyondRange: number, sink: NeedSink): void {
+    const reach = this.reach('before-or-at', beyond > 1 || near !== undefined ? null : from)
+    this.#leadNeeds(from, beyondRange, nearSink(sink, nearTo(from, true, beyond, timesOf(reach, beyond))))
+  }
+
   /** The range with what its first windows reach before it is one read, or two with bounding points of their own. */
-  #chunkNeeds(from: Instant, to: Instant, beyond: number, sink: NeedSink): void {
+  #chunkNeeds(from: Instant, to: Instant, beyond: number, sink: NeedSink, ranges = 1): void {
     const { window } = this.#options
     const start = instantFromUs(Math.min(from, window.earliestStart(from)))
-    sink.need(this.input, { kind: 'chunks', from: start, to: lastRead(window, to), beyond: beyond + 3 })
+    const all = { from: start, to: lastRead(window, to) }
+    sink.need(this.input, { kind: 'chunks', ...all, beyond, ranges: ranges + 1 })
   }
 
   /** What the windows from an instant on reach before it, or from a raw point before that instant on. */

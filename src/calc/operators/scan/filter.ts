@@ -2,10 +2,19 @@ import { lowerBound, type PointColumns, STATUS_BAD, sliceColumns } from '../../.
 import { type EdgePoint, goodPoints } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { findNeeds, findRawPoint, goesBack, goodPageCount, isGoodPoint } from '../../consumers/find-point.ts'
+import {
+  AT_PLACE,
+  findNeeds,
+  findRawPoint,
+  goesBack,
+  goodPageCount,
+  isGoodPoint,
+  reachFrom,
+} from '../../consumers/find-point.ts'
 import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { FAR, nearTo, notBefore, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
@@ -22,9 +31,6 @@ const FORGOTTEN_PERIODS = 6
 
 /** BAD points that are passed by where a good one is looked for, as far as they are estimated. */
 const BAD_ALLOWED = 4
-
-/** Points that are read of the periods before a gap, as far as they are estimated. */
-const GAP_POINTS = 16
 
 /** Where a filter starts for a range. @param periodUs its cut-off period */
 export function startOfFilter(from: Instant, periodUs: number): Instant {
@@ -50,6 +56,17 @@ export class LowPassOperator extends ScanOperator {
     this.start = startOfFilter(reachOf(context).from, periodUs)
   }
 
+  /** Nothing is read before the start of the filter. */
+  override readFrom(at: Instant): Instant {
+    return at < this.start ? startOfFilter(at, this.periodUs) : this.start
+  }
+
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    return this.input.isNeverBad === true && (at === null || at >= this.start)
+      ? this.input.reach(find, at)
+      : FAR
+  }
+
   protected override open(range: ChunkRange): ChunkStream {
     const { wantedFrom = range.from, extent } = range
     const isEarly = extent === 'all' && wantedFrom < this.start
@@ -58,7 +75,12 @@ export class LowPassOperator extends ScanOperator {
 
   protected override inputNeeds(need: InputNeed, sink: NeedSink): void {
     if (need.kind === 'chunks' && need.from < this.start) this.#startingFor(need.from).needs(need, sink)
-    else super.inputNeeds(need, sink)
+    else if (need.near === undefined || need.kind === 'point') super.inputNeeds(need, sink)
+    else {
+      // The place is marked by the sink, and is not to be marked again.
+      const { near, ...unplaced } = need
+      super.inputNeeds(unplaced, nearSink(sink, notBefore(near, this.start)))
+    }
   }
 
   /** Before the start of the filter there is no value for any caller. */
@@ -111,7 +133,9 @@ export class LowPassOperator extends ScanOperator {
     else if (!goesBack(find)) findNeeds(this.input, { find: 'after-or-at', at: this.start }, sink)
     if (need.timeOnly) return
     const place = { ...need, at: at < this.start ? this.start : at }
-    this.inputNeeds(nearNeed(place), nearSink(sink, { back: goesBack(find), count: 1 + this.#passedBy }))
+    const passing = this.#passedBy === 0 ? AT_PLACE : FAR
+    const near = nearTo(place.at, goesBack(find), this.#passedBy, passing)
+    this.inputNeeds(nearNeed(place, reachFrom(this, place)), nearSink(sink, near))
   }
 
   /** BAD points that are passed by on the way to a good one. */
@@ -172,7 +196,10 @@ export class LowPassOperator extends ScanOperator {
     const lead = this.leadIn(at)
     if (at <= this.start || lead === this.start) return
     findNeeds(this.input, { find: 'before', at }, sink)
-    sink.need(this.input, { kind: 'raw', from: this.start, to: lead, order: 'desc', count: GAP_POINTS })
+    // Behind a gap, the periods before it.
+    const near = { ...nearTo(at, true, 1 + this.#passedBy, { mostUs: at - this.start }), floor: this.start }
+    const from = this.#back(at, FORGOTTEN_PERIODS)
+    nearSink(sink, near).need(this.input, { kind: 'chunks', from, to: at, beyond: 0 })
   }
 
   /** The same, started early enough for a range that begins before its own start. */
@@ -218,6 +245,10 @@ export class LowPassOperator extends ScanOperator {
 export class HighPassOperator extends LowPassOperator {
   override readonly isNeverBad = false
 
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    return this.input.reach(find, at)
+  }
+
   protected override pageCount(count: number): number {
     return count
   }
@@ -262,8 +293,7 @@ export class HighPassOperator extends LowPassOperator {
   protected override pointNeeds(need: PointNeed, sink: NeedSink): void {
     sink.need(this.input, need)
     if (need.timeOnly) return
-    const near = { back: goesBack(need.find), count: 1 }
-    this.inputNeeds(nearNeed(need), nearSink(sink, near))
+    this.inputNeeds(nearNeed(need, reachFrom(this, need)), sink)
   }
 
   protected override sibling(context: OperatorContext): LowPassOperator {

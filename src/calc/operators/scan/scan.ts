@@ -2,11 +2,12 @@ import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../../.
 import { type EdgePoint, valueBetween } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { findRawPoint, goesBack, passingNeeds } from '../../consumers/find-point.ts'
+import { findRawPoint, goesBack, pageReach, passingNeeds } from '../../consumers/find-point.ts'
 import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
 import { valuesFromChunks } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
+import { nearTo } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext, type Traits } from '../../graph/operator.ts'
@@ -120,7 +121,10 @@ export abstract class ScanOperator extends BaseOperator {
     }
     if (isBackwards) {
       // Where a page that is read backwards begins is known only once it was read.
-      const beginning = nearSink(sink, { back: true, count: this.pageCount(need.count) })
+      const beginning = nearSink(sink, {
+        ...nearTo(to, true, this.pageCount(need.count), pageReach(this.input, need)),
+        floor: this.readFrom(from),
+      })
       if (this.leadIn(to) < to)
         beginning.need(this.input, { kind: 'chunks', from: this.leadIn(to), to, beyond: 0 })
       this.vertexBeforeNeeds(to, beginning)

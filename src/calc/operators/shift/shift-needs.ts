@@ -1,7 +1,9 @@
 import { never } from '../../../errors/tidemark-error.ts'
 import { END_INSTANT, instantFromUs } from '../../../time/instant.ts'
-import { goesBack } from '../../consumers/find-point.ts'
+import { goesBack, reachFrom } from '../../consumers/find-point.ts'
 import type { InputNeed } from '../../graph/base.ts'
+import { nearTo, timesOf } from '../../graph/near.ts'
+import { nearSink } from '../../graph/near-sink.ts'
 import {
   type ChunksNeed,
   type CurrentNeed,
@@ -46,16 +48,26 @@ export function offsetNeeds(
       const { from: at } = map.hullOf({ from: need.at, to: need.at })
       const count = 'count' in need ? (need.count ?? 1) : 1
       if (need.kind === 'current') sink.need(input, { ...need, at })
-      // The time that is found there, and the point.
-      else
-        sink.need(input, {
+      else {
+        // The time that is found there, and the point.
+        const isBack = goesBack(find)
+        const first = isBack ? 'before-or-at' : 'after-or-at'
+        sink.need(input, { kind: 'point', find: first, at, count, timeOnly: true })
+        if (need.timeOnly) return
+        const near = nearTo(at, isBack, count, timesOf(reachFrom(input, { ...need, find: first, at }), count))
+        const point = {
           kind: 'point',
-          find: goesBack(find) ? 'before-or-at' : 'after-or-at',
+          find: 'before-or-at',
           at,
-          count: 2 * count,
-        })
-      // The value at a break.
-      sink.need(input, nearNeed({ find, at, count }))
+          count,
+          key: keyOf(at, 'found'),
+          found: true,
+        } as const
+        nearSink(sink, near).need(input, point)
+      }
+      // The value at a break that is nearer.
+      const beside = map.breakBeside(need.at, goesBack(find))
+      if (beside !== null) sink.need(input, nearNeed({ find, at, count }))
       break
     }
     case 'raw':

@@ -8,6 +8,7 @@ import { integralsOf } from '../../consumers/integrals.ts'
 import { rawPoints } from '../../consumers/raw-points.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { FAR, type Reach } from '../../graph/near.ts'
 import type { FindPlace, Need, NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
@@ -71,6 +72,14 @@ class ShiftOperator extends BaseOperator {
       const moved = edges.map((edge) => edge + us)
       return aggregatesOf(input, moved, names, context)
     }
+  }
+
+  readonly timeBelow = (at: Instant): Instant => this.map.hullOf({ from: at, to: at }).from
+
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    const { target } = this.map.spanAt(at ?? this.context.now)
+    // Breaks have raw points, too, which are nearer.
+    return target.kind === 'moved' ? this.input.reach(find, at === null ? null : clip(at + target.us)) : FAR
   }
 
   override needs(need: Need, sink: NeedSink): void {

@@ -141,6 +141,20 @@ export class TimeMap {
     return null
   }
 
+  /** The next break of an instant in a direction, as far as an estimate looks; else the end of that. `null` for none. */
+  breakBeside(at: Instant, isBack: boolean): Instant | null {
+    let end: number = at
+    for (let walked = 0; walked < ESTIMATED_SPANS; walked++) {
+      const span = this.spanAt(
+        isBack ? Math.max(end - Math.sign(walked), MIN_INSTANT) : Math.min(end, END_INSTANT - 1),
+      )
+      end = isBack ? span.from : span.to
+      if (end <= MIN_INSTANT || end >= END_INSTANT) return null
+      if (this.isBreak(instantFromUs(end))) break
+    }
+    return instantFromUs(end)
+  }
+
   /** Preimage of an instant, as far as it moves them all by about the same; none where it stays fixed. */
   originsOf(target: Instant): readonly Instant[] {
     if (this.us !== null) return [instantFromUs(target - this.us)]

@@ -1,0 +1,219 @@
+import type { AggregateName } from '../../../series/aggregate-names.ts'
+import type { FindPoint } from '../../../series/reads.ts'
+import { instantFromUs } from '../../../time/instant.ts'
+import type { FindWindow } from '../../../time/windows.ts'
+import { goesBack } from '../../consumers/find-point.ts'
+import type { InputNeed } from '../../graph/base.ts'
+import { inWindow, type Near, nearTo, timesOf } from '../../graph/near.ts'
+import { nearSink } from '../../graph/near-sink.ts'
+import { keyOf, type NeedSink, type PointNeed, type RawNeed } from '../../graph/need.ts'
+import type { Operator } from '../../graph/operator.ts'
+import { accepted, type WindowRange } from './window-range.ts'
+
+/** Windows that are read at a time, at most. */
+export const MAX_BATCH = 8_192
+/** The window that holds an instant, and one on either side. */
+export const AROUND = 3
+/** Instants so far apart, in windows for each that is read, are estimated by those around the last one. */
+const MAX_SPREAD = 3
+
+/** Tumbling windows over an input, as far as an estimate knows them. */
+export interface Windowing {
+  readonly input: Operator
+  readonly aggregate: AggregateName
+  readonly windows: FindWindow
+  /** Of a window, about. */
+  readonly lengthUs: number
+  /** Windows of what is read of the operator, and the one on either side. */
+  readonly bounds: WindowRange
+  /** Whether a window without good points has no point, so that the next one is found beside a raw point. */
+  readonly hasGaps: boolean
+  /** Whether windows have values also where they have no raw points, and are gone through one by one. */
+  readonly isOfSignal: boolean
+  /** The windows that a range touches, and the one on either side. */
+  around(from: number, to: number): WindowRange
+  /** Whether a window with a value is looked for before what begins there, and after what ends there. */
+  looksBack(from: number): boolean
+  looksForward(to: number): boolean
+  /** Whether there may be a further window behind what ends there. */
+  goesOn(to: number): boolean
+}
+
+/** What a need of windows takes of their input. */
+export function windowNeeds(windowing: Windowing, need: InputNeed, found: NeedSink): void {
+  const sink = need.near === undefined ? found : otherWindows(windowing, need.near, found)
+  const { around } = windowing
+  switch (need.kind) {
+    case 'values': {
+      const reads = need.from === need.to ? need.count : 1
+      partNeeds(windowing, around(need.from, need.to), reads, sink)
+      break
+    }
+    case 'point':
+      pointNeeds(windowing, need, sink)
+      break
+    case 'raw': {
+      const { from, to, order, isPassing } = need
+      const place =
+        order === 'asc' ? ({ find: 'after-or-at', at: from } as const) : ({ find: 'before', at: to } as const)
+      if (isPassing === true) pointNeeds(windowing, { kind: 'point', ...place }, sink)
+      else pageNeeds(windowing, need, sink)
+      break
+    }
+    case 'chunks': {
+      const { from, to, beyond, copies = 1, ranges = 1, near } = need
+      const reads = copies * ranges
+      // Windows cost the same whether they have points or not.
+      const ahead = { withNext: beyond > 0, aheadUs: near?.ahead?.mostUs ?? 0 }
+      partNeeds(windowing, around(from, to), reads, sink, ahead)
+      if (beyond === 0) return
+      // The raw times next to both ends.
+      rangeNeeds(windowing, around(from, from), reads, sink)
+      rangeNeeds(windowing, around(to, to), reads, sink)
+    }
+  }
+}
+
+/** A place that is known only when it was found may lie in another window. */
+function otherWindows({ windows, lengthUs }: Windowing, near: Near, sink: NeedSink): NeedSink {
+  const { start } = windows(accepted(near.from))
+  const { end } = windows(accepted(near.to))
+  return nearSink(sink, inWindow(near, start, end - 1, lengthUs))
+}
+
+/** Windows of a page of raw points. */
+function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, sink: NeedSink): void {
+  const { input, around, lengthUs, hasGaps, isOfSignal } = windowing
+  const all = around(from, to)
+  const sides = { back: windowing.looksBack(all.from), forward: windowing.looksForward(all.to) }
+  searchNeeds(windowing, all, 1, sink, sides)
+  const reach = (count + AROUND) * lengthUs
+  const isBack = order === 'desc'
+  const first = isBack
+    ? { ...all, from: Math.max(all.from, all.to - reach) }
+    : { ...all, to: Math.min(all.to, all.from + reach) }
+  if (!hasGaps) {
+    rangeNeeds(windowing, isOfSignal ? withRequested(windowing, first, all) : first, 1, sink)
+    return
+  }
+  // Where windows are empty, those after the next raw points.
+  const steps = nearTo(isBack ? to : from, isBack, count + AROUND, {
+    ...input.reach(isBack ? 'before' : 'after', null),
+    mostUs: all.to - all.from,
+  })
+  const place = { ...steps, floor: accepted(all.from) }
+  sink.need(input, { kind: 'raw', from, to, order, count })
+  rangeNeeds(windowing, first, 1, otherWindows(windowing, place, nearSink(sink, place)))
+}
+
+/**
+ * With the windows of the request's range: where the signal has no value, windows are gone through one by one. Further
+ * ones only as far as there may be values, which is not estimated.
+ */
+function withRequested({ bounds }: Windowing, windows: WindowRange, within: WindowRange): WindowRange {
+  if (bounds.to <= windows.from || windows.to <= bounds.from) return windows
+  return {
+    from: Math.max(within.from, Math.min(windows.from, bounds.from)),
+    to: Math.min(within.to, Math.max(windows.to, bounds.to)),
+  }
+}
+
+/** The windows around each instant: as one range where they lie close to each other. */
+function pointNeeds(windowing: Windowing, need: PointNeed, sink: NeedSink): void {
+  const { find, at, count = 1, from = at } = need
+  const { input, aggregate, lengthUs, around, isOfSignal } = windowing
+  const windows = AROUND * count
+  const all = around(from, at)
+  const isBack = goesBack(find)
+  const sides = {
+    back: isBack && windowing.looksBack(all.from),
+    forward: !isBack && windowing.goesOn(all.to),
+  }
+  searchNeeds(windowing, all, count, sink, sides)
+  if (from === at || (at - from) / lengthUs > MAX_SPREAD * windows) {
+    // Further points lie in further windows.
+    const reach = timesOf({ mostUs: AROUND * lengthUs, slackUs: lengthUs, isSure: false }, count - 1)
+    const found = count > 1 ? nearSink(sink, nearTo(at, isBack, count - 1, reach)) : sink
+    rangeNeeds(windowing, around(at, at), count, found)
+    return
+  }
+  const { from: start, to: end } = all
+  const key = keyOf(start, end, count)
+  const range = { from: accepted(start), to: accepted(end) }
+  sink.need(input, { kind: 'aggregates', ...range, count: windows, names: [aggregate], key })
+  // The values beside each of the windows.
+  if (isOfSignal || input.inputs.length > 0)
+    sink.need(input, { kind: 'values', ...range, count: 2 * count, key })
+}
+
+/**
+ * A part of what is read of the operator. Of the windows beside it, or of those behind empty ones, one is read on either
+ * side where it looks further: the next one with a raw point.
+ * @param ahead.withNext also where only the raw time behind the part is looked for
+ * @param ahead.aheadUs  how much later the part may end
+ */
+function partNeeds(
+  windowing: Windowing,
+  around: WindowRange,
+  reads: number,
+  sink: NeedSink,
+  { withNext, aheadUs } = { withNext: false, aheadUs: 0 },
+): void {
+  const { windows, hasGaps, looksBack, looksForward, goesOn } = windowing
+  const back = looksBack(around.from)
+  const forward = (withNext ? goesOn : looksForward)(around.to)
+  const touched = {
+    from: back && hasGaps ? windows(accepted(around.from)).end : around.from,
+    to: forward && hasGaps ? windows(accepted(around.to - 1)).start : around.to,
+  }
+  rangeNeeds(windowing, touched, reads, sink, aheadUs)
+  searchNeeds(windowing, touched, reads, sink, { back, forward })
+}
+
+/** @param reads how often windows at or near these are read @param aheadUs how much later they may end */
+function rangeNeeds(
+  { input, aggregate, lengthUs }: Windowing,
+  { from: start, to: end }: WindowRange,
+  reads: number,
+  sink: NeedSink,
+  aheadUs = 0,
+): void {
+  const [from, to] = [accepted(start), accepted(end)]
+  if (from >= to) return
+  const own = Math.max(1, Math.ceil((end - start) / lengthUs))
+  const count = reads * (own + Math.min(own, Math.ceil(aheadUs / lengthUs)))
+  const key = keyOf(start, end, lengthUs, reads)
+  sink.need(input, { kind: 'aggregates', from, to, count, names: [aggregate], key, ranges: reads })
+  // What stands beside each further batch.
+  const batches = Math.floor(count / MAX_BATCH)
+  const edge = { kind: 'chunks', from, to: instantFromUs(from + 1), beyond: 0, copies: batches } as const
+  if (batches > 0) sink.need(input, edge)
+}
+
+/** What is read to find the windows with values before and behind some windows, as often as there are such. */
+function searchNeeds(
+  windowing: Windowing,
+  { from, to }: WindowRange,
+  reads: number,
+  sink: NeedSink,
+  { back, forward }: { readonly back: boolean; readonly forward: boolean },
+): void {
+  const { input, lengthUs, isOfSignal, bounds } = windowing
+  const need = (find: FindPoint, edge: number, all: WindowRange, nearest: WindowRange): void => {
+    // The signal may have no value for long: windows of it are gone through one by one.
+    if (isOfSignal) {
+      rangeNeeds(windowing, all, reads, sink)
+      return
+    }
+    // One more, for a window whose points are all BAD.
+    sink.need(input, { kind: 'point', find, at: accepted(edge), count: reads + 1, timeOnly: true })
+    const mostUs = Math.max(0, all.to - all.from)
+    const place = nearTo(accepted(edge), goesBack(find), 1, { ...input.reach(find, null), mostUs })
+    rangeNeeds(windowing, nearest, reads, otherWindows(windowing, place, nearSink(sink, place)))
+  }
+  const { from: first, to: last } = bounds
+  if (back)
+    need('before', from, { from: first, to: from }, { from: Math.max(first, from - lengthUs), to: from })
+  if (forward)
+    need('after-or-at', to, { from: to, to: last }, { from: to, to: Math.min(last, to + lengthUs) })
+}

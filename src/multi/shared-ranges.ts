@@ -1,0 +1,57 @@
+import { upperBound } from '../series/columns.ts'
+import type { CountedRange } from './near-search.ts'
+
+/** A read within a range of a tag. */
+export interface RangeRead {
+  readonly tag: string
+  readonly range: CountedRange
+  /** Raw points that it needs of the range, at most: all of them, or a page. */
+  readonly count: number
+  readonly isWhole: boolean
+}
+
+/** Ranges of one tag that overlap, as one: what lies in it is fetched once, whichever reads need it. */
+export interface SharedRange<Read> extends CountedRange {
+  readonly tag: string
+  readonly reads: readonly Read[]
+  /** All raw points in it, where it is the range of one of its reads; else `null`. */
+  readonly count: number | null
+}
+
+/** Joins ranges that are read as a whole and overlap, tag by tag, with the pages that lie in them. */
+export function sharedRanges<Read extends RangeRead>(reads: readonly Read[]): readonly SharedRange<Read>[] {
+  const byTag = Map.groupBy(reads, ({ tag }) => tag)
+  if (byTag.size === reads.length) return []
+  return [...byTag.values()].flatMap(sharedOfTag)
+}
+
+function sharedOfTag<Read extends RangeRead>(reads: readonly Read[]): readonly SharedRange<Read>[] {
+  if (reads.length < 2) return []
+  const joined: (CountedRange & { reads: Read[] })[] = []
+  for (const read of reads.filter(({ isWhole }) => isWhole).sort((a, b) => a.range.from - b.range.from)) {
+    const { from, to } = read.range
+    const last = joined.at(-1)
+    if (last === undefined || from >= last.to) joined.push({ from, to, reads: [read] })
+    else {
+      last.reads.push(read)
+      if (to > last.to) joined[joined.length - 1] = { ...last, to }
+    }
+  }
+  const starts = Float64Array.from(joined, ({ from }) => from)
+  for (const page of reads) {
+    if (page.isWhole) continue
+    const around = joined[upperBound(starts, page.range.from) - 1]
+    if (around !== undefined && page.range.to <= around.to) around.reads.push(page)
+  }
+  return joined
+    .filter((all) => all.reads.length > 1)
+    .map((all) => ({
+      ...all,
+      tag: all.reads[0]!.tag,
+      count: all.reads.find((read) => isAllOf(read, all))?.count ?? null,
+    }))
+}
+
+function isAllOf({ range, isWhole }: RangeRead, { from, to }: CountedRange): boolean {
+  return isWhole && range.from === from && range.to === to
+}
