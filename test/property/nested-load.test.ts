@@ -179,6 +179,37 @@ describe('nested calculations', () => {
     }
   })
 
+  test('fetch no more than estimated, and the margin, where an instant of each hour has no value any more', async () => {
+    const shifted = (x: string) => `TIMESHIFT(${x}, begin of this hour)`
+    const range = { from: '2026-01-15T05:32:00Z', to: '2026-01-15T06:06:00Z', aggregates: ['COUNT', 'FIRST'] }
+    for (const [type, tag, details] of [
+      [
+        'CURRENT_POINT',
+        `LOWPASS(${shifted('LOWPASS(SIGN(ROUNDDOWN(ADD(server/STEPS, plant/FINE), 1)), 600)')}, 600)`,
+        {},
+      ],
+      [
+        'CURRENT_POINT',
+        `STEPPED(VARIANCE(LOWPASS(MAX(${shifted('plant/EMPTY')}, plant/ROUGH), 600), server/ROUGH, 4))`,
+        {},
+      ],
+      [
+        'AGGREGATED_POINTS',
+        `HIGHPASS(IFEQUALS(TIMESHIFT(${shifted('plant/ROUGH')}, 1d), server/STEPS, 1, 0, 0.5), 900)`,
+        range,
+      ],
+    ] as const) {
+      const request = { type, tag: `calc/${tag}`, details }
+      const found = await loadOf({ a: request })
+      assert.ok(found !== null, 'no limit ends it')
+      const { load, fetched } = found
+      assert.ok(
+        fetched <= MARGIN * load + marginOf([request]),
+        `${type} of ${tag}: load ${load}, ${fetched} fetched`,
+      )
+    }
+  })
+
   test('fetch no more than estimated where windows, shifts and pages once led to points that were not', async () => {
     const afterTheLast = { from: '2026-01-15T16:00:00Z', to: '2026-01-15T20:00:00Z' }
     const page = { from: '2026-01-15T07:06:00Z', to: '2026-01-15T17:03:00Z', order: 'desc' }

@@ -191,8 +191,8 @@ class ShiftOperator extends BaseOperator {
   }
 
   protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
-    const { us } = this.map
-    return us === null || this.input.mayHaveValue(find, clip(at + us))
+    const isBack = goesBack(find)
+    return this.input.mayHaveValue(isBack ? 'before-or-at' : 'after-or-at', this.map.limitFrom(at, isBack))
   }
 
   async #goodBound(us: number, find: FindPoint, at: Instant): Promise<Instant | null> {

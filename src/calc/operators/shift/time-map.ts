@@ -2,7 +2,7 @@ import { lowerBound } from '../../../series/columns.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT, US_PER_DAY } from '../../../time/instant.ts'
 import type { Offset } from '../../../time/offset.ts'
 import { isSameTarget, type OffsetSpan, offsetSpanAt, type SpanTarget } from '../../../time/offset-spans.ts'
-import type { TimeZone } from '../../../time/zone.ts'
+import { type TimeZone, UTC } from '../../../time/zone.ts'
 import { keyOf } from '../../graph/need.ts'
 
 /** Spans that are walked before others go on: some two microseconds each. */
@@ -174,6 +174,14 @@ export class TimeMap {
   hullOf({ from, to }: Reach): Reach {
     const ends = [this.#targetNear(from), this.#targetNear(to)]
     return { from: clip(Math.min(...ends), END_INSTANT - 1), to: clip(Math.max(...ends), END_INSTANT - 1) }
+  }
+
+  /** No instant from one on leads to what lies before the limit; back in time, to what lies behind it. */
+  limitFrom(at: Instant, isBack: boolean): Instant {
+    const target = this.#targetNear(at)
+    // Later times lead to later ones, but for days on which clocks are moved.
+    const slackUs = this.us !== null || this.#zone.id === UTC.id ? 0 : SLACK_US
+    return clip(isBack ? target + slackUs : target - slackUs)
   }
 
   /** Instants between which it leads from a range, for an estimate: rather further where there are many spans. */
