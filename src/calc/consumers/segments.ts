@@ -2,13 +2,17 @@ import { lowerBound, mergeTimes, type PointColumns, STATUS_BAD } from '../../ser
 import type { Instant } from '../../time/instant.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
-import type { Operator } from '../graph/operator.ts'
+import { DEEP_LEVELS, type Operator } from '../graph/operator.ts'
+import { setValues } from './stream.ts'
 
 /** What stands at a vertex of segments. */
 export const GOOD_POINT = 0
 export const BAD_POINT = 1
 /** An end of the range or the end of a hold, where there is no raw point. */
 export const NO_POINT = 2
+
+/** Leaves from which on a page of values takes long. */
+const WIDE = 16
 
 /**
  * A signal as integrals take it: linear from (times[k], at[k]) to (times[k + 1], before[k + 1]), where `before` is the
@@ -115,27 +119,52 @@ export class SegmentReader {
     const { breaks } = chunk
     const vertexTimes = breaks === undefined ? ownTimes : mergeTimes(ownTimes, breaks)
     for (const [i, end] of this.#extrapolationLimits.entries()) {
-      this.#atEnds[i] = this.#vertexIn(chunk, end) ?? this.#atEnds[i]!
-      this.#afterEnds[i] = this.#vertexIn(chunk, end + 1) ?? this.#afterEnds[i]!
+      this.#atEnds[i] = (await this.#vertexIn(chunk, end)) ?? this.#atEnds[i]!
+      this.#afterEnds[i] = (await this.#vertexIn(chunk, end + 1)) ?? this.#afterEnds[i]!
     }
     const lastRaw = times.at(-1)
     if (lastRaw !== undefined) {
       const isBeyond = this.#extrapolationLimits.length > 0 && lastRaw > this.#extrapolationLimits[0]!
-      this.#afterRaw = isBeyond ? this.#vertexIn(chunk, lastRaw + 1) : null
+      this.#afterRaw = isBeyond ? await this.#vertexIn(chunk, lastRaw + 1) : null
     }
     // Each can be a tile of many inputs.
     await this.#evaluation.pause()
-    const at = afterVertices(chunk, vertexTimes, Number(opens))
+    const at = await this.#afterVertices(chunk, vertexTimes, Number(opens))
     await this.#evaluation.pause()
-    const before = chunk.valuesAt(vertexTimes, 'before')
+    const before = await this.#limitsAt(chunk, vertexTimes, 'before')
     return { times: vertexTimes, at, before, kinds: kindsOf(chunk.raw, vertexTimes) }
   }
 
-  #vertexIn(chunk: Chunk, time: number): Vertex | null {
+  /** Limits from the right at the raw points of a chunk, and at its ends where they are vertices. */
+  async #afterVertices(chunk: Chunk, times: Float64Array, first: number): Promise<Float64Array> {
+    const { raw, isRightContinuous, breaks } = chunk
+    if (isRightContinuous !== true || breaks !== undefined) return this.#limitsAt(chunk, times, 'after')
+    const values = new Float64Array(times.length)
+    values.set(raw.values, first)
+    if (first > 0) values[0] = chunk.valuesAt(times.subarray(0, 1), 'after')[0]!
+    const last = times.length - 1
+    if (last >= first + raw.times.length) values[last] = chunk.valuesAt(times.subarray(last), 'after')[0]!
+    return values
+  }
+
+  /** In steps where much is inside of the operator: all levels would work a whole page out in one turn. */
+  async #limitsAt(chunk: Chunk, times: Float64Array, limit: 'before' | 'after'): Promise<Float64Array> {
+    const { levels, width } = this.#operator
+    if (levels < DEEP_LEVELS && width < WIDE) return chunk.valuesAt(times, limit)
+    const values = new Float64Array(times.length)
+    await setValues(values, times, (part) => chunk.valuesAt(part, limit), this.#evaluation)
+    return values
+  }
+
+  async #vertexIn(chunk: Chunk, time: number): Promise<Vertex | null> {
     if (time < chunk.from || time > chunk.to) return null
     const times = Float64Array.of(time)
     const at = chunk.valuesAt(times, 'after')[0]!
-    return { time, at, before: chunk.valuesAt(times, 'before')[0]!, kind: NO_POINT }
+    // One value of windows inside each other takes some milliseconds.
+    await this.#evaluation.pause()
+    const before = chunk.valuesAt(times, 'before')[0]!
+    await this.#evaluation.pause()
+    return { time, at, before, kind: NO_POINT }
   }
 
   /** With the breakpoint before or after them, and with vertices where holds end. */
@@ -192,18 +221,6 @@ function kindsOf({ times, statuses }: PointColumns, vertices: Float64Array): Uin
     kinds[index] = statuses[i] === STATUS_BAD ? BAD_POINT : GOOD_POINT
   }
   return kinds
-}
-
-/** Limits from the right at the raw points of a chunk, and at its ends where they are vertices. */
-function afterVertices(chunk: Chunk, times: Float64Array, first: number): Float64Array {
-  const { raw, isRightContinuous, breaks } = chunk
-  if (isRightContinuous !== true || breaks !== undefined) return chunk.valuesAt(times, 'after')
-  const values = new Float64Array(times.length)
-  values.set(raw.values, first)
-  if (first > 0) values[0] = chunk.valuesAt(times.subarray(0, 1), 'after')[0]!
-  const last = times.length - 1
-  if (last >= first + raw.times.length) values[last] = chunk.valuesAt(times.subarray(last), 'after')[0]!
-  return values
 }
 
 /** Index of the later end of the segment that holds a time between its ends; `null` when none does. */

@@ -302,8 +302,11 @@ export class HighPassOperator extends LowPassOperator {
 
   protected override chunkOf(input: Chunk, low: Chunk): Chunk {
     const valuesAt: Chunk['valuesAt'] = (times, limit) => {
-      const less = low.valuesAt(times, limit)
-      return input.valuesAt(times, limit).map((value, i) => finite(value - less[i]!))
+      // A column of its own, which becomes the result.
+      const values = low.valuesAt(times, limit)
+      const inputs = input.valuesAt(times, limit)
+      for (let i = 0; i < values.length; i++) values[i] = finite(inputs[i]! - values[i]!)
+      return values
     }
     const first = lowerBound(input.raw.times, low.from)
     const { times, values: inputs, statuses } = sliceColumns(input.raw, first, input.raw.times.length)

@@ -1,5 +1,5 @@
-import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../../../series/columns.ts'
-import { type EdgePoint, valueBetween } from '../../../series/interpolate.ts'
+import { lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
+import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { findRawPoint, goesBack, pageReach, passingNeeds } from '../../consumers/find-point.ts'
@@ -12,13 +12,7 @@ import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext, type Traits } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
-
-/** Vertices of a signal; a value of NaN ends it until the next one. */
-export interface Vertices {
-  /** Ascending, distinct. */
-  readonly times: Float64Array
-  readonly values: Float64Array
-}
+import { joinVertices, type Vertices } from './join-vertices.ts'
 
 /** What raw points of an input become. */
 export interface Derived {
@@ -360,36 +354,4 @@ export function lastVertex(vertices: Vertices): EdgePoint | null {
 
 function vertexAt({ times, values }: Vertices, index: number): EdgePoint {
   return { time: times[index]!, value: values[index]! }
-}
-
-/**
- * Values of a signal from its vertices; as valuesFromPoints of src/series, but a vertex without a value ends the
- * signal.
- * @param prev the vertex before all others, @param next the one after them; `null` when there is none
- */
-function joinVertices(
-  vertices: Vertices,
-  prev: EdgePoint | null,
-  next: EdgePoint | null,
-  times: Float64Array,
-  { stepped, holdUntil }: { readonly stepped: boolean; readonly holdUntil: Instant },
-  limit: Limit,
-): Float64Array {
-  const values = new Float64Array(times.length)
-  const late = limit === 'before' ? 1 : 0
-  let passed = times.length === 0 ? 0 : upperBound(vertices.times, times[0]! - late)
-  for (let i = 0; i < times.length; i++) {
-    const at = times[i]!
-    const last = at - late
-    while (passed < vertices.times.length && vertices.times[passed]! <= last) passed++
-    const isBeyond = passed === vertices.times.length && next !== null && next.time <= last
-    const before = isBeyond ? next : passed > 0 ? vertexAt(vertices, passed - 1) : prev
-    const after = isBeyond ? null : passed < vertices.times.length ? vertexAt(vertices, passed) : next
-    if (before === null || before.time > last) values[i] = Number.NaN
-    else if (before.time === at) values[i] = before.value
-    else if (after === null) values[i] = at <= holdUntil ? before.value : Number.NaN
-    else if (stepped) values[i] = before.value
-    else values[i] = valueBetween(at, before.time, before.value, after.time, after.value)
-  }
-  return values
 }
