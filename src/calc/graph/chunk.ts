@@ -57,9 +57,24 @@ export interface Chunk {
    */
   readonly isRightContinuous?: true
   /**
+   * The signal has no value, and no limit from either side, at any time of the chunk before this instant, which lies
+   * after `to` where it has none at all. Left out where that is not known.
+   */
+  readonly emptyUntil?: number
+  /**
    * Values at ascending times within [from, to]. Limits from the right differ from the values only where the last value
    * of a signal ends, at `now` or before a gap, and at raw points one microsecond before another: a comparison that ends
    * at an instant still holds there, and no longer after it.
    */
   valuesAt(times: Float64Array, limit: Limit): Float64Array
+}
+
+/** `emptyUntil` of chunks that join, ascending; as a field that is left out where it says nothing. */
+export function emptyUntilOf(chunks: readonly Chunk[]): { readonly emptyUntil?: number } {
+  let all: number | undefined
+  for (const { to, emptyUntil } of chunks) {
+    if (emptyUntil !== undefined) all = emptyUntil
+    if (emptyUntil === undefined || emptyUntil <= to) break
+  }
+  return all === undefined ? {} : { emptyUntil: all }
 }

@@ -187,10 +187,23 @@ export class StoredStream implements ChunkStream {
       good ??= goodPoints(raw)
       return valuesFromGoodPoints(good, prev, next, times, shape, limit)
     }
-    if (shape.maxGapUs === undefined) return { from, to, raw, valuesAt }
+    const chunk = {
+      from,
+      to,
+      raw,
+      ...(prev === null && { emptyUntil: firstValue(raw, to, next) }),
+      valuesAt,
+    }
+    if (shape.maxGapUs === undefined) return chunk
     good = goodPoints(raw)
-    return { from, to, raw, breaks: signalEnds(good.times, prev, next, from, to, shape), valuesAt }
+    return { ...chunk, breaks: signalEnds(good.times, prev, next, from, to, shape) }
   }
+}
+
+/** Where a signal begins that has no value before a chunk up to `to`; after its end where it does not begin in it. */
+function firstValue(raw: PointColumns, to: Instant, next: EdgePoint | null): number {
+  const first = findFirstGood(raw)
+  return first < raw.times.length ? raw.times[first]! : Math.min(next?.time ?? to + 1, to + 1)
 }
 
 function edgePoint(time: number, value: number): EdgePoint | null {

@@ -3,7 +3,7 @@ import type { AggregateColumns, AggregateName } from '../../../series/aggregate-
 import { concatColumns, type PointColumns } from '../../../series/columns.ts'
 import { isGood } from '../../../series/interpolate.ts'
 import { MIN_INSTANT } from '../../../time/instant.ts'
-import type { Chunk, Limit } from '../../graph/chunk.ts'
+import { type Chunk, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import { type BufferedPart, valuesIn } from './buffered-input.ts'
 import type { Windows } from './folds.ts'
 import { distinctTimes, indexesOf, spread } from './indexes.ts'
@@ -77,6 +77,20 @@ function valuesAtBounds(
   if (starts.length > MAX_TOGETHER) return [valuesIn(chunks, starts, limit), valuesIn(chunks, ends, limit)]
   const times = distinctTimes(starts, ends)
   return spread(times, valuesIn(chunks, times, limit), [starts, ends])
+}
+
+/**
+ * Until when windows have no value, as a field of a chunk up to an instant: as long as they end, or begin where that is
+ * what counts, before there is a value of the input.
+ */
+export function emptyWindowsUntil(
+  { ofNothing, ofStart }: RollingOp,
+  window: RollingWindow,
+  { chunks }: BufferedPart,
+): { readonly emptyUntil?: number } {
+  const { emptyUntil } = emptyUntilOf(chunks)
+  if (emptyUntil === undefined || ofNothing === true || !window.isTrailing) return {}
+  return { emptyUntil: emptyUntil + (ofStart === true ? (window.lengthUs ?? 0) : 0) }
 }
 
 /** The items of each window (start, end]. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { costOf } from '../../graph/array-source.fixture.ts'
+import { costOf, type Row } from '../../graph/array-source.fixture.ts'
 import { deepSeries, MINUTE, range, rows, sourceOf } from '../../graph/deep.fixture.ts'
 import type { TestSeries } from '../../graph/series.fixture.ts'
 
@@ -96,3 +96,47 @@ test('a window at the first accepted instant has the value there, deep inside of
     assert.ok(Math.abs(points.values[0]! - expected!) < 1e-9, `${points.values[0]} is ${expected}`)
   }
 })
+
+test('windows before the first value of their input are not worked out', async () => {
+  // The windows of 45 levels reach back to before the first point; one level has a raw point a minute, no more than 700.
+  const points = 45 * 700
+  const many = Float64Array.from({ length: 101 }, (_, i) => range.from + i * 36_000_000)
+  const names = ['startBound'] as const
+  const empty = await deep(45, 'DIFF, 1h', 'h/A', 6 * points).aggregates(many, names)
+  assert.ok(empty.startBound!.every(Number.isNaN))
+  const greatest = await deep(45, 'MAX, 1h', 'h/A', 10 * points).aggregates(many, names)
+  assert.ok(greatest.startBound!.every((value) => value === 100))
+})
+
+test('values of deep windows over a tag that begins within them are those asked for one by one', async () => {
+  const begun = rows.filter(([time]) => time >= 595 * MINUTE).map((row, i) => (i < 3 ? bad(row) : row))
+  for (const window of ['DIFF, 2m', 'MAX, 90s', 'MIN, 2m', 'SUM, 3m', 'AVG, 90s', 'VAR, 4m', 'COUNT, 2m']) {
+    for (const leaf of ['h/A', 'NOBAD(h/A)', 'STEPPED(h/A)']) {
+      const series = deep(6, window, leaf, undefined, sourceOf(begun))
+      const { points } = await series.rawPoints({
+        from: instantFromUs(0),
+        to: range.to,
+        order: 'asc',
+        limit: 100,
+      })
+      const between = points.times.map((time) => time + 31_000_000)
+      const values = await deep(6, window, leaf, undefined, sourceOf(begun)).valuesAt(between)
+      for (let i = 0; i < 24; i++) {
+        const one = deep(6, window, leaf, undefined, sourceOf(begun))
+        const alone = await one.valuesAt(Float64Array.of(points.times[i]!))
+        assertSame(points.values[i]!, alone[0]!, `${window} ${leaf} at point ${i}`)
+        const later = await one.valuesAt(between.subarray(i, i + 1))
+        assertSame(values[i]!, later[0]!, `${window} ${leaf} after point ${i}`)
+      }
+    }
+  }
+})
+
+function bad([time, value]: Row): Row {
+  return [time, value, true]
+}
+
+function assertSame(value: number, expected: number, what: string): void {
+  const isClose = Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected))
+  assert.ok(isClose || Object.is(value, expected), `${what}: ${value} is ${expected}`)
+}

@@ -23,6 +23,8 @@ export interface RollingOp {
   readonly extreme?: 'min' | 'max'
   /** The signal at both bounds of each window; or only at the end, and only where the signal has no value before. */
   readonly bounds?: 'both' | 'end of uncovered'
+  /** Set where there is no value without one of the signal where the window starts. */
+  readonly ofStart?: true
   /** Of a constant it differs with the length of the window. */
   readonly ofLength?: true
   /** Set where a window in which the input has no value has one: a count, or a total of 0. */
@@ -60,7 +62,11 @@ export const SLIDING_OPS = {
   },
   STDDEV: { cells: ['numGood', 'avg', 'variance'], fold: (parts) => variances(parts).map(Math.sqrt) },
   VAR: { cells: ['numGood', 'avg', 'variance'], fold: variances },
-  DIFF: { bounds: 'both', fold: ({ first, last }) => last.map((value, i) => value - first[i]!) },
+  DIFF: {
+    bounds: 'both',
+    ofStart: true,
+    fold: ({ first, last }) => last.map((value, i) => value - first[i]!),
+  },
   /** In microseconds, until it is divided by its unit. */
   TOTAL: {
     integrals: true,

@@ -1,12 +1,12 @@
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
 import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { DEEP_LEVELS, type Operator } from '../../graph/operator.ts'
 import { rawTimesWith, withValues } from '../own-times.ts'
 import { BufferedInput, type InputFeed, openFeed, valuesIn } from './buffered-input.ts'
-import { bufferedWindows } from './buffered-windows.ts'
+import { bufferedWindows, emptyWindowsUntil } from './buffered-windows.ts'
 import { KnownValues } from './known-values.ts'
 import type { RollingOp } from './ops.ts'
 import type { RollingWindow } from './window.ts'
@@ -207,20 +207,23 @@ export class RollingStream implements ChunkStream {
     const inside: PointColumns = sliceColumns(all, lowerBound(all.times, from), lowerBound(all.times, to))
     const own = ownTimes.filter((time) => time >= from && time < to)
     const rawTimes = rawTimesWith(inside, own)
+    const empty = emptyWindowsUntil(op, window, reach)
+    const { emptyUntil = MIN_INSTANT } = empty
     const charged = (times: Float64Array, limit: Limit): Float64Array => {
       evaluation.charge(times.length)
-      return values(times, limit)
+      return from < emptyUntil ? valuesFrom(emptyUntil, times, limit, values) : values(times, limit)
     }
     if (input.levels < DEEP_LEVELS) {
       const raw = withValues(rawTimes, charged(rawTimes.times, 'at'))
-      return { from, to, raw, isRightContinuous: true, valuesAt: charged }
+      return { from, to, raw, isRightContinuous: true, ...empty, valuesAt: charged }
     }
     // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that asks
     // for them first would have them worked out on all levels in one turn.
     const known = new KnownValues(rawTimes.times, charged)
     const raw = withValues(rawTimes, await known.prepare(evaluation))
-    const valuesAt = (times: Float64Array, limit: Limit) => known.valuesAt(times, limit)
-    return { from, to, raw, isRightContinuous: true, valuesAt }
+    const kept = (times: Float64Array, limit: Limit) => known.valuesAt(times, limit)
+    const valuesAt = (times: Float64Array, limit: Limit) => valuesFrom(emptyUntil, times, limit, kept)
+    return { from, to, raw, isRightContinuous: true, ...empty, valuesAt }
   }
 
   /** What the windows from an instant on reach of the input before it. */
@@ -287,6 +290,20 @@ export class RollingStream implements ChunkStream {
   }
 }
 
+/** Values at ascending times, of which those before an instant have none and are not asked for. */
+function valuesFrom(
+  instant: number,
+  times: Float64Array,
+  limit: Limit,
+  valuesAt: Chunk['valuesAt'],
+): Float64Array {
+  const first = lowerBound(times, instant)
+  if (first === 0) return valuesAt(times, limit)
+  const values = new Float64Array(times.length).fill(Number.NaN)
+  if (first < times.length) values.set(valuesAt(times.subarray(first), limit), first)
+  return values
+}
+
 /** Chunks that join, ascending, as one. */
 function joined(chunks: readonly Chunk[]): Chunk {
   return {
@@ -294,6 +311,7 @@ function joined(chunks: readonly Chunk[]): Chunk {
     to: chunks.at(-1)!.to,
     raw: concatColumns(chunks.map(({ raw }) => raw)),
     isRightContinuous: true,
+    ...emptyUntilOf(chunks),
     valuesAt: (times, limit) => valuesIn(chunks, times, limit),
   }
 }

@@ -65,6 +65,11 @@ export class RollingWindow {
     return this.#windows.startSlackUs === 0 && this.#windows.endSlackUs === 0
   }
 
+  /** How long all are; `null` where they are not equally long, or do not end at their t. */
+  get lengthUs(): number | null {
+    return this.#lengthUs
+  }
+
   startFor(t: number): Instant {
     return accepted(this.#windows.startFor(instantFromUs(t)))
   }
