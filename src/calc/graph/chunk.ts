@@ -53,9 +53,11 @@ export interface Chunk {
   readonly breaks?: Float64Array
   /**
    * Set where each raw value, also a BAD one, is the signal's value there and its limit from the right: they need not
-   * be asked for.
+   * be asked for. `isTrueToRaw` is set, too.
    */
   readonly isRightContinuous?: true
+  /** Set where each good raw value is the value of the signal there. */
+  readonly isTrueToRaw?: true
   /**
    * The signal has no value, and no limit from either side, at any time of the chunk before this instant, which lies
    * after `to` where it has none at all. Left out where that is not known.

@@ -270,6 +270,7 @@ class GeneratedStream implements ChunkStream {
     this.#position = order === 'asc' ? chunk.to : chunk.from
     return {
       ...chunk,
+      isTrueToRaw: true,
       valuesAt: (times, limit) => valuesOf(this.#signal, times, limit === 'before' ? 'before' : 'at'),
     }
   }

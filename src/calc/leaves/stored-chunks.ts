@@ -191,6 +191,7 @@ export class StoredStream implements ChunkStream {
       from,
       to,
       raw,
+      isTrueToRaw: true as const,
       ...(prev === null && { emptyUntil: firstValue(raw, to, next) }),
       valuesAt,
     }

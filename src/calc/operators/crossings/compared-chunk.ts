@@ -36,7 +36,7 @@ export async function comparedChunk(
   const raw = await compared.withCrossings(extrapolationLimits, linear)
   if (linear) compared.tabulate(raw, extrapolationLimits)
   const valuesAt: Chunk['valuesAt'] = (times, limit) => compared.valuesAt(times, limit)
-  return { from, to, raw, valuesAt, ...breaksOf([aligned], from, to) }
+  return { from, to, raw, isTrueToRaw: true, valuesAt, ...breaksOf([aligned], from, to) }
 }
 
 /** Columns that a chunk caches: comparisons of comparisons read the same times many times over. */

@@ -127,3 +127,22 @@ test('comparisons inside each other that a historian decides are as wide as what
   // Below 0.5 for half a minute on both sides of each 0, of which there is one in 80 minutes.
   assert.ok(Math.abs(timeAvg![0]! - (1 - 1 / (2 * DEPTH))) < 1e-3, `${timeAvg![0]}`)
 })
+
+for (const wrap of ['THRESHOLD(x, 0, 1, 0)', 'IFEQUALS(x, 1, 2, 3)']) {
+  test(`comparisons inside each other are worked out once a level, where a historian decides some: ${wrap}`, async () => {
+    const levels = 40
+    let text = 'h/LEVEL'
+    for (let level = 0; level < levels; level++) text = wrap.replace('x', text)
+    const options = { signatures: SIGNATURES, defaultHistorian: null, now: to, zone: UTC }
+    const source = new ArraySource(new Map([['LEVEL', columnsOf(rows)]]))
+    // A level that works the raw points of all levels inside out takes ten times as much with forty of them.
+    const maxEvaluated = 40 * levels * rows.length
+    const context = { source, now: to, zone: UTC, range: { from, to }, maxEvaluated }
+    const series = seriesOf(parseTag(`calc/${text}`, options), context, ({ name }) =>
+      storedTag(name, false, 'all'),
+    )
+    const edges = Float64Array.of(from, to)
+    const { median, startBound } = await series.aggregates(edges, ['median', 'startBound'])
+    assert.ok(Number.isFinite(median![0]!) && Number.isFinite(startBound![0]!))
+  })
+}

@@ -247,7 +247,7 @@ export class MapOperator extends BaseOperator {
     const valuesAt = this.#valuesOf(chunks)
     const columns = aligned.raws.map((raw, i) => alignRaw(raw, times, chunks[i]!))
     const raw = await program.runRaw(times, columns, evaluation)
-    return { from, to, raw, valuesAt, ...breaksOf([aligned], from, to) }
+    return { from, to, raw, isTrueToRaw: true, valuesAt, ...breaksOf([aligned], from, to) }
   }
 
   #valuesOf(chunks: readonly Chunk[]): Chunk['valuesAt'] {
@@ -278,6 +278,10 @@ export class MapOperator extends BaseOperator {
 export function alignRaw(raw: PointColumns, times: Float64Array, chunk: Chunk): RawColumn {
   const isRaw = new Uint8Array(times.length)
   const isBad = new Uint8Array(times.length)
+  if (chunk.isTrueToRaw === true && raw.times.length === times.length && !hasMissing(raw)) {
+    for (let i = 0; i < isBad.length; i++) isBad[i] = Number(raw.statuses[i] === STATUS_BAD)
+    return { values: raw.values, isRaw: isRaw.fill(1), isBad }
+  }
   const values = chunk.valuesAt(times, 'at')
   let index = 0
   for (let i = 0; i < raw.times.length; i++) {
@@ -289,6 +293,13 @@ export function alignRaw(raw: PointColumns, times: Float64Array, chunk: Chunk): 
     values[index] = raw.values[i]!
   }
   return { values, isRaw, isBad }
+}
+
+/** Whether a raw point that is not BAD has no value: it is passed by as a BAD one is, and does not make one. */
+function hasMissing({ values, statuses }: PointColumns): boolean {
+  for (let i = 0; i < values.length; i++)
+    if (Number.isNaN(values[i]!) && statuses[i] !== STATUS_BAD) return true
+  return false
 }
 
 function rawColumn(values: Float64Array, isRaw: number, isBad: number): RawColumn {

@@ -35,6 +35,9 @@ export const MORE_POINTS = 3
 /** Raw points of one chunk, about: a few milliseconds' worth. */
 const TILE_POINTS = 8_192
 
+/** What holds for raw values of windows, as fields of a chunk. */
+const TRUE_TO_RAW = { isRightContinuous: true, isTrueToRaw: true } as const
+
 /** How far the input is read for windows up to an instant; a raw point at their very end is in them. */
 export function lastRead(window: RollingWindow, to: Instant): Instant {
   return instantFromUs(Math.min(Math.max(to, window.latestEnd(to)) + 1, END_INSTANT))
@@ -215,7 +218,7 @@ export class RollingStream implements ChunkStream {
     }
     if (input.levels < DEEP_LEVELS) {
       const raw = withValues(rawTimes, charged(rawTimes.times, 'at'))
-      return { from, to, raw, isRightContinuous: true, ...empty, valuesAt: charged }
+      return { from, to, raw, ...TRUE_TO_RAW, ...empty, valuesAt: charged }
     }
     // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that asks
     // for them first would have them worked out on all levels in one turn.
@@ -223,7 +226,7 @@ export class RollingStream implements ChunkStream {
     const raw = withValues(rawTimes, await known.prepare(evaluation))
     const kept = (times: Float64Array, limit: Limit) => known.valuesAt(times, limit)
     const valuesAt = (times: Float64Array, limit: Limit) => valuesFrom(emptyUntil, times, limit, kept)
-    return { from, to, raw, isRightContinuous: true, ...empty, valuesAt }
+    return { from, to, raw, ...TRUE_TO_RAW, ...empty, valuesAt }
   }
 
   /** What the windows from an instant on reach of the input before it. */
@@ -310,7 +313,7 @@ function joined(chunks: readonly Chunk[]): Chunk {
     from: chunks[0]!.from,
     to: chunks.at(-1)!.to,
     raw: concatColumns(chunks.map(({ raw }) => raw)),
-    isRightContinuous: true,
+    ...TRUE_TO_RAW,
     ...emptyUntilOf(chunks),
     valuesAt: (times, limit) => valuesIn(chunks, times, limit),
   }

@@ -317,7 +317,9 @@ export class HighPassOperator extends LowPassOperator {
       values,
       statuses: statuses.map((s, i) => (Number.isNaN(values[i]!) ? STATUS_BAD : s)),
     }
-    return { from: low.from, to: low.to, raw, valuesAt, ...breaksOf([input], low.from, low.to) }
+    const { isTrueToRaw } = input
+    const truth = isTrueToRaw === undefined ? {} : { isTrueToRaw }
+    return { from: low.from, to: low.to, raw, ...truth, valuesAt, ...breaksOf([input], low.from, low.to) }
   }
 }
 
