@@ -41,3 +41,40 @@ test('steps end with their call', async () => {
   await assert.rejects(work, /over/)
   assert.equal(steps, 3)
 })
+
+test('work that begins together is done one after the other, and others go on between its pieces', async () => {
+  const one = evaluation()
+  const done: number[] = []
+  let others = 0
+  const other = setInterval(() => others++, 0)
+  const results = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      one.inTurn(() => {
+        const until = performance.now() + 2
+        while (performance.now() < until);
+        done.push(i)
+        return 2 * i
+      }),
+    ),
+  )
+  clearInterval(other)
+  assert.deepEqual(
+    done,
+    Array.from({ length: 40 }, (_, i) => i),
+  )
+  assert.deepEqual(
+    results,
+    done.map((i) => 2 * i),
+  )
+  assert.ok(others > 5, `${others} turns of others`)
+})
+
+test('work that fails does not keep what comes after it from being done', async () => {
+  const one = evaluation()
+  const failing = one.inTurn(() => {
+    throw new Error('failed')
+  })
+  const next = one.inTurn(() => 'done')
+  await assert.rejects(failing, /failed/)
+  assert.equal(await next, 'done')
+})

@@ -41,6 +41,8 @@ export class Evaluation {
   readonly #pagePoints: number
   readonly #maxEvaluated: number
   readonly #onExhausted: (error: TidemarkError) => void
+  /** Settled when all work `inTurn` so far is done. */
+  #line: Promise<void> = Promise.resolve()
   #evaluated = 0
   #retained = 0
 
@@ -84,6 +86,19 @@ export class Evaluation {
   }
 
   /**
+   * Work that begins together with a lot of other work, as that of hundreds of generated inputs of a sum does: one piece
+   * after the other, in the order in which they came, and cooperatively.
+   */
+  inTurn<Result>(work: () => Result): Promise<Result> {
+    const done = this.#line.then(async () => {
+      await this.pause()
+      return work()
+    })
+    this.#line = done.then(nothing, nothing)
+    return done
+  }
+
+  /**
    * Works many items out, cooperatively, so many at a time as take a few milliseconds: what a value costs can depend on
    * all that is inside of an operator.
    * @param work gets the first item and the one after the last
@@ -102,3 +117,5 @@ export class Evaluation {
     }
   }
 }
+
+function nothing(): void {}

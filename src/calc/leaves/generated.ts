@@ -89,8 +89,9 @@ export class GeneratedLeaf extends BaseOperator {
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
     const values = new Float64Array(times.length)
     for (let from = 0; from < times.length; from += STEP_TIMES) {
-      values.set(valuesOf(this.#signal, times.subarray(from, from + STEP_TIMES), 'at'), from)
-      await this.context.evaluation.pause()
+      const some = times.subarray(from, from + STEP_TIMES)
+      const found = await this.context.evaluation.inTurn(() => valuesOf(this.#signal, some, 'at'))
+      values.set(found, from)
     }
     return values
   }
@@ -116,11 +117,12 @@ export class GeneratedLeaf extends BaseOperator {
     const { from, to, extent } = range
     // Once more where the points are made: an evaluation need not have been planned.
     if (extent === 'all') checkGenerated(this.#address, this.#signal.countRaw(from, to))
-    const stream = new GeneratedStream(this.#signal, range)
+    const stream = new GeneratedChunks(this.#signal, range)
+    const { evaluation } = this.context
     return {
       next: async () => {
-        const chunk = await stream.next()
-        if (chunk !== null) this.context.evaluation.charge(chunk.raw.times.length)
+        const chunk = await evaluation.inTurn(() => stream.next())
+        if (chunk !== null) evaluation.charge(chunk.raw.times.length)
         return chunk
       },
     }
@@ -235,7 +237,7 @@ function generate(
 }
 
 /** Chunks of `page` raw points each, which join at raw times. */
-class GeneratedStream implements ChunkStream {
+class GeneratedChunks {
   readonly #signal: GeneratedSignal
   readonly #range: ChunkRange
   /** The end of what was given. */
@@ -247,7 +249,7 @@ class GeneratedStream implements ChunkStream {
     this.#position = range.order === 'asc' ? range.from : range.to
   }
 
-  async next(): Promise<Chunk | null> {
+  next(): Chunk | null {
     const { order, page, from: start, to: end } = this.#range
     const position = this.#position
     if (position === (order === 'asc' ? end : start)) return null

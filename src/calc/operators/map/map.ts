@@ -25,6 +25,8 @@ import { isStepped, type MapRule } from './rule.ts'
 const ANY_TIME = Float64Array.of(0)
 /** Values of sources that are in memory together, about; what is stored comes at once whatever its length. */
 const COLUMN_VALUES = 4_000_000
+/** Inputs whose raw values are aligned before others go on. */
+const ALIGNED_TOGETHER = 16
 
 /**
  * A pointwise calculation: at each time from the values of its arguments there, with raw points at the union of theirs.
@@ -245,7 +247,11 @@ export class MapOperator extends BaseOperator {
     const program = this.#program
     evaluation.charge(times.length * program.width)
     const valuesAt = this.#valuesOf(chunks)
-    const columns = aligned.raws.map((raw, i) => alignRaw(raw, times, chunks[i]!))
+    const columns: RawColumn[] = []
+    for (const [i, raw] of aligned.raws.entries()) {
+      columns.push(alignRaw(raw, times, chunks[i]!))
+      if (i % ALIGNED_TOGETHER === ALIGNED_TOGETHER - 1) await evaluation.pause()
+    }
     const raw = await program.runRaw(times, columns, evaluation)
     return { from, to, raw, isTrueToRaw: true, valuesAt, ...breaksOf([aligned], from, to) }
   }
