@@ -58,3 +58,24 @@ test('many further times are worked out, too, and not all of them kept', () => {
     }
   }
 })
+
+test('times that come a few at a time, in any order, are worked out once each', () => {
+  const { asked, compute } = jumping()
+  const known = new KnownValues(Float64Array.from({ length: 2_000 }, (_, i) => -i).sort(), compute)
+  const all = new Set<number>()
+  for (let round = 0; round < 400; round++) {
+    // 7 and 1009 have no common divisor: each residue comes up.
+    const times = Float64Array.from(
+      { length: 1 + (round % 40) },
+      (_, i) => ((round * 7 + i * 61) % 1_009) + i,
+    ).sort()
+    const distinct = times.filter((time, i) => i === 0 || time !== times[i - 1])
+    assert.deepEqual(
+      known.valuesAt(distinct, 'at'),
+      distinct.map((time) => time + 1),
+    )
+    for (const time of distinct) all.add(time)
+  }
+  assert.equal(asked.length, all.size)
+  assert.ok(all.size > 1_000)
+})

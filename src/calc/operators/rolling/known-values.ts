@@ -7,8 +7,10 @@ import { indexesOf } from './indexes.ts'
 /** Times that a chunk keeps at most, beside twice as many as it has raw points. */
 const MORE_TIMES = 4_096
 
-/** Times that are merged with few others; more than that go to all that are known, whose copy they are worth. */
+/** Times that are merged with few others. */
 const FEW_TIMES = 512
+/** How much longer a column is than the next, at least. */
+const GROWTH = 4
 
 /** Values at ascending times. */
 interface Column {
@@ -74,10 +76,14 @@ export class KnownValues {
   }
 }
 
-/** Known values in two columns, so that a few more do not copy all of them. */
+/**
+ * Known values in a few columns, of which each is several times as long as the next (a log-structured merge), so that a
+ * few more do not copy all of them.
+ */
 class KnownColumns {
   readonly #most: number
-  #many: Column | null = null
+  /** The longest first. */
+  #columns: Column[] = []
   #few: Column | null = null
 
   constructor(most: number) {
@@ -86,33 +92,44 @@ class KnownColumns {
 
   /** Instead of what was known. */
   set(column: Column): void {
-    this.#many = column
+    this.#columns = [column]
     this.#few = null
   }
 
   /** Puts what is known into `found`. @returns the indexes of the other times */
   lookUp(times: Float64Array, found: Float64Array): Int32Array {
     const missing = new Int32Array(times.length)
-    const many = this.#many === null ? null : indexesOf(this.#many.times, times, 'at-or-after')
-    const few = this.#few === null ? null : indexesOf(this.#few.times, times, 'at-or-after')
-    let count = 0
-    for (let i = 0; i < times.length; i++) {
-      const time = times[i]!
-      if (many !== null && this.#many!.times[many[i]!] === time) found[i] = this.#many!.values[many[i]!]!
-      else if (few !== null && this.#few!.times[few[i]!] === time) found[i] = this.#few!.values[few[i]!]!
-      else missing[count++] = i
+    for (let i = 0; i < missing.length; i++) missing[i] = i
+    let count = missing.length
+    for (const known of this.#all()) {
+      if (count === 0) break
+      const indexes = indexesOf(known.times, times, 'at-or-after')
+      let left = 0
+      for (let n = 0; n < count; n++) {
+        const i = missing[n]!
+        if (known.times[indexes[i]!] === times[i]) found[i] = known.values[indexes[i]!]!
+        else missing[left++] = i
+      }
+      count = left
     }
     return missing.subarray(0, count)
   }
 
   /** @param more none of its times is known */
   add(more: Column): void {
-    const length = (this.#many?.times.length ?? 0) + (this.#few?.times.length ?? 0) + more.times.length
+    const length = this.#all().reduce((sum, { times }) => sum + times.length, more.times.length)
     if (length > this.#most) return
-    this.#few = merged(this.#few, more)
-    if (this.#few.times.length <= FEW_TIMES) return
-    this.#many = merged(this.#many, this.#few)
+    let few = merged(this.#few, more)
+    this.#few = few
+    if (few.times.length <= FEW_TIMES) return
+    while (this.#columns.length > 0 && this.#columns.at(-1)!.times.length < GROWTH * few.times.length)
+      few = merged(this.#columns.pop()!, few)
+    this.#columns.push(few)
     this.#few = null
+  }
+
+  #all(): readonly Column[] {
+    return this.#few === null ? this.#columns : [...this.#columns, this.#few]
   }
 }
 
