@@ -1,7 +1,7 @@
 import { lowerBound, mergeTimes, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import type { Instant } from '../../time/instant.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
-import type { Evaluation } from '../graph/evaluation.ts'
+import { type Evaluation, Pace } from '../graph/evaluation.ts'
 import { DEEP_LEVELS, type Operator } from '../graph/operator.ts'
 import { setValues } from './stream.ts'
 
@@ -44,6 +44,7 @@ export class SegmentReader {
   readonly #evaluation: Evaluation
   readonly #range: ChunkRange
   readonly #onChunk: (chunk: Chunk) => Promise<void> | void
+  readonly #pace = new Pace()
   #stream: ChunkStream | null = null
   #first = 0 as Instant
   #last = 0 as Instant
@@ -152,7 +153,7 @@ export class SegmentReader {
     const { levels, width } = this.#operator
     if (levels < DEEP_LEVELS && width < WIDE) return chunk.valuesAt(times, limit)
     const values = new Float64Array(times.length)
-    await setValues(values, times, (part) => chunk.valuesAt(part, limit), this.#evaluation)
+    await setValues(values, times, (part) => chunk.valuesAt(part, limit), this.#evaluation, this.#pace)
     return values
   }
 

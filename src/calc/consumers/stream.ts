@@ -1,7 +1,7 @@
 import { lowerBound } from '../../series/columns.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
 import type { ChunkRange } from '../graph/chunk.ts'
-import type { Evaluation } from '../graph/evaluation.ts'
+import type { Evaluation, Pace } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 
 /** A whole range as it is streamed. */
@@ -33,12 +33,14 @@ export async function valuesFromChunks(
   return values
 }
 
-/** Puts values at ascending times into a column, cooperatively. */
+/** Puts values at ascending times into a column, cooperatively. @param pace of the same values of other times */
 export function setValues(
   values: Float64Array,
   times: Float64Array,
   valuesAt: (times: Float64Array) => Float64Array,
   evaluation: Evaluation,
+  pace?: Pace,
 ): Promise<void> {
-  return evaluation.inSteps(times.length, (from, to) => values.set(valuesAt(times.subarray(from, to)), from))
+  const work = (from: number, to: number) => values.set(valuesAt(times.subarray(from, to)), from)
+  return evaluation.inSteps(times.length, work, pace)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ArraySource } from './array-source.fixture.ts'
-import { Evaluation } from './evaluation.ts'
+import { Evaluation, Pace } from './evaluation.ts'
 
 const evaluation = (signal?: AbortSignal): Evaluation =>
   new Evaluation({ source: new ArraySource(new Map()), ...(signal !== undefined && { signal }) })
@@ -30,6 +30,16 @@ test('steps that take long become short ones, and others go on between them', as
   clearInterval(other)
   assert.equal(Math.max(...lengths), 16)
   assert.ok(others > 5, `${others} turns of others`)
+})
+
+test('steps of the same pace go on with the length that they had come to', async () => {
+  const pace = new Pace()
+  const lengths: number[] = []
+  await evaluation().inSteps(100_000, () => {}, pace)
+  await evaluation().inSteps(5_000, (from, to) => lengths.push(to - from), pace)
+  assert.deepEqual(lengths, [5_000])
+  pace.took(16, 10)
+  assert.equal(pace.step, 16)
 })
 
 test('steps end with their call', async () => {

@@ -102,19 +102,32 @@ export class Evaluation {
    * Works many items out, cooperatively, so many at a time as take a few milliseconds: what a value costs can depend on
    * all that is inside of an operator.
    * @param work gets the first item and the one after the last
+   * @param pace of items that cost the same, to go on with
    */
-  async inSteps(items: number, work: (from: number, to: number) => void): Promise<void> {
-    let step = FIRST_STEP
+  async inSteps(items: number, work: (from: number, to: number) => void, pace = new Pace()): Promise<void> {
     for (let from = 0; from < items; ) {
-      const to = Math.min(from + step, items)
+      const to = Math.min(from + pace.step, items)
       const began = performance.now()
       work(from, to)
-      const ms = performance.now() - began
-      if (ms < SHORT_STEP_MS) step *= STEP_GROWTH
-      else if (ms > LONG_STEP_MS) step = Math.max(FIRST_STEP, Math.floor(step / STEP_GROWTH))
+      pace.took(to - from, performance.now() - began)
       from = to
       await this.pause()
     }
+  }
+}
+
+/** How many items a step has. */
+export class Pace {
+  #step = FIRST_STEP
+
+  get step(): number {
+    return this.#step
+  }
+
+  /** Follows from how long a step took. */
+  took(items: number, ms: number): void {
+    if (ms > LONG_STEP_MS) this.#step = Math.max(FIRST_STEP, Math.floor(items / STEP_GROWTH))
+    else if (ms < SHORT_STEP_MS && items === this.#step) this.#step *= STEP_GROWTH
   }
 }
 
