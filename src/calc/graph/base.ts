@@ -74,6 +74,11 @@ export abstract class BaseOperator implements Operator {
     return false
   }
 
+  /** The same for `isEndOpen`. */
+  protected get takesOpenEnd(): boolean {
+    return false
+  }
+
   /** Works the values out; called once for equal times. Not finite is no value. */
   protected abstract evaluate(times: Float64Array): Promise<Float64Array>
   /** Opens a stream; called once for equal ranges. Fetches when it is pulled. */
@@ -169,11 +174,16 @@ export abstract class BaseOperator implements Operator {
   }
 
   chunks(asked: ChunkRange): ChunkStream {
-    const { rawOnly, ...all } = asked
+    const { rawOnly, isEndOpen, ...all } = asked
     const isRawOnly = rawOnly === true && this.takesRawOnly
-    const range: ChunkRange = isRawOnly ? asked : all
+    const isOpen = isEndOpen === true && this.takesOpenEnd
+    const range: ChunkRange = {
+      ...all,
+      ...(isRawOnly && { rawOnly: true }),
+      ...(isOpen && { isEndOpen: true }),
+    }
     const { from, to, order, page, extent, wantedFrom = from, wantedTo = to } = range
-    const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo} ${isRawOnly}`
+    const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo} ${isRawOnly} ${isOpen}`
     const known = this.#streams.get(key)?.reader() ?? null
     if (known !== null) return known
     const isShared = this.levels >= DEEP_LEVELS && order === 'asc' && extent === 'all'
@@ -186,14 +196,14 @@ export abstract class BaseOperator implements Operator {
       () => evaluation.pause(),
     )
     this.#streams.set(key, stream)
-    if (isShared && this.#whole.length < WHOLE_RANGES) this.#whole.push({ from, isRawOnly, stream })
+    if (isShared && this.#whole.length < WHOLE_RANGES) this.#whole.push({ from, isRawOnly, isOpen, stream })
     return stream.reader()!
   }
 
   /** A range that holds this one and was read as far, if it is kept. */
-  #longerThan({ from: start, to: end, rawOnly }: ChunkRange): ChunkStream | null {
-    for (const { from, isRawOnly, stream } of this.#whole) {
-      if (isRawOnly && rawOnly !== true) continue
+  #longerThan({ from: start, to: end, rawOnly, isEndOpen }: ChunkRange): ChunkStream | null {
+    for (const { from, isRawOnly, isOpen, stream } of this.#whole) {
+      if ((isRawOnly && rawOnly !== true) || (isOpen && isEndOpen !== true)) continue
       const reader = from <= start && stream.reached >= end ? stream.reader() : null
       if (reader !== null) return reader
     }
@@ -263,5 +273,6 @@ class LookUps<Found> {
 interface WholeRange {
   readonly from: Instant
   readonly isRawOnly: boolean
+  readonly isOpen: boolean
   readonly stream: SharedStream
 }

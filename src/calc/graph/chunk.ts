@@ -27,6 +27,11 @@ export interface ChunkRange {
    * last of them; what makes no use of it gives all values.
    */
   readonly rawOnly?: true
+  /**
+   * Set where no value at the end is asked for, nor a limit from the right: another range, which begins there, has it.
+   * Rolling windows then need nothing that stands at it.
+   */
+  readonly isEndOpen?: true
 }
 
 export interface ChunkStream {

@@ -97,6 +97,15 @@ test('a window at the first accepted instant has the value there, deep inside of
   }
 })
 
+test('what lies before a far raw point is read once a level: that of 45 windows, hours before', async () => {
+  // Each level reads what lies before it in parts as long as a window; parts of parts that end apart are read by each
+  // level for each level above it, at ten times the cost.
+  for (const window of ['MAX, 7m', 'COUNT, 7m']) {
+    const point = await deep(45, window, 'dates/DAY_UTC', 300_000).rawPoint('before', range.from)
+    assert.equal(point!.time, 0)
+  }
+})
+
 test('windows before the first value of their input are not worked out', async () => {
   // The windows of 45 levels reach back to before the first point; one level has a raw point a minute, no more than 700.
   const points = 45 * 700

@@ -25,14 +25,14 @@ interface Column {
  */
 export class KnownValues {
   readonly #compute: (times: Float64Array, limit: Limit) => Float64Array
-  readonly #rawTimes: Float64Array
+  readonly #prepared: Float64Array
   readonly #limits: Readonly<Record<Limit, KnownColumns>>
 
-  /** @param rawTimes of the chunk */
-  constructor(rawTimes: Float64Array, compute: (times: Float64Array, limit: Limit) => Float64Array) {
+  /** @param prepared times that `prepare` works out: the raw ones of a chunk */
+  constructor(prepared: Float64Array, compute: (times: Float64Array, limit: Limit) => Float64Array) {
     this.#compute = compute
-    this.#rawTimes = rawTimes
-    const most = 2 * rawTimes.length + MORE_TIMES
+    this.#prepared = prepared
+    const most = 2 * prepared.length + MORE_TIMES
     this.#limits = {
       at: new KnownColumns(most),
       before: new KnownColumns(most),
@@ -41,12 +41,12 @@ export class KnownValues {
   }
 
   /**
-   * Works the values at raw times and their limits from the left out, cooperatively. A signal that does not jump has one
+   * Works the values at these times and their limits from the left out, cooperatively. A signal that does not jump has one
    * column of both.
-   * @returns the values at the raw times; not to be changed
+   * @returns the values; not to be changed
    */
   async prepare(evaluation: Evaluation): Promise<Float64Array> {
-    const times = this.#rawTimes
+    const times = this.#prepared
     const [at, before] = [new Float64Array(times.length), new Float64Array(times.length)]
     await setValues(at, times, (part) => this.#compute(part, 'at'), evaluation)
     this.#limits.at.set({ times, values: at })

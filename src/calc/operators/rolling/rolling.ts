@@ -183,6 +183,10 @@ export class RollingOperator extends OwnTimesOperator {
       sink.need(input, { kind: 'values', from: first, to: last, count, key: keyOf(key, 'starts', text) })
   }
 
+  protected override get takesOpenEnd(): boolean {
+    return true
+  }
+
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
     if (this.varies !== 'nothing') return this.#evaluateWindows(times)
     const [value] = await this.#evaluateWindows(Float64Array.of(LAST_INSTANT))

@@ -141,11 +141,19 @@ export class RollingStream implements ChunkStream {
     return from < window.earliestStart(wantedFrom)
   }
 
+  /** How far the input is read. */
+  get #lastRead(): Instant {
+    const { to, isEndOpen } = this.#range
+    const { window } = this.#source
+    if (isEndOpen !== true) return lastRead(window, to)
+    return instantFromUs(Math.min(Math.max(to, window.latestEnd(to - 1) + 1), END_INSTANT))
+  }
+
   /** The last instant whose window, and all before, are known when the input is known up to `reach`. */
   #complete(position: Instant, reach: Instant): Instant {
     const { window } = this.#source
     const { to } = this.#range
-    if (reach >= lastRead(window, to)) return to
+    if (reach >= this.#lastRead) return to
     // Whether a raw point stands at the end of what was read is not known yet.
     const known = reach - 1
     let low: number = position
@@ -222,8 +230,11 @@ export class RollingStream implements ChunkStream {
     }
     // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that asks
     // for them first would have them worked out on all levels in one turn.
-    const known = new KnownValues(rawTimes.times, charged)
-    const raw = withValues(rawTimes, await known.prepare(evaluation))
+    // So are those where the range begins: windows of others begin there where what lies before them is read by itself.
+    const opens = from === this.#range.from && rawTimes.times[0] !== from
+    const known = new KnownValues(opens ? withFirst(from, rawTimes.times) : rawTimes.times, charged)
+    const prepared = await known.prepare(evaluation)
+    const raw = withValues(rawTimes, opens ? prepared.subarray(1) : prepared)
     const kept = (times: Float64Array, limit: Limit) => known.valuesAt(times, limit)
     const valuesAt = (times: Float64Array, limit: Limit) => valuesFrom(emptyUntil, times, limit, kept)
     return { from, to, raw, ...TRUE_TO_RAW, ...empty, valuesAt }
@@ -236,7 +247,8 @@ export class RollingStream implements ChunkStream {
     const start = window.earliestStart(from)
     if (start >= from) return held
     const page = evaluation.pagePoints(input.width)
-    const range = { ...this.#reading(start, from), order: 'asc', page, extent: 'all' } as const
+    const end = this.#openEnd(from)
+    const range = { ...this.#reading(start, from), order: 'asc', page, extent: 'all', ...end } as const
     if (this.#isFar(from)) {
       const far = { ...range, order: 'desc', page: maxFarPoints, extent: 'first' } as const
       const feed = this.#open(far)
@@ -258,13 +270,28 @@ export class RollingStream implements ChunkStream {
 
   /** The range itself, and on to the end of its last windows. */
   #mainRange(): ChunkRange {
-    const { order, extent, from, to, page } = this.#range
+    const { order, extent, from, page, isEndOpen } = this.#range
+    const to = this.#lastRead
+    const isOpen = isEndOpen === true && to === this.#range.to
+    // Equal ranges of what lies before others are to be one, however many levels they come through.
     return {
-      ...this.#reading(from, lastRead(this.#source.window, to)),
+      ...this.#reading(from, to),
       order,
       extent,
-      page: page + MORE_POINTS,
+      page: isOpen ? page : page + MORE_POINTS,
+      ...(isOpen && this.#openEnd(to)),
     }
+  }
+
+  /**
+   * What lies before windows goes on with what they were read with, so that its end is not asked for: the same range,
+   * asked for through many levels, would otherwise end a microsecond later at each. Where the input ends right before,
+   * the instant after that is asked for, and segments have a vertex at their end.
+   */
+  #openEnd(end: Instant): Pick<ChunkRange, 'isEndOpen'> {
+    const { op, input } = this.#source
+    const isAsked = op.integrals !== undefined || input.extrapolationLimits.some((limit) => limit === end - 1)
+    return isAsked ? {} : { isEndOpen: true }
   }
 
   /**
@@ -291,6 +318,13 @@ export class RollingStream implements ChunkStream {
     const { input, op, evaluation } = this.#source
     return openFeed(input, range, op.integrals !== undefined, evaluation)
   }
+}
+
+function withFirst(first: number, times: Float64Array): Float64Array {
+  const all = new Float64Array(times.length + 1)
+  all[0] = first
+  all.set(times, 1)
+  return all
 }
 
 /** Values at ascending times, of which those before an instant have none and are not asked for. */
