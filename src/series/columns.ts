@@ -124,6 +124,23 @@ export function upperBoundFrom(times: Float64Array, at: number, from: number): n
   return low
 }
 
+/** The same as `lowerBound`, not before an index before which all times are below `at`: galloping search. */
+export function lowerBoundFrom(times: Float64Array, at: number, from: number): number {
+  let low = from
+  let step = 1
+  while (low + step <= times.length && times[low + step - 1]! < at) {
+    low += step
+    step *= 2
+  }
+  let high = Math.min(low + step - 1, times.length)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (times[middle]! < at) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** The times of both, which are ascending, each once; one of the arrays itself where they are equal. */
 export function mergeTimes(a: Float64Array, b: Float64Array): Float64Array {
   if (a.length === b.length && isSame(a, b)) return a

@@ -1,4 +1,11 @@
-import { allTimes, lowerBound, mergeTimes, upperBound } from '../../../series/columns.ts'
+import {
+  allTimes,
+  lowerBound,
+  lowerBoundFrom,
+  mergeTimes,
+  upperBound,
+  upperBoundFrom,
+} from '../../../series/columns.ts'
 
 /**
  * Index of the first item after each of some times, or at or after it. Walks where they ascend, searches where they do
@@ -11,7 +18,8 @@ export function indexesOf(
 ): Int32Array {
   const indexes = new Int32Array(times.length)
   const search = which === 'after' ? upperBound : lowerBound
-  // Few times among many items are cheaper searched for.
+  const searchFrom = which === 'after' ? upperBoundFrom : lowerBoundFrom
+  // Few times among many items are cheaper searched for, from the one before on: they mostly lie close together.
   const walk = items.length < times.length * 16
   let index = 0
   let previous = Number.NEGATIVE_INFINITY
@@ -20,7 +28,7 @@ export function indexesOf(
     if (walk && time >= previous && i > 0) {
       if (which === 'after') while (index < items.length && items[index]! <= time) index++
       else while (index < items.length && items[index]! < time) index++
-    } else index = search(items, time)
+    } else index = time >= previous ? searchFrom(items, time, index) : search(items, time)
     previous = time
     indexes[i] = index
   }

@@ -136,8 +136,14 @@ function trailingBounds(times: Float64Array, lengthUs: number, early: number): W
   const ends = new Float64Array(times.length)
   for (let i = 0; i < times.length; i++) {
     const time = times[i]! - early
-    const start = accepted(time - lengthUs)
-    starts[i] = start === MIN_INSTANT ? start : start + early
+    const start = time - lengthUs
+    if (start > MIN_INSTANT && time < END_INSTANT) {
+      starts[i] = start + early
+      ends[i] = time + early
+      continue
+    }
+    const first = accepted(start)
+    starts[i] = first === MIN_INSTANT ? first : first + early
     ends[i] = Math.max(accepted(time) + early, starts[i]!)
   }
   return { starts, ends }
