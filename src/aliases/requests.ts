@@ -1,10 +1,12 @@
 import { warningsField } from '../errors/error-body.ts'
+import { type Fields, invalidField, readBody } from '../errors/fields.ts'
 import { showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { isTagName } from '../grammar/address.ts'
 import { MAX_CALCULATION_LENGTH } from '../grammar/parser.ts'
 import type { CallContext } from '../historian/contract.ts'
 import { isMetadataText, MAX_DESCRIPTION, MAX_UNITS, textExpected } from '../historian/metadata-text.ts'
+import { type QueryParameters, readLimit, readText as readParameter } from '../historian/query-parameters.ts'
 import { formatSearchCursor, parseSearchCursor } from '../historian/search-cursor.ts'
 import { ALIASES } from '../historian/visible-aliases.ts'
 import type { Alias } from './store.ts'
@@ -40,7 +42,7 @@ const MAX_PREFIX = 512
 
 /** A page of the aliases that the caller sees, by name. */
 export async function listAliases(
-  query: Readonly<Record<string, unknown>>,
+  query: QueryParameters,
   aliases: AliasView,
   context: CallContext,
 ): Promise<AliasListBody> {
@@ -48,9 +50,9 @@ export async function listAliases(
   warnings.checkFields(query, LIST_FIELDS, 'the query', ['apikey'])
   const prefix = readParameter(query, 'prefix') ?? ''
   if (prefix.length > MAX_PREFIX) {
-    throw invalid('prefix', prefix, `a text of at most ${MAX_PREFIX} characters`)
+    throw invalidField('prefix', prefix, `a text of at most ${MAX_PREFIX} characters`)
   }
-  const limit = readLimit(readParameter(query, 'limit'))
+  const limit = readLimit(query, DEFAULT_LIMIT, MAX_LIMIT)
   const cursor = readParameter(query, 'cursor')
   const scope = { historian: ALIASES, pattern: prefix }
   const after = cursor === null ? null : parseSearchCursor(cursor, scope).tag
@@ -84,20 +86,15 @@ export async function putAlias(
     const input = showInput(name)
     throw new TidemarkError('ALIAS_NAME', { input }, { place: { input } })
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    const message = `The body is ${showInput(body)}: an object with tag is expected`
-    throw new TidemarkError('INVALID_REQUEST', { message })
-  }
-  const fields = body as Readonly<Record<string, unknown>>
   const warnings = new Warnings()
-  warnings.checkFields(fields, ALIAS_FIELDS, 'an alias', ECHOED_FIELDS)
+  const fields = readBody(body, ALIAS_FIELDS, warnings, { place: 'an alias', silent: ECHOED_FIELDS })
   const alias = {
     name,
     tag: readTag(fields),
     description: readText(fields, 'description', MAX_DESCRIPTION),
     units: readText(fields, 'units', MAX_UNITS),
   }
-  if ((fields.name ?? name) !== name) throw invalid('name', fields.name, 'the name in the path')
+  if ((fields.name ?? name) !== name) throw invalidField('name', fields.name, 'the name in the path')
   const outcome = await aliases.put(alias)
   const sentences = [...warnings.list(), ...(await missingOf(alias, aliases, context))]
   const shown = sentences.length > 0 ? { warnings: sentences.slice(0, MAX_WARNINGS) } : {}
@@ -126,35 +123,15 @@ async function missingOf(
   }
 }
 
-function readTag(fields: Readonly<Record<string, unknown>>): string {
+function readTag(fields: Fields): string {
   const { tag } = fields
   if (typeof tag === 'string' && tag.length <= MAX_CALCULATION_LENGTH && tag.isWellFormed()) return tag
   const expected = `a tag address or calculation of at most ${MAX_CALCULATION_LENGTH} characters`
-  throw invalid('tag', tag, expected)
+  throw invalidField('tag', tag, expected)
 }
 
-function readText(fields: Readonly<Record<string, unknown>>, field: string, max: number): string | null {
+function readText(fields: Fields, field: string, max: number): string | null {
   const value = fields[field] ?? null
   if (isMetadataText(value, max)) return value
-  throw invalid(field, value, textExpected(max))
-}
-
-/** A query parameter that may be left out, but not repeated. */
-function readParameter(query: Readonly<Record<string, unknown>>, name: string): string | null {
-  const value = Object.hasOwn(query, name) ? (query[name] ?? null) : null
-  if (value === null || typeof value === 'string') return value
-  throw invalid(name, value, 'one value')
-}
-
-function readLimit(text: string | null): number {
-  if (text === null) return DEFAULT_LIMIT
-  const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw invalid('limit', text, `a whole number from 1 to ${MAX_LIMIT}`)
-}
-
-function invalid(field: string, input: unknown, expected: string): TidemarkError {
-  const shown = showInput(input)
-  const message = `Invalid ${field} ${shown}: ${expected} is expected`
-  return new TidemarkError('INVALID_REQUEST', { message }, { place: { input: shown } })
+  throw invalidField(field, value, textExpected(max))
 }

@@ -1,11 +1,12 @@
 import type { ErrorBody } from '../errors/error-body.ts'
+import { invalidField } from '../errors/fields.ts'
 import { FIXED_LIMITS } from '../errors/limits.ts'
 import type { Result } from '../errors/outcome.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { compareNames } from '../series/tag-names.ts'
 import type { CallContext, TagEntry } from './contract.ts'
 import { answerQuery, type QueryCall } from './query-call.ts'
-import { invalidParameter, type QueryParameters, readLimit, readText } from './query-parameters.ts'
+import { type QueryParameters, readLimit, readText } from './query-parameters.ts'
 import { type FoundTag, foundTag, type Searched, searchedByName } from './search.ts'
 import { formatSearchCursor, parseSearchCursor, type SearchScope } from './search-cursor.ts'
 
@@ -65,11 +66,11 @@ function readWish(query: QueryParameters): Wish {
   }
   const prefix = readText(query, 'prefix') ?? ''
   if (prefix.length > MAX_PREFIX) {
-    throw invalidParameter('prefix', prefix, `a text of at most ${MAX_PREFIX} characters`)
+    throw invalidField('prefix', prefix, `a text of at most ${MAX_PREFIX} characters`)
   }
   const separators = readText(query, 'separators') || DEFAULT_SEPARATORS
   if (separators.length > MAX_SEPARATORS) {
-    throw invalidParameter('separators', separators, `at most ${MAX_SEPARATORS} characters`)
+    throw invalidField('separators', separators, `at most ${MAX_SEPARATORS} characters`)
   }
   const scope = { historian, pattern: JSON.stringify({ prefix, separators }) }
   const cursor = readText(query, 'cursor')

@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../errors/error-body.ts'
+import { invalidField } from '../errors/fields.ts'
 import { FIXED_LIMITS } from '../errors/limits.ts'
 import type { Result } from '../errors/outcome.ts'
 import { showInput, TidemarkError } from '../errors/tidemark-error.ts'
@@ -7,7 +8,7 @@ import { optionalMetadata, type TagStates } from '../series/optional-metadata.ts
 import { compareNames } from '../series/tag-names.ts'
 import type { CallContext, Historian, TagEntry, TagPattern } from './contract.ts'
 import { answerQuery, type QueryCall } from './query-call.ts'
-import { invalidParameter, type QueryParameters, readLimit, readText } from './query-parameters.ts'
+import { type QueryParameters, readLimit, readText } from './query-parameters.ts'
 import type { HistorianView } from './registry.ts'
 import {
   formatSearchCursor,
@@ -72,7 +73,7 @@ function readSearch(query: QueryParameters): Search {
     pattern: readText(query, 'search') || null,
   }
   if (scope.pattern !== null && scope.pattern.length > MAX_PATTERN) {
-    throw invalidParameter('search', scope.pattern, `a text of at most ${MAX_PATTERN} characters`)
+    throw invalidField('search', scope.pattern, `a text of at most ${MAX_PATTERN} characters`)
   }
   const cursor = readText(query, 'cursor')
   return {

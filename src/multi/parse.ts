@@ -1,3 +1,4 @@
+import { invalidField, isObject, readBody, readObject, readOptionalFlag } from '../errors/fields.ts'
 import { HintBudget } from '../errors/hint-budget.ts'
 import { issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
@@ -8,16 +9,15 @@ import { isAliases } from '../historian/visible-aliases.ts'
 import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach } from '../scheduling/each.ts'
+import { readClock } from '../time/clock.ts'
 import type { Instant } from '../time/instant.ts'
-import { invalidTime } from '../time/invalid-time.ts'
-import { parseTime } from '../time/parse.ts'
-import { parseTimeZone, type TimeZone } from '../time/zone.ts'
+import type { TimeZone } from '../time/zone.ts'
 import { type CallHead, type CallLabel, type MultiCall, treesOf } from './call.ts'
 import { invalidCursor, parseCursor } from './cursor.ts'
 import { Details, listWords } from './details.ts'
 import { REQUEST_TYPES, type RequestType } from './requests/table.ts'
 
-const CALL_FIELDS = ['now', 'timeZone', 'requests', 'explain', 'format'] as const
+const CALL_FIELDS = ['requests', 'now', 'timeZone', 'explain', 'format'] as const
 /** Labels of a tag alone that are parsed before the event loop is checked for other work. */
 const PLAIN_TAGS_IN_A_ROW = 32
 
@@ -31,17 +31,12 @@ export function parseHead(
   body: unknown,
   call: MultiCall,
 ): { readonly head: CallHead; readonly requests: Requests } {
-  if (!isObject(body)) throw refused(`The body is ${showInput(body)}: an object with requests is expected`)
   const warnings = new Warnings()
-  warnings.checkFields(body, CALL_FIELDS, 'the call')
-  const zone = readZone(body.timeZone, call.defaultZone)
-  const now = readNow(body.now, call.now, zone)
-  const explain = readFlag(body, 'explain')
-  const format = readFormat(body.format)
-  const { requests } = body
-  if (!isObject(requests)) {
-    throw refused(`Invalid requests ${showInput(requests)}: an object of labelled requests is expected`)
-  }
+  const fields = readBody(body, CALL_FIELDS, warnings)
+  const { now, zone } = readClock(fields, call)
+  const explain = readOptionalFlag(fields, 'explain')
+  const format = readFormat(fields.format)
+  const requests = readObject(fields, 'requests', 'an object of labelled requests')
   const names = fieldNames(requests)
   const { labels: limit } = call.limits
   if (names.length > limit) throw new TidemarkError('LIMIT_LABELS', { limit })
@@ -154,16 +149,13 @@ function parseLabel(label: string, request: unknown, context: LabelContext): Cal
 }
 
 function parseRequest(label: string, request: unknown, context: LabelContext): CallLabel {
-  if (!isObject(request))
-    throw refused(`Invalid request ${showInput(request)}: an object with type and tag is expected`)
+  if (!isObject(request)) throw invalidField('request', request, 'an object with type and tag')
   context.warnings.checkFields(request, LABEL_FIELDS, 'a request')
   const type = readType(request.type)
   const address = request.tag
-  if (typeof address !== 'string') {
-    throw refused(`Invalid tag ${showInput(address)}: a text <historian_name>/<tag_name> is expected`)
-  }
+  if (typeof address !== 'string') throw invalidField('tag', address, 'a text <historian_name>/<tag_name>')
   const fields = request.details ?? {}
-  if (!isObject(fields)) throw refused(`Invalid details ${showInput(fields)}: an object is expected`)
+  if (!isObject(fields)) throw invalidField('details', fields, 'an object')
   context.warnings.checkFields(fields, type.fields, type.place)
 
   const details = new Details(fields, type.name, context)
@@ -198,37 +190,8 @@ function readType(input: unknown): RequestType {
   throw new TidemarkError('UNKNOWN_REQUEST_TYPE', values, { place: { input: values.input } })
 }
 
-function readZone(input: unknown, fallback: TimeZone): TimeZone {
-  if (input === undefined || input === null) return fallback
-  const zone = typeof input === 'string' ? parseTimeZone(input) : null
-  if (zone === null) throw new TidemarkError('INVALID_TIME_ZONE', { input: showInput(input) })
-  return zone
-}
-
-function readNow(input: unknown, wallClock: Instant, zone: TimeZone): Instant {
-  if (input === undefined || input === null) return wallClock
-  const now = parseTime(input, { now: wallClock, zone })
-  if (now === null) throw invalidTime(input, 'now', { now: wallClock, zone, hints: new HintBudget() })
-  return now
-}
-
-function readFlag(body: Readonly<Record<string, unknown>>, field: string): boolean {
-  const value = body[field] ?? false
-  if (typeof value !== 'boolean')
-    throw refused(`Invalid ${field} ${showInput(value)}: true or false is expected`)
-  return value
-}
-
 function readFormat(input: unknown): 'points' | 'columns' {
   if (input === undefined || input === null || input === 'points') return 'points'
   if (input === 'columns') return 'columns'
-  throw refused(`Invalid format ${showInput(input)}: points or columns is expected`)
-}
-
-function refused(message: string): TidemarkError {
-  return new TidemarkError('INVALID_REQUEST', { message })
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  throw invalidField('format', input, 'points or columns')
 }

@@ -362,27 +362,27 @@ describe('the call', () => {
   })
 
   test('what is wrong with the whole call refuses it', async () => {
-    const wrong: unknown[] = [
-      null,
-      [],
-      'x',
-      {},
-      { requests: null },
-      { requests: [] },
-      { requests: {}, now: 'soon' },
-      { requests: {}, timeZone: 'Mars/Olympus' },
-      { requests: {}, timeZone: 5 },
-      { requests: {}, explain: 'yes' },
-      { requests: {}, format: 'rows' },
+    const wrong: readonly (readonly [body: unknown, input: string])[] = [
+      [null, 'null'],
+      [[], '[]'],
+      ['x', 'x'],
+      [{}, 'null'],
+      [{ requests: null }, 'null'],
+      [{ requests: [] }, '[]'],
+      [{ requests: {}, now: 'soon' }, 'soon'],
+      [{ requests: {}, timeZone: 'Mars/Olympus' }, 'Mars/Olympus'],
+      [{ requests: {}, timeZone: 5 }, '5'],
+      [{ requests: {}, explain: 'yes' }, 'yes'],
+      [{ requests: {}, format: 'rows' }, 'rows'],
     ]
-    for (const body of wrong) {
+    for (const [body, input] of wrong) {
       const { answer, json } = await askBody([plant], body)
       assert.equal(answer.outcome, 'refused', JSON.stringify(body))
       assert.deepEqual(json.errors, {})
       assert.ok(json.message.length > 0)
       assert.deepEqual(
-        json.issues.map(({ message }: { message: string }) => message),
-        [json.message],
+        json.issues.map(({ message, input }: Json) => ({ message, input })),
+        [{ message: json.message, input }],
       )
     }
   })

@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../errors/error-body.ts'
+import { isObject, readBody, readFlag, readObject } from '../errors/fields.ts'
 import { HintBudget } from '../errors/hint-budget.ts'
 import type { Result } from '../errors/outcome.ts'
 import { Warnings } from '../errors/warnings.ts'
@@ -6,19 +7,10 @@ import type { CallContext, TagRange } from '../historian/contract.ts'
 import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
+import { readClock } from '../time/clock.ts'
 import type { TimeErrorContext } from '../time/invalid-time.ts'
 import { parseTime } from '../time/parse.ts'
-import {
-  answer,
-  isObject,
-  readBody,
-  readClock,
-  readFlag,
-  readObject,
-  readTags,
-  refusalWith,
-  type WriteCall,
-} from './call.ts'
+import { answer, readTags, refusalWith, type WriteCall } from './call.ts'
 import { checkFailed } from './check.ts'
 import { addTargetIssue, applyCorrection, DRY_RUN, findTarget, noEntries } from './correction-steps.ts'
 import { ByHistorian, findMissing } from './existence.ts'

@@ -1,10 +1,10 @@
+import { isObject } from '../errors/fields.ts'
 import { type Issue, issue, showInput } from '../errors/tidemark-error.ts'
 import type { Warnings } from '../errors/warnings.ts'
 import type { MetadataPut } from '../historian/contract.ts'
 import { isMetadataText, MAX_DESCRIPTION, MAX_UNITS, textExpected } from '../historian/metadata-text.ts'
 import { MAX_STATE_NAME, MAX_STATES, parseStates, UNNAMED_STATES } from '../series/optional-metadata.ts'
 import { fixedDurationUs } from '../time/duration.ts'
-import { isObject } from './call.ts'
 
 const METADATA_FIELDS = ['description', 'units', 'stepped', 'maxGap', 'states'] as const
 

@@ -194,11 +194,11 @@ test('unknown fields are ignored, and said', async () => {
   ])
 })
 
-for (const [body, message] of [
-  [null, 'The body is null: an object with entries is expected'],
-  [{}, 'Invalid entries null: an object of metadata by tag address is expected'],
-  [{ entries: [] }, 'Invalid entries []: an object of metadata by tag address is expected'],
-  [{ entries: {}, updateIfExists: 'yes' }, 'Invalid updateIfExists yes: true or false is expected'],
+for (const [body, input, message] of [
+  [null, 'null', 'The body is null: an object with entries is expected'],
+  [{}, 'null', 'Invalid entries null: an object of metadata by tag address is expected'],
+  [{ entries: [] }, '[]', 'Invalid entries []: an object of metadata by tag address is expected'],
+  [{ entries: {}, updateIfExists: 'yes' }, 'yes', 'Invalid updateIfExists yes: true or false is expected'],
 ] as const) {
   test(`refused: ${message}`, async () => {
     assert.deepEqual(await run(createMetadata, body), {
@@ -206,7 +206,7 @@ for (const [body, message] of [
       body: {
         message,
         errors: { '*': message },
-        issues: [{ code: 'INVALID_REQUEST', message }],
+        issues: [{ code: 'INVALID_REQUEST', message, input }],
         handledEntries: {},
       },
     })

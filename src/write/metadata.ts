@@ -1,6 +1,7 @@
 import { warningsField } from '../errors/error-body.ts'
+import { invalidInput, readBody, readObject, readOptionalFlag } from '../errors/fields.ts'
 import type { Outcome, Result } from '../errors/outcome.ts'
-import { type Issue, issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
+import { type Issue, issue, issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import type { CallContext, Historian, MetadataPut, PutMode, TagMetadata } from '../historian/contract.ts'
 import { untilAborted } from '../historian/deadline.ts'
@@ -10,7 +11,7 @@ import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
 import { changeError } from './apply.ts'
-import { answer, readBody, readObject, readOptionalFlag, readTags, refused, type WriteCall } from './call.ts'
+import { answer, readTags, type WriteCall } from './call.ts'
 import { ByHistorian, findMetadata } from './existence.ts'
 import { checkTags, DEFAULT_WRITE_LIMITS } from './limits.ts'
 import { type Members, membersOf } from './members.ts'
@@ -214,7 +215,7 @@ async function readMetadata(
   await forEach(addresses, scheduler, (address, index) => {
     // Errors stand under addresses, and what is no text cannot be one.
     if (typeof address !== 'string')
-      throw refused(`${addressIssue(address).message} at place ${index} of tags`)
+      throw invalidInput(showInput(address), `${addressIssue(address).message} at place ${index} of tags`)
     if (asked.has(address)) return
     asked.add(address)
     const target = findReadable(address, call.historians)

@@ -1,3 +1,4 @@
+import { isObject } from '../errors/fields.ts'
 import { issue, showInput } from '../errors/tidemark-error.ts'
 import type { Warnings } from '../errors/warnings.ts'
 import {
@@ -11,7 +12,6 @@ import {
 import type { Instant } from '../time/instant.ts'
 import type { TimeErrorContext } from '../time/invalid-time.ts'
 import { numberToInstant, parseTime } from '../time/parse.ts'
-import { isObject } from './call.ts'
 import type { IssueList } from './issues.ts'
 import type { StateNames } from './state-names.ts'
 import { inputIssue, type TagName, timestampIssue } from './target.ts'

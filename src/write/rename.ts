@@ -1,4 +1,5 @@
 import { type ErrorBody, errorBody } from '../errors/error-body.ts'
+import { invalidField, readBody, readFlag, readObject } from '../errors/fields.ts'
 import type { Result } from '../errors/outcome.ts'
 import { type Issue, issue, issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
@@ -8,7 +9,7 @@ import { ALIASES, type AliasUse, type Followed } from '../historian/visible-alia
 import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
-import { answer, readBody, readFlag, readObject, refusalWith, refused, type WriteCall } from './call.ts'
+import { answer, refusalWith, type WriteCall } from './call.ts'
 import { checkFailed } from './check.ts'
 import { addTargetIssue, applyCorrection, DRY_RUN, findTarget, noEntries } from './correction-steps.ts'
 import { ByHistorian, findMissing } from './existence.ts'
@@ -132,7 +133,7 @@ async function runRenameTags(
 function readAliasRule(input: unknown): AliasRule {
   const rule = input === null ? 'refuse' : ALIAS_RULES.find((candidate) => candidate === input)
   if (rule !== undefined) return rule
-  throw refused(`Invalid aliases ${showInput(input)}: follow, refuse or break is expected`)
+  throw invalidField('aliases', input, 'follow, refuse or break')
 }
 
 /** The issue of a tag that aliases name. */

@@ -1,7 +1,7 @@
+import type { Fields } from '../errors/fields.ts'
 import { buildFrom, nameOf, parseMembers } from '../json/build.ts'
 import type { JsonCuts } from '../json/cuts.ts'
 import { fieldNames } from '../json/field-names.ts'
-import type { Fields } from './call.ts'
 
 /** The points of a tag as the body has them, or a part of them. */
 export interface TagInput {

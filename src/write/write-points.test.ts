@@ -36,6 +36,8 @@ async function refusalOf(body: unknown): Promise<string> {
   const result = await write(body, historian)
   assert.equal(result.outcome, 'refused')
   assert.deepEqual(result.body.errors, [result.body.message])
+  const [{ input = '' } = {}] = result.body.issues!
+  assert.ok(input !== '' && result.body.message.includes(input))
   assert.deepEqual(await contents(historian), before)
   return result.body.message
 }

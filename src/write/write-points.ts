@@ -1,4 +1,5 @@
 import { type ErrorBody, errorBody, errorBodyOf } from '../errors/error-body.ts'
+import { readBody, readFlag, readObject } from '../errors/fields.ts'
 import { HintBudget } from '../errors/hint-budget.ts'
 import type { Result } from '../errors/outcome.ts'
 import { issueOf, TidemarkError } from '../errors/tidemark-error.ts'
@@ -11,10 +12,11 @@ import type { JsonRules } from '../json/rules.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach } from '../scheduling/each.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
+import { readClock } from '../time/clock.ts'
 import { applyAll, WRITE_CODES } from './apply.ts'
 import type { PlainPoints } from './body/points-body.ts'
 import type { PointsReader } from './body/points-reader.ts'
-import { answer, readBody, readClock, readFlag, readObject, type WriteCall } from './call.ts'
+import { answer, type WriteCall } from './call.ts'
 import { checkFailed, doneAnswer, failedAnswer, issuesAnswer } from './check.ts'
 import {
   ByHistorian,

@@ -1,3 +1,4 @@
+import { isObject } from '../../errors/fields.ts'
 import type { AggregateQuery, CallContext } from '../../historian/contract.ts'
 import { signalAggregates, takesSignal, WindowAggregator } from '../../series/aggregate.ts'
 import {
@@ -11,7 +12,7 @@ import { WindowSignal } from '../../series/window-signal.ts'
 import { US_PER_SECOND } from '../../time/instant.ts'
 import { notUnderstood } from './errors.ts'
 import { type Answers, askForEach } from './extrapolation-limits.ts'
-import { type Instance, isObject } from './instance.ts'
+import type { Instance } from './instance.ts'
 import type { LabelRequest } from './labels.ts'
 import { windowRuns } from './runs.ts'
 import { gapDetail, timeText, usOfMs } from './wire.ts'

@@ -1,10 +1,11 @@
+import { isObject } from '../../errors/fields.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext, PutMode, PutOutcome, TagPut, WriteBatch } from '../../historian/contract.ts'
 import type { Attempt, RemoteChange } from '../../historian/remote/change.ts'
 import { pointsOfTag } from '../../historian/write-batch.ts'
 import { concatColumns, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import { errorOfIssue, notUnderstood, type UpstreamIssue } from './errors.ts'
-import { type Answer, type CallKind, type Instance, isObject } from './instance.ts'
+import type { Answer, CallKind, Instance } from './instance.ts'
 import { isCertain, isOutcomeUnknown } from './outcomes.ts'
 
 /** The body of write/points: columns in microseconds, one object for each tag. */

@@ -1,5 +1,6 @@
+import { isObject } from '../../errors/fields.ts'
 import type { CallContext, Capabilities } from '../../historian/contract.ts'
-import { type Instance, isObject } from './instance.ts'
+import type { Instance } from './instance.ts'
 
 /** What the other instance says of itself and of the historian. */
 export interface Discovered {

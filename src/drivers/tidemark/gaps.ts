@@ -1,7 +1,8 @@
+import { isObject } from '../../errors/fields.ts'
 import type { CallContext, GapsQuery } from '../../historian/contract.ts'
 import { type GapPage, NO_GAPS } from '../../series/gaps.ts'
 import { notUnderstood } from './errors.ts'
-import { type Instance, isObject } from './instance.ts'
+import type { Instance } from './instance.ts'
 import { ask } from './labels.ts'
 import { durationText, timeText, usOfMs } from './wire.ts'
 

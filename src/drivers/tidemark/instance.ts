@@ -1,3 +1,4 @@
+import { isObject } from '../../errors/fields.ts'
 import type { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext } from '../../historian/contract.ts'
 import type { DriverEnvironment } from '../../historian/driver.ts'
@@ -198,8 +199,4 @@ function issuesOf({ issues }: Readonly<Record<string, unknown>>): readonly Upstr
     tag: typeof tag === 'string' ? tag : null,
     label: typeof label === 'string' ? label : null,
   }))
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,10 +1,11 @@
+import { isObject } from '../../errors/fields.ts'
 import type { CallContext, IntegralQuery } from '../../historian/contract.ts'
 import type { Integrals } from '../../series/reads.ts'
 import { MIN_INSTANT, US_PER_SECOND } from '../../time/instant.ts'
 import { type Addresses, windowLabels, windowsOf } from './aggregates.ts'
 import { notUnderstood } from './errors.ts'
 import { type Answers, askForEach } from './extrapolation-limits.ts'
-import { type Instance, isObject } from './instance.ts'
+import type { Instance } from './instance.ts'
 import type { LabelRequest } from './labels.ts'
 import { gapDetail, LAST_INSTANT, readPoint, timeText } from './wire.ts'
 

@@ -1,7 +1,8 @@
+import { isObject } from '../../errors/fields.ts'
 import { leftOutPrefix } from '../../errors/left-out.ts'
 import type { CallContext } from '../../historian/contract.ts'
 import { damagedThere, errorOfIssue, notUnderstood, shortened, type UpstreamIssue } from './errors.ts'
-import { type Answer, type CallKind, type Instance, isObject } from './instance.ts'
+import type { Answer, CallKind, Instance } from './instance.ts'
 import { timeText } from './wire.ts'
 
 /** One labelled request of a multi call. */

@@ -1,6 +1,7 @@
+import { isObject } from '../../errors/fields.ts'
 import type { CallContext, TagMetadata } from '../../historian/contract.ts'
 import { errorOfIssue, notUnderstood } from './errors.ts'
-import { type CallKind, type Instance, isObject } from './instance.ts'
+import type { CallKind, Instance } from './instance.ts'
 import { readMetadata } from './search.ts'
 
 /** Most tags that the interface takes in one request. */

@@ -1,10 +1,11 @@
+import { isObject } from '../../errors/fields.ts'
 import type { CallContext, TagEntry, TagMetadata, TagPage, TagQuery } from '../../historian/contract.ts'
 import { formatSearchCursor } from '../../historian/search-cursor.ts'
 import { tagMetadata } from '../../historian/tag-metadata.ts'
 import { parseStates } from '../../series/optional-metadata.ts'
 import { compareNames } from '../../series/tag-names.ts'
 import { errorOfIssue, notUnderstood } from './errors.ts'
-import { type Instance, isObject } from './instance.ts'
+import type { Instance } from './instance.ts'
 
 /** Most tags that the interface gives at a time, and the longest pattern that it takes. */
 const MOST_TAGS = 10_000

@@ -1,3 +1,4 @@
+import { isObject } from '../../errors/fields.ts'
 import { printTag } from '../../grammar/print.ts'
 import type { TagTree } from '../../grammar/tree.ts'
 import { makeColumns, NO_POINTS, type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
@@ -6,7 +7,6 @@ import { formatInstant } from '../../time/format.ts'
 import { END_INSTANT, type Instant, MIN_INSTANT, US_PER_MS } from '../../time/instant.ts'
 import { parseTime } from '../../time/parse.ts'
 import { UTC } from '../../time/zone.ts'
-import { isObject } from './instance.ts'
 
 /*
  * How times, tags and points travel between instances: the forms of the interface in which every microsecond survives.
