@@ -5,7 +5,6 @@ import { formatAddress } from '../grammar/address.ts'
 import type { TagNode, TagTree } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
 import type { CallContext, Historian, TagMetadata } from '../historian/contract.ts'
-import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
@@ -70,12 +69,12 @@ function throughAlias(error: unknown, { alias }: TagNode): unknown {
  * Looks up every stored tag of the trees, in one round trip per historian.
  * @param unresolved tags that are known to lead nowhere, by address
  */
-export function resolveTags(
+export async function resolveTags(
   trees: readonly TagTree[],
   historians: HistorianView,
   context: CallContext,
   unresolved: ReadonlyMap<string, TidemarkError>,
-): MaybePromise<ResolvedTags> {
+): Promise<ResolvedTags> {
   const wanted: WantedTags = new Map()
   const want = ({ historian, name }: TagNode) => {
     if (unresolved.size > 0 && unresolved.has(`${historian}/${name}`)) return
@@ -94,96 +93,44 @@ export function resolveTags(
     if (tree.kind === 'tag') want(tree)
     else tagsOf(tree).forEach(want)
   }
-  const lookUpAll = (): MaybePromise<ResolvedTags> => {
-    const lookUps: Promise<void>[] = []
-    for (const [name, tags] of wanted) {
-      // What throws at once must not leave the rejections of others to nobody.
-      const waiting = attempt(() => lookUp(name, historians.find(name), tags.all, context))
-      if (waiting !== null) lookUps.push(waiting)
-    }
-    const resolved = (): ResolvedTags => {
-      // A call that is over as a whole ends here: no label has failed by itself.
-      context.signal.throwIfAborted()
-      return new ResolvedTags(wanted, unresolved)
-    }
-    return lookUps.length === 0 ? resolved() : Promise.all(lookUps).then(resolved)
-  }
-  if (trees.length > AT_ONCE || trees.filter(isCall).length > CALLS_AT_ONCE)
-    return forEach(trees, new CooperativeScheduler(context.signal), wantAll, isCall).then(lookUpAll)
-  trees.forEach(wantAll)
-  return lookUpAll()
+  // A calculation may name a thousand tags.
+  const isCall = ({ kind }: TagTree) => kind === 'call'
+  await forEach(trees, new CooperativeScheduler(context.signal), wantAll, isCall)
+  await Promise.all(
+    Array.from(wanted, ([name, { all }]) => lookUp(name, historians.find(name), all, context)),
+  )
+  // A call that is over as a whole ends here: no label has failed by itself.
+  context.signal.throwIfAborted()
+  return new ResolvedTags(wanted, unresolved)
 }
 
-function attempt(work: () => Promise<void> | null): Promise<void> | null {
-  try {
-    return work()
-  } catch (error) {
-    return Promise.reject(error)
-  }
-}
-
-function isCall({ kind }: TagTree): boolean {
-  return kind === 'call'
-}
-
-/** So many trees, or tags of a historian, are gone through without a yield to the event loop. */
-const AT_ONCE = 1_024
-/** A calculation may name a thousand tags. */
-const CALLS_AT_ONCE = 8
-
-/**
- * Looks up tags of one historian and gives each what was found, or why it was not.
- * @returns `null` when that was done at once
- */
-function lookUp(
+/** Looks up tags of one historian and gives each what was found, or why it was not. */
+async function lookUp(
   name: string,
   historian: Historian | null,
   tags: readonly WantedTag[],
   context: CallContext,
-): Promise<void> | null {
+): Promise<void> {
   if (historian === null) {
     const missing = isAliases(name) ? 'TAG_NOT_FOUND' : 'HISTORIAN_NOT_FOUND'
     for (const tag of tags) tag.found = { error: missingError(missing, name, tag.name) }
-    return null
+    return
   }
-  // A historian that fails, in whatever way, fails its own tags only.
-  const fail = (error: unknown): void => {
-    for (const tag of tags) tag.found = { error }
-  }
-  const names = tags.map((tag) => tag.name)
-  let found: ReturnType<Historian['findTags']>
+  let metadata: readonly (TagMetadata | null)[]
   try {
-    found = historian.findTags(names, context)
+    metadata = await historian.findTags(
+      tags.map((tag) => tag.name),
+      context,
+    )
   } catch (error) {
-    fail(error)
-    return null
+    // A historian that fails, in whatever way, fails its own tags only.
+    for (const tag of tags) tag.found = { error }
+    return
   }
-  const take = (metadata: readonly (TagMetadata | null)[]) => takeFound(historian, tags, metadata, context)
-  if (!(found instanceof Promise)) return take(found)
-  return found.then(async (metadata) => {
-    await take(metadata)
-  }, fail)
-}
-
-/** With the address as the issue's `input`: the label may be a calculation over many tags. */
-export function missingError(
-  code: 'TAG_NOT_FOUND' | 'HISTORIAN_NOT_FOUND',
-  historian: string,
-  tag: string,
-): TidemarkError {
-  return new TidemarkError(code, { historian, tag }, { place: { input: formatAddress(historian, tag) } })
-}
-
-/** Gives `null` when all is done. */
-function takeFound(
-  { name, capabilities }: Historian,
-  tags: readonly WantedTag[],
-  metadata: readonly (TagMetadata | null)[],
-  context: CallContext,
-): Promise<void> | null {
-  const { aggregates, interpolation, integrals, plots, gaps, signalGaps, comparisons } = capabilities
+  const { aggregates, interpolation, integrals, plots, gaps, signalGaps, comparisons } =
+    historian.capabilities
   const pushDowns = { aggregates, interpolation, integrals, plots, gaps, signalGaps, comparisons }
-  const take = (tag: WantedTag, i: number): void => {
+  await forEach(tags, new CooperativeScheduler(context.signal), (tag, i) => {
     const found = metadata[i] ?? null
     if (found === null) {
       tag.found = { error: missingError('TAG_NOT_FOUND', name, tag.name) }
@@ -196,8 +143,14 @@ function takeFound(
       ...(maxGapUs !== null && { maxGapUs }),
       ...(states !== undefined && { states }),
     }
-  }
-  if (tags.length > AT_ONCE) return forEach(tags, new CooperativeScheduler(context.signal), take)
-  tags.forEach(take)
-  return null
+  })
+}
+
+/** With the address as the issue's `input`: the label may be a calculation over many tags. */
+export function missingError(
+  code: 'TAG_NOT_FOUND' | 'HISTORIAN_NOT_FOUND',
+  historian: string,
+  tag: string,
+): TidemarkError {
+  return new TidemarkError(code, { historian, tag }, { place: { input: formatAddress(historian, tag) } })
 }
