@@ -1,7 +1,6 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
-import type { MaybePromise } from '../historian/maybe-promise.ts'
 
-type Send<Query, Result> = (queries: readonly Query[]) => MaybePromise<readonly Result[]>
+type Send<Query, Result> = (queries: readonly Query[]) => Promise<readonly Result[]>
 
 /**
  * Batcher (data loader): gathers the queries of one tick of the event loop into one call. The call goes out on

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import type { MemoryHistorian } from '../../test/contract/memory-historian.ts'
-import { askBody, historianOf, type Json, type TestPoint } from '../../test/multi-harness.ts'
+import { askBody, historianOf, type Json, type TestPoint, timeOf } from '../../test/multi-harness.ts'
+import type { HistorianView } from '../historian/registry.ts'
+import { CallSource } from './source.ts'
 
 let plant: MemoryHistorian
 before(async () => {
@@ -38,4 +40,24 @@ describe('reads are shared by what they ask for', () => {
     }
     assert.deepEqual(await costOf(requests), { planned: 2, fetched: 2 })
   })
+})
+
+describe('pages of a call that has fetched very much', () => {
+  for (const [title, compared] of [
+    ['of points', {}],
+    ['of points that decide a comparison', { compared: { thresholds: [300] } }],
+  ] as const) {
+    test(`${title} leave the cache as soon as they were handed out`, async () => {
+      const historians = { find: () => plant } as unknown as HistorianView
+      const source = new CallSource(historians, { signal: new AbortController().signal })
+      source.statistics.points = 2_000_000
+      const pushDowns = { ...plant.capabilities, comparisons: true }
+      const tag = { historian: 'plant', tag: 'FLOW', stepped: false, pushDowns, ...compared }
+      const range = { from: timeOf('01:00'), to: timeOf('02:00'), order: 'asc', limit: 10 } as const
+      const [first, beside] = [source.page(tag, range), source.page(tag, range)]
+      assert.equal(first, beside)
+      await first
+      assert.notEqual(source.page(tag, range), first)
+    })
+  }
 })

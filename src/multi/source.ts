@@ -72,23 +72,16 @@ export class CallSource implements PointSource {
   }
 
   range(tag: StoredTag, range: RawRange): Promise<RangeResult> {
-    const { from, to, order, limit } = range
     const { compared } = tag
-    if (compared !== undefined) {
-      return this.#once(
-        tag,
-        `range ${from} ${to} ${order} ${limit} ${comparedName(compared)}`,
-        ({ ranges }) => ranges.add({ tag: tag.tag, from, to, order, limit, compared }),
-      )
-    }
-    return this.#once(tag, `range ${from} ${to} ${order} ${limit}`, (reader) =>
-      this.#reads(tag).range(range, (missing) => reader.ranges.add({ tag: tag.tag, ...missing })),
+    return this.#once(tag, rangeName(tag, range), ({ ranges }) =>
+      compared === undefined
+        ? this.#reads(tag).range(range, (missing) => ranges.add({ tag: tag.tag, ...missing }))
+        : ranges.add({ tag: tag.tag, ...range, compared }),
     )
   }
 
   intact(tag: StoredTag, range: RawRange): Promise<RangeResult> {
-    const { from, to, order, limit } = range
-    return this.#once(tag, `intact ${from} ${to} ${order} ${limit}`, ({ ranges }) =>
+    return this.#once(tag, `intact ${rangeName(tag, range)}`, ({ ranges }) =>
       ranges.add({ tag: tag.tag, ...range, partial: true }),
     )
   }
@@ -96,9 +89,8 @@ export class CallSource implements PointSource {
   page(tag: StoredTag, range: RawRange): Promise<RangeResult> {
     const page = this.range(tag, range)
     if (this.statistics.points > KEPT_POINTS) {
-      const { from, to, order, limit } = range
       // Callers that stream the same range side by side still share this page while it is on its way.
-      const forget = () => this.#made.delete(keyOf(tag, `range ${from} ${to} ${order} ${limit}`))
+      const forget = () => this.#made.delete(keyOf(tag, rangeName(tag, range)))
       page.then(forget, forget)
     }
     return page
@@ -206,6 +198,11 @@ export class CallSource implements PointSource {
   }
 }
 
+function rangeName({ compared }: StoredTag, { from, to, order, limit }: RawRange): string {
+  const name = `range ${from} ${to} ${order} ${limit}`
+  return compared === undefined ? name : `${name} ${comparedName(compared)}`
+}
+
 function keyOf(tag: StoredTag, read: string): string {
   // No control character stands in a tag's name, so the separator is unambiguous. A wide map wants the tag at the end.
   return `${read}\0${tagKey(tag)}`
@@ -215,6 +212,11 @@ function tagKey({ historian, tag }: StoredTag): string {
   // A historian's name holds no slash, so the first one separates it from the tag.
   return `${historian}/${tag}`
 }
+
+type ReadMethod<Query, Result> = (
+  queries: readonly Query[],
+  context: CallContext,
+) => Promise<readonly Result[]>
 
 /** The batchers of one historian. */
 class HistorianReader {
@@ -235,61 +237,63 @@ class HistorianReader {
     this.#historian = historian
     this.#context = context
     this.#count = count
-    this.points = new Batcher(async (queries) => {
-      const found = await historian.readPoints(queries, context)
-      count(found.times.length)
-      return queries.map((_, i) => pointAt(found, i))
-    })
-    this.ranges = new Batcher(async (queries) => {
-      const results = await historian.readRanges(queries, context)
-      count(sumOf(results, ({ points }) => points.times.length))
-      return results
-    })
-    this.interpolations = new Batcher(async (queries) => {
-      const results = await pushDown(historian, historian.readInterpolated).call(historian, queries, context)
-      count(sumOf(results, (values) => values.length))
-      return results
-    })
-    this.integrals = new Batcher(async (queries) => {
-      const results = await pushDown(historian, historian.readIntegrals).call(historian, queries, context)
-      count(sumOf(results, ({ integrals }) => integrals.length))
-      return results
-    })
-    this.aggregates = new Batcher(async (queries) => {
-      const results = await pushDown(historian, historian.readAggregates).call(historian, queries, context)
-      count(sumOf(queries, ({ edges }) => edges.length - 1))
-      return results
-    })
-    this.gaps = new Batcher(async (queries) => {
-      const results = await pushDown(historian, historian.readGaps).call(historian, queries, context)
-      count(sumOf(results, ({ from }) => 2 * from.length))
-      return results
-    })
-    this.plots = new Batcher(async (queries) => {
-      const results = await pushDown(historian, historian.readPlots).call(historian, queries, context)
-      count(sumOf(queries, ({ edges }) => edges.length - 1))
-      return results
-    })
+    this.points = this.#batcher(
+      (its) => async (queries, context) => {
+        const found = await its.readPoints(queries, context)
+        return queries.map((_, i) => pointAt(found, i))
+      },
+      () => 1,
+    )
+    this.ranges = this.#batcher(
+      (its) => its.readRanges,
+      ({ points }) => points.times.length,
+    )
+    this.interpolations = this.#batcher(
+      (its) => its.readInterpolated,
+      (values) => values.length,
+    )
+    this.integrals = this.#batcher(
+      (its) => its.readIntegrals,
+      ({ integrals }) => integrals.length,
+    )
+    const windows = (_: unknown, { edges }: { readonly edges: Float64Array }) => edges.length - 1
+    this.aggregates = this.#batcher((its) => its.readAggregates, windows)
+    this.plots = this.#batcher((its) => its.readPlots, windows)
+    this.gaps = this.#batcher(
+      (its) => its.readGaps,
+      ({ from }) => 2 * from.length,
+    )
   }
 
   /** Bounding points of many tags at the same times are one read; at other times they are another. */
   boundingValuesAt(times: Float64Array): Batcher<string, BoundingValues> {
-    return this.#boundingValues.getOrInsertComputed(
-      contentKey(times),
-      () =>
-        new Batcher(async (tags) => {
-          const results = await this.#historian.readBoundingValues(tags, times, this.#context)
-          this.#count(sumOf(results, countBoundingValues))
-          return results
-        }),
+    return this.#boundingValues.getOrInsertComputed(contentKey(times), () =>
+      this.#batcher(
+        (its) => (tags, context) => its.readBoundingValues(tags, times, context),
+        countBoundingValues,
+      ),
     )
   }
-}
 
-function sumOf<Item>(items: readonly Item[], count: (item: Item) => number): number {
-  let sum = 0
-  for (const item of items) sum += count(item)
-  return sum
+  /** A batcher of a method that answers each query with one result. @param points how many a result counts as */
+  #batcher<Query, Result>(
+    methodOf: (historian: Historian) => ReadMethod<Query, Result> | undefined,
+    points: (result: Result, query: Query) => number,
+  ): Batcher<Query, Result> {
+    return new Batcher(async (queries) => {
+      const historian = this.#historian
+      const method = methodOf(historian)
+      if (method === undefined) {
+        const what = `historian ${historian.name} declares a push-down that it does not have`
+        throw new TidemarkError('BUG', { what })
+      }
+      const results = await method.call(historian, queries, this.#context)
+      let sum = 0
+      for (let i = 0; i < queries.length; i++) sum += points(results[i]!, queries[i]!)
+      this.#count(sum)
+      return results
+    })
+  }
 }
 
 /** A tag may be read linear and with step interpolation in the same call. */
@@ -315,13 +319,4 @@ function countBoundingValues(boundingValues: BoundingValues): number {
     if (!Number.isNaN(boundingValues.afterTimes[i]!)) count++
   }
   return count
-}
-
-function pushDown<Method>(historian: Historian, method: Method | undefined): Method {
-  if (method === undefined) {
-    throw new TidemarkError('BUG', {
-      what: `historian ${historian.name} declares a push-down that it does not have`,
-    })
-  }
-  return method
 }
