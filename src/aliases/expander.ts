@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../errors/limits.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { formatAddress, isReservedHistorian } from '../grammar/address.ts'
 import { MAX_CALL_DEPTH } from '../grammar/parser.ts'
@@ -7,7 +8,7 @@ import { ALIASES, isAliases } from '../historian/visible-aliases.ts'
 import type { AliasReader } from './store.ts'
 
 /** Bound of a chain of aliases that refer to each other. */
-export const MAX_ALIAS_CHAIN = 50
+export const MAX_ALIAS_CHAIN: number = FIXED_LIMITS.aliasChain.limit
 /** Tags and arguments of a tree after its aliases were replaced: more than fit into a calculation without aliases. */
 export const MAX_TREE_NODES = 10_000
 /** The same for all trees that are expanded together: a short request must not become a large one many times over. */

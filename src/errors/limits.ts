@@ -214,4 +214,41 @@ export const FIXED_LIMITS = {
     what: 'branches and tags of one page of GET /historian/browse',
     beyond: '400; `next` continues',
   },
+  calculationLength: {
+    limit: 10_000,
+    what: 'characters of a calculation',
+    beyond: '`CALCULATION_SYNTAX` of its label',
+  },
+  callDepth: {
+    limit: 50,
+    what: 'calls of functions inside each other in a calculation, those of its aliases included',
+    beyond: '`CALCULATION_SYNTAX` of its label, or `ALIAS_LIMIT`',
+  },
+  aliasChain: { limit: 50, what: 'aliases one after the other', beyond: '`ALIAS_LIMIT` of its label' },
+  contexts: {
+    limit: 256,
+    what: 'different ranges at which the parts of one calculation are read',
+    beyond: '`LIMIT_CONTEXTS` of its label',
+  },
+  generatedPoints: {
+    limit: 5_000_000,
+    what: 'points of siggen and dates that are generated for one label',
+    beyond: '`LIMIT_GENERATED_POINTS` of its label',
+  },
+  fetchedLoads: {
+    limit: 2,
+    what: 'times `limits.historianLoad` points that one multi call fetches while it runs',
+    beyond: '`LIMIT_FETCHED_POINTS` of the call',
+  },
+  evaluatedValues: {
+    limit: 100_000_000,
+    what: 'values that the calculations of one multi call evaluate',
+    beyond: '`LIMIT_EVALUATED_VALUES` of the call',
+  },
+  plotColumns: { limit: 10_000, what: 'columns of a PLOT', beyond: '`INVALID_DETAIL` of its label' },
+  comparedThresholds: {
+    limit: 1_000,
+    what: 'thresholds in `compared` of RAW_POINTS',
+    beyond: '`INVALID_DETAIL` of its label',
+  },
 } as const satisfies Record<string, FixedLimit>

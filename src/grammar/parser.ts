@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../errors/limits.ts'
 import { showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import type { TimeContext } from '../time/parse.ts'
 import { isHistorianName, isTagName, MAX_TAG_NAME, parseAddress } from './address.ts'
@@ -19,10 +20,10 @@ import type {
 } from './tree.ts'
 
 /** Longest calculation, in UTF-16 units, `calc/` included. */
-export const MAX_CALCULATION_LENGTH = 10_000
+export const MAX_CALCULATION_LENGTH: number = FIXED_LIMITS.calculationLength.limit
 
 /** Most calls inside each other, the outermost one counted. */
-export const MAX_CALL_DEPTH = 50
+export const MAX_CALL_DEPTH: number = FIXED_LIMITS.callDepth.limit
 
 export interface ParseOptions extends TimeContext {
   /** By upper-case name and alias. */

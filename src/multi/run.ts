@@ -1,5 +1,6 @@
 import { SIGNATURES } from '../calc/functions/index.ts'
 import { Evaluation } from '../calc/graph/evaluation.ts'
+import { FIXED_LIMITS } from '../errors/limits.ts'
 import { type Issue, issueOf, TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import type { CallContext } from '../historian/contract.ts'
@@ -62,9 +63,6 @@ const LONG_CALLS = new MemoryGate(64 * 2 ** 20)
 const LABELS_OF_LONG_CALL = 2_000
 /** What a label becomes on its way to its answer, about. */
 const BYTES_OF_LABEL = 2_048
-
-/** Fetched points that a call may have beyond the load that it was allowed: INTERFACE.md section 8. */
-const FETCH_FACTOR = 2
 
 /**
  * Answers a multi call under one deadline. A call of single raw points that needs no waiting is answered
@@ -251,7 +249,7 @@ async function prepare(
   const tags = await resolveTags(trees, historians, context, unresolved)
 
   const source = new CallSource(historians, context, {
-    points: FETCH_FACTOR * limits.historianLoad,
+    points: FIXED_LIMITS.fetchedLoads.limit * limits.historianLoad,
     onExhausted,
   })
   const evaluation = new Evaluation({ source, signal: deadline.signal, onExhausted })

@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { TurnBudget } from '../../scheduling/turn-budget.ts'
 import type { PointSource } from './point-source.ts'
@@ -10,8 +11,6 @@ const PAGE_POINTS = 20_000
 const CHUNK_VALUES = 500_000
 /** What a call may keep of evaluated columns for later reads of the same; 64 MB. */
 const RETAINED_VALUES = 8_000_000
-/** INTERFACE.md section 8. */
-const EVALUATED_VALUES = 100_000_000
 /** What one evaluation counts beside its values: its promises and entries. */
 const CALL_VALUES = 32
 
@@ -50,7 +49,7 @@ export class Evaluation {
     this.source = options.source
     this.#signal = options.signal
     this.#pagePoints = options.pagePoints ?? PAGE_POINTS
-    this.#maxEvaluated = options.maxEvaluated ?? EVALUATED_VALUES
+    this.#maxEvaluated = options.maxEvaluated ?? FIXED_LIMITS.evaluatedValues.limit
     this.#onExhausted = options.onExhausted ?? (() => {})
   }
 

@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { printTag } from '../../grammar/print.ts'
 import type { CallNode, TagNode, TagTree } from '../../grammar/tree.ts'
@@ -11,7 +12,7 @@ import type { StoredTag } from './point-source.ts'
 import { reachOf } from './reach.ts'
 
 /** Contexts that one label may have: parts of an expression that are read at different ranges. */
-export const MAX_CONTEXTS = 256
+export const MAX_CONTEXTS: number = FIXED_LIMITS.contexts.limit
 
 /**
  * The operators of one call. Equal expressions in equal contexts are one operator, across all labels, so that what

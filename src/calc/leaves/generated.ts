@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { never, TidemarkError } from '../../errors/tidemark-error.ts'
 import {
   type AggregateColumns,
@@ -50,7 +51,7 @@ export interface ClosedForm {
  * are no load; without a bound of their own a period of a millisecond over a year would keep a processor busy until the
  * deadline.
  */
-export const MAX_GENERATED_POINTS = 5_000_000
+export const MAX_GENERATED_POINTS: number = FIXED_LIMITS.generatedPoints.limit
 
 /** Times that are worked out before others go on. */
 const STEP_TIMES = 8_192

@@ -1,13 +1,14 @@
 import { plotOf } from '../../calc/consumers/plot.ts'
 import type { Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
+import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { evenEdges } from '../../time/grid.ts'
 import type { TimeZone } from '../../time/zone.ts'
 import { InterpolatedPointsRequest } from './interpolated.ts'
 import { type AnswerContext, distinctTimes, type Request, type RequestSize, type Result } from './request.ts'
 
 /** Columns that a chart may have: as many as screens have pixels. */
-export const MOST_COLUMNS = 10_000
+export const MOST_COLUMNS: number = FIXED_LIMITS.plotColumns.limit
 
 /** PLOT: what a chart of so many columns needs to draw the line of all raw points. */
 export class PlotRequest implements Request {

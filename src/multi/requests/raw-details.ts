@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../errors/limits.ts'
 import type { Comparisons } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
 import { type Details, FIXED_DURATION, readFixedDuration } from '../details.ts'
@@ -21,7 +22,7 @@ export interface RawPointsDetails {
 }
 
 /** More states than a tag has, each of which is a threshold. */
-export const MOST_THRESHOLDS = 1_000
+export const MOST_THRESHOLDS: number = FIXED_LIMITS.comparedThresholds.limit
 
 /** The detail `compared`; `null` when it is left out. */
 export function readCompared(details: Details): Comparisons | null {
