@@ -235,6 +235,11 @@ export const FIXED_LIMITS = {
     what: 'points of siggen and dates that are generated for one label',
     beyond: '`LIMIT_GENERATED_POINTS` of its label',
   },
+  passedPoints: {
+    limit: 1_000_000,
+    what: 'raw points without a value that one search for a good raw point of a calculation passes by',
+    beyond: '`LIMIT_PASSED_POINTS` of its label',
+  },
   fetchedLoads: {
     limit: 2,
     what: 'times `limits.historianLoad` points that one multi call fetches while it runs',

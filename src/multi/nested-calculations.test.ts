@@ -97,6 +97,22 @@ describe('nested calculations are answered, or refused with the sentence of a li
     assert.equal(answer.outcome, 'executed', json.message)
   })
 
+  test('a search for a good point among endless points without a value fails its label alone', async () => {
+    const requests = {
+      // FLOOR has no value for 0, and MAX has one without it: all raw points are BAD.
+      endless: {
+        type: 'HISTORICAL_POINT',
+        tag: 'calc/STEPPED(MAX(3, FLOOR(siggen/sin1@600, 0)))',
+        details: { at },
+      },
+      beside: { type: 'HISTORICAL_POINT', tag: 'plant/FLOW', details: { at } },
+    }
+    const { json } = await askBody([plant], { requests })
+    assert.deepEqual(Object.keys(json.results), ['beside'], JSON.stringify(json))
+    assert.equal(json.issues[0].code, 'LIMIT_PASSED_POINTS')
+    assert.match(json.errors.endless, /more than 1000000 raw points without a value in a row, after 2026-/)
+  })
+
   test('four filters inside each other are not refused for what they do not fetch', async () => {
     const tag = nested(4, (x) => `LOWPASS(${x}, 60)`, 'plant/FLOW')
     for (const { type, details } of REQUESTS) {

@@ -1,6 +1,10 @@
+import { FIXED_LIMITS } from '../../errors/limits.ts'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { PointColumns } from '../../series/columns.ts'
 import type { FindPoint } from '../../series/reads.ts'
+import { formatInstant } from '../../time/format.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
+import { UTC } from '../../time/zone.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Near, Reach } from '../graph/near.ts'
 import { type FindPlace, type NeedSink, nearNeed, type RawNeed } from '../graph/need.ts'
@@ -13,6 +17,7 @@ const BAD_RUN = 4
 /** How much longer each further page is. */
 const PAGE_GROWTH = 4
 const LONGEST_PAGE = 20_000
+const MOST_PASSED: number = FIXED_LIMITS.passedPoints.limit
 /** Bounds that a search goes to before it reads pages: an input may have a good point where another has a BAD one. */
 const FEW_BOUNDS = 3
 
@@ -58,7 +63,10 @@ export function goesBack(find: FindPoint): boolean {
   return find === 'before' || find === 'before-or-at'
 }
 
-/** The raw point next to an instant that is accepted; all others are passed by. `null` when there is none. */
+/**
+ * The raw point next to an instant that is accepted; all others are passed by. `null` when there is none. Rejects with
+ * LIMIT_PASSED_POINTS where very many are in between: those of a generated signal never end.
+ */
 export async function findRawPoint(
   operator: Operator,
   find: FindPoint,
@@ -73,6 +81,7 @@ export async function findRawPoint(
   const isBack = goesBack(find)
   const hasBounds = isForGood && operator.goodBound !== undefined
   let last: SinglePoint = nearest
+  let passed = 0
   for (let step = 0, limit = BAD_RUN; ; step++) {
     if (hasBounds) {
       const bound = await operator.goodBound!(isBack ? 'before' : 'after', last.time)
@@ -90,8 +99,15 @@ export async function findRawPoint(
       last = point
     }
     if (!page.more) return null
+    passed += page.points.times.length
+    if (passed > MOST_PASSED) throw tooManyPassed(find, at)
     limit = Math.min(limit * PAGE_GROWTH, LONGEST_PAGE)
   }
+}
+
+function tooManyPassed(find: FindPoint, at: Instant): TidemarkError {
+  const side = goesBack(find) ? 'before' : 'after'
+  return new TidemarkError('LIMIT_PASSED_POINTS', { limit: MOST_PASSED, side, at: formatInstant(at, UTC) })
 }
 
 function* singlePoints({ times, values, statuses }: PointColumns): Iterable<SinglePoint> {

@@ -52,6 +52,11 @@ export const LIMIT_ERRORS = {
     text: 'The window {window} at the last point before a longer gap holds more than {limit} points: ask for a range that begins within {window} after a point, or for a shorter window',
     fix: 'Request a range that begins within the window after a point, or for a shorter window.',
   },
+  LIMIT_PASSED_POINTS: {
+    kind: 'limit',
+    text: 'A calculation in this label has more than {limit} raw points without a value in a row, {side} {at}, where one with a value is needed: ask for a time at which all of its inputs have values',
+    fix: 'Request times at which all inputs of the calculation have values.',
+  },
   LIMIT_FETCHED_POINTS: {
     kind: 'limit',
     text: 'This call fetched more than {limit} points: ask for shorter ranges or fewer labels',
