@@ -18,7 +18,7 @@ export interface CurveStyle {
 }
 
 /** What is drawn of one curve: points from `first` up to but not including `last`. */
-interface ZoneMap {
+interface DrawnPoints {
   readonly series: Series
   readonly stepped: boolean
   readonly first: number
@@ -44,7 +44,7 @@ export function drawCurve(
   const { span } = layout
   const first = Math.max(0, firstAtOrAfter(times, span.from) - 1)
   const last = Math.min(times.length, firstAtOrAfter(times, span.to) + 1)
-  const zoneMap: ZoneMap = { series, stepped: style.stepped, first, last }
+  const drawn: DrawnPoints = { series, stepped: style.stepped, first, last }
   context.save()
   context.beginPath()
   context.rect(layout.left, lane.top - 1, layout.right - layout.left, lane.height + 2)
@@ -56,14 +56,14 @@ export function drawCurve(
   context.lineJoin = 'round'
   context.setLineDash([...style.dash])
   const path = new Path2D()
-  tracePath(path, layout, lane, scale, zoneMap)
+  tracePath(path, layout, lane, scale, drawn)
   const isDense = last - first > DENSE * (layout.right - layout.left)
   if (isDense && style.dash.length === 0) strokeDense(context, path, style.width)
   else context.stroke(path)
   if (last === times.length)
     drawHold(context, layout, lane, scale, series, Math.min(now + loader.shiftMs, span.to))
   context.setLineDash([])
-  if (style.hasMarkers) drawMarkers(context, layout, lane, scale, zoneMap)
+  if (style.hasMarkers) drawMarkers(context, layout, lane, scale, drawn)
   context.restore()
 }
 
@@ -116,7 +116,7 @@ function tracePath(
   layout: Layout,
   lane: Lane,
   scale: ValueScale,
-  { series, stepped, first, last }: ZoneMap,
+  { series, stepped, first, last }: DrawnPoints,
 ): void {
   const { times, values } = series
   const xPerMs = (layout.right - layout.left) / (layout.span.to - layout.span.from)
@@ -152,7 +152,7 @@ function drawMarkers(
   layout: Layout,
   lane: Lane,
   scale: ValueScale,
-  { series, first, last }: ZoneMap,
+  { series, first, last }: DrawnPoints,
 ): void {
   const { times, values, sampled } = series
   const gap = (layout.right - layout.left) / Math.max(1, last - first)

@@ -1,7 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander'
 import type { Environment } from '../config/environment.ts'
 import { addAliasCommand } from './alias.ts'
-import { addCareCommands } from './care.ts'
 import { addConfigCommand } from './config.ts'
 import type { CommandContext } from './context.ts'
 import { addDoctorCommand } from './doctor.ts'
@@ -10,6 +9,7 @@ import { addExportCommand } from './export/command.ts'
 import { addImportCommand } from './import/command.ts'
 import { addIntervalCommands } from './intervals.ts'
 import { addKeysCommand } from './keys.ts'
+import { addMaintenanceCommands } from './maintenance.ts'
 import { tidyVariables } from './options.ts'
 import { addPointsCommand } from './points.ts'
 import { addQueryCommand } from './query/command.ts'
@@ -52,7 +52,7 @@ Examples:
   addTagsCommand(program, context)
   addAliasCommand(program, context)
   addPointsCommand(program, context)
-  addCareCommands(program, context)
+  addMaintenanceCommands(program, context)
   addRestoreCommand(program, context)
   addRetentionCommand(program, context)
   addConfigCommand(program, context)

@@ -9,7 +9,7 @@ import { BufferPool } from '../multi/buffer-pool.ts'
 import { type ChunkOwner, sendChunks } from './chunk-stream.ts'
 import { addCompression } from './plugins/compression.ts'
 
-const PIECE = Buffer.from('x'.repeat(65_536))
+const CHUNK = Buffer.from('x'.repeat(65_536))
 
 const NOBODY = { giveBack() {} }
 
@@ -49,7 +49,7 @@ test('a client that does not read stops the making of chunks, and one that leave
     try {
       for (;;) {
         made++
-        yield PIECE
+        yield CHUNK
       }
     } finally {
       ended.resolve()
@@ -72,8 +72,8 @@ test('a client that does not read stops the making of chunks, and one that leave
 for (const encoding of ['identity', 'gzip']) {
   test(`when a later chunk fails the answer (${encoding}) breaks off without its end`, async () => {
     const { port } = await serve(function* () {
-      yield PIECE
-      yield PIECE
+      yield CHUNK
+      yield CHUNK
       throw new Error('no more')
     })
     const wire = await Wire.open(port)
@@ -94,12 +94,12 @@ for (const encoding of ['identity', 'gzip', 'zstd']) {
         pool.giveBack(chunk)
       },
     }
-    const PIECES = 200
+    const CHUNKS = 200
     const LENGTH = 100_000
     // Noise, which compressors take their time for, numbered so that no two chunks are alike.
     const noise = randomBytes(LENGTH)
     const { port } = await serve(function* () {
-      for (let index = 0; index < PIECES; index++) {
+      for (let index = 0; index < CHUNKS; index++) {
         const { bytes } = pool.take(LENGTH)
         lent.add(bytes.buffer)
         noise.copy(bytes)
@@ -118,13 +118,13 @@ for (const encoding of ['identity', 'gzip', 'zstd']) {
     const body = unchunked(Buffer.concat(chunks))
     const plain =
       encoding === 'gzip' ? gunzipSync(body) : encoding === 'zstd' ? zstdDecompressSync(body) : body
-    assert.equal(plain.length, PIECES * LENGTH)
-    for (let index = 0; index < PIECES; index++) {
+    assert.equal(plain.length, CHUNKS * LENGTH)
+    for (let index = 0; index < CHUNKS; index++) {
       const chunk = plain.subarray(index * LENGTH, (index + 1) * LENGTH)
       assert.ok(chunk.subarray(0, 50).equals(Buffer.alloc(50, index)), `chunk ${index} begins as written`)
       assert.ok(chunk.subarray(50).equals(noise.subarray(50)), `chunk ${index} goes on as written`)
     }
-    assert.equal(given, PIECES)
+    assert.equal(given, CHUNKS)
     // The first two chunks are made before anything is sent, and two are under way after that.
     assert.ok(lent.size <= 4, `${lent.size} pool were enough`)
   })

@@ -32,7 +32,7 @@ const cases: readonly [title: string, url: string, routed: string, key: string |
 ]
 
 for (const [title, url, routed, key] of cases) {
-  test(`at the door, ${title}`, () => {
+  test(`before routing, ${title}`, () => {
     const result = knock(url)
     assert.equal(result.routed, routed)
     assert.equal(result.key, key)

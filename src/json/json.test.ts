@@ -9,13 +9,13 @@ import { type JsonRules, MOST_FIELDS, MOST_LEVELS, NO_RULES } from './rules.ts'
 import { JsonScanner } from './scan.ts'
 
 /**
- * What a text is when it is scanned in steps of `scanBytes` and cut into pieces of `pieceBytes`; the code where it is
+ * What a text is when it is scanned in steps of `scanBytes` and cut into chunks of `chunkBytes`; the code where it is
  * refused.
  */
-function inPieces(text: string, pieceBytes: number, scanBytes = 7, rules: JsonRules = NO_RULES): unknown {
+function inChunks(text: string, chunkBytes: number, scanBytes = 7, rules: JsonRules = NO_RULES): unknown {
   const bytes = Buffer.from(text)
   try {
-    const scanner = new JsonScanner(bytes, 0, rules, pieceBytes)
+    const scanner = new JsonScanner(bytes, 0, rules, chunkBytes)
     while (!scanner.scan(scanBytes));
     const steps = buildValue({ bytes, cuts: scanner.cuts })
     for (;;) {
@@ -44,14 +44,14 @@ const anyJson = fc
   )
   .map(([value, blanks]) => JSON.stringify(value, null, blanks))
 
-test('a text in pieces is what it is at once, whatever the size of the pieces', () => {
+test('a text in chunks is what it is at once, whatever the size of the chunks', () => {
   fc.assert(
     fc.property(
       anyJson,
       fc.integer({ min: 1, max: 60 }),
       fc.integer({ min: 1, max: 20 }),
-      (text, piece, scan) => {
-        const value = inPieces(text, piece, scan)
+      (text, chunk, scan) => {
+        const value = inChunks(text, chunk, scan)
         assert.deepEqual(value, atOnce(text))
         // Also in the order of its fields.
         assert.equal(JSON.stringify(value), JSON.stringify(atOnce(text)))
@@ -62,19 +62,19 @@ test('a text in pieces is what it is at once, whatever the size of the pieces', 
   )
 })
 
-test('what is no JSON is none in pieces, and nothing else is refused', () => {
+test('what is no JSON is none in chunks, and nothing else is refused', () => {
   const change = fc.record({
     at: fc.nat(),
     drop: fc.nat(2),
     insert: fc.constantFrom('', ',', '[', ']', '{', '}', '"', ':', '1', '\\', ' '),
   })
   fc.assert(
-    fc.property(anyJson, change, fc.integer({ min: 1, max: 30 }), (text, { at, drop, insert }, piece) => {
+    fc.property(anyJson, change, fc.integer({ min: 1, max: 30 }), (text, { at, drop, insert }, chunk) => {
       const place = at % text.length
       // Half a surrogate pair is no character.
       const broken = Buffer.from(text.slice(0, place) + insert + text.slice(place + drop)).toString()
       if (!/^\s*[[{]/.test(broken)) return
-      assert.deepEqual(inPieces(broken, piece), atOnce(broken), broken)
+      assert.deepEqual(inChunks(broken, chunk), atOnce(broken), broken)
     }),
     { numRuns: 5_000 },
   )
@@ -93,9 +93,9 @@ for (const text of [
   '["\\\\","\\"","]",[",","}"]]',
   '{"a\\u0062":[1,2],"":[[],[]]}',
 ]) {
-  test(`${text} is the same in pieces of one byte`, () => {
-    assert.equal(JSON.stringify(inPieces(text, 1, 1)), JSON.stringify(JSON.parse(text)))
-    assert.equal(Object.getPrototypeOf(inPieces(text, 1)), Object.getPrototypeOf(JSON.parse(text)))
+  test(`${text} is the same in chunks of one byte`, () => {
+    assert.equal(JSON.stringify(inChunks(text, 1, 1)), JSON.stringify(JSON.parse(text)))
+    assert.equal(Object.getPrototypeOf(inChunks(text, 1)), Object.getPrototypeOf(JSON.parse(text)))
   })
 }
 
@@ -133,7 +133,7 @@ for (const text of [
   '[1,\f2]',
   '[01,[1,2]]',
 ]) {
-  test(`${text} is no JSON in pieces of one byte`, () => assert.equal(inPieces(text, 1, 1), 'INVALID_JSON'))
+  test(`${text} is no JSON in chunks of one byte`, () => assert.equal(inChunks(text, 1, 1), 'INVALID_JSON'))
 }
 
 /** Throws when the remembered names of an object, or of one inside of it, are not its own. */
@@ -150,7 +150,7 @@ test('names of fields are those of the object, in its order, also where they com
     '{"__proto__":[1],"constructor":[2],"":[3],"01":[4],"-1":[5]}',
     '{"\u0061":[1],"a":[2]}',
   ]) {
-    checkNames(inPieces(text, 1, 1))
+    checkNames(inChunks(text, 1, 1))
   }
 })
 
@@ -166,7 +166,7 @@ function fields(count: number): string {
 
 test('members of the counted field are counted while they are scanned, in objects and arrays', () => {
   const rules = { counted }
-  const isRefused = (text: string) => inPieces(text, 50, 64, rules) === 'LIMIT_LABELS'
+  const isRefused = (text: string) => inChunks(text, 50, 64, rules) === 'LIMIT_LABELS'
   assert.ok(!isRefused(`{"now":[1,2],"requests":{${fields(100)}}}`))
   assert.ok(isRefused(`{"now":[1,2],"requests":{${fields(101)}}}`))
   assert.ok(isRefused(`{"\\u0072equests" : {${fields(101)}}}`))
@@ -181,13 +181,13 @@ test('members of the counted field are counted while they are scanned, in object
 
 test('levels, fields of one object and long texts have limits', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
-  assert.notEqual(inPieces(nested(MOST_LEVELS), 100), 'LIMIT_JSON')
-  assert.equal(inPieces(nested(MOST_LEVELS + 1), 100), 'LIMIT_JSON')
-  assert.notEqual(inPieces(`[{${fields(MOST_FIELDS)}}]`, 1_000, 10_000), 'LIMIT_JSON')
-  assert.equal(inPieces(`[{${fields(MOST_FIELDS + 1)}}]`, 1_000, 10_000), 'LIMIT_JSON')
-  assert.notEqual(inPieces(`["${'x'.repeat(1_000_000)}"]`, 1_000, 10_000), 'LIMIT_JSON')
+  assert.notEqual(inChunks(nested(MOST_LEVELS), 100), 'LIMIT_JSON')
+  assert.equal(inChunks(nested(MOST_LEVELS + 1), 100), 'LIMIT_JSON')
+  assert.notEqual(inChunks(`[{${fields(MOST_FIELDS)}}]`, 1_000, 10_000), 'LIMIT_JSON')
+  assert.equal(inChunks(`[{${fields(MOST_FIELDS + 1)}}]`, 1_000, 10_000), 'LIMIT_JSON')
+  assert.notEqual(inChunks(`["${'x'.repeat(1_000_000)}"]`, 1_000, 10_000), 'LIMIT_JSON')
   for (const run of [`"${'x'.repeat(1_100_000)}"`, '1'.repeat(1_100_000), ' '.repeat(1_100_000)]) {
-    assert.equal(inPieces(`[${run}]`, 1_000, 10_000), 'LIMIT_JSON')
+    assert.equal(inChunks(`[${run}]`, 1_000, 10_000), 'LIMIT_JSON')
   }
 })
 

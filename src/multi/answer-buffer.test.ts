@@ -78,7 +78,7 @@ test('labels with a point each are written as the texts of their points', () => 
           { results, issues: [], now: 'now', warnings: [], message: null, format: 'points' },
           new BufferPool(),
         ),
-      ].map((piece) => Buffer.from(piece))
+      ].map((chunk) => Buffer.from(chunk))
       const text = Buffer.concat(chunks).toString()
       const whole = pointsAnswer({
         results,
@@ -98,7 +98,7 @@ test('labels with a point each are written as the texts of their points', () => 
   )
 })
 
-test('two answers that are taken piece by piece in turn do not mix', () => {
+test('two answers that are taken chunk by chunk in turn do not mix', () => {
   const answerOf = (name: string) => {
     const results = Array.from({ length: 3_000 }, (_, i) => ({
       parsed: { label: `${name}${i}`, address: '', now: instantFromUs(0), zone: UTC },

@@ -89,7 +89,7 @@ describe('a label that fails costs nothing', () => {
     })
   }
 
-  test('a damaged tag leaves the prices of the other tags of its historian', async () => {
+  test('a damaged tag leaves the estimates of the other tags of its historian', async () => {
     const damaged = new TidemarkError('STORAGE_CORRUPT', { historian: 'plant', reason: 'a test' })
     const historian = withoutEstimate(plant, ({ tag }) => (tag === 'FLOW' ? damaged : null))
     const { json } = await askBody([historian], {

@@ -122,7 +122,7 @@ test('integrals are those added up microsecond by microsecond, however the point
   )
 })
 
-test('a million small pieces add up without drift', () => {
+test('a million small segments add up without drift', () => {
   const rows = Array.from({ length: 1_000_001 }, (_, i): Row => [i * 100_000, 0.1])
   assert.equal(integrate(rows, [[0, 1e11]], {}).integrals[0], 1e10)
 })

@@ -499,9 +499,9 @@ test('The lists hold configured historians, not the virtual ones', async () => {
   }
 })
 
-test('multi sees a rename in the same breath', async () => {
-  await write({ 'local/BREATH': [['2026-01-01', 1]] })
-  await post('/historian/metadata/rename', { renames: { 'local/BREATH': 'local/breath' } })
-  const { body } = await multi({ requests: { a: { type: 'CURRENT_POINT', tag: 'local/breath' } } })
+test('multi sees a rename at once', async () => {
+  await write({ 'local/RENAMED': [['2026-01-01', 1]] })
+  await post('/historian/metadata/rename', { renames: { 'local/RENAMED': 'local/renamed' } })
+  const { body } = await multi({ requests: { a: { type: 'CURRENT_POINT', tag: 'local/renamed' } } })
   assert.equal(body.results.a.dataPoint.value, 1)
 })

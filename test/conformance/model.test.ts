@@ -168,10 +168,13 @@ function area(from: number, to: number): { area: number; length: number } {
   const first = good[0]!.ms
   const start = Math.max(from, first)
   const end = Math.min(to, NOW)
-  const knots = [start, ...good.map((row) => row.ms).filter((ms) => ms > start && ms < end), end]
+  const breakpoints = [start, ...good.map((row) => row.ms).filter((ms) => ms > start && ms < end), end]
   let area = 0
-  for (let i = 1; i < knots.length; i++) {
-    area += ((knots[i]! - knots[i - 1]!) * (valueAt(knots[i - 1]!)! + valueAt(knots[i]!)!)) / 2
+  for (let i = 1; i < breakpoints.length; i++) {
+    area +=
+      ((breakpoints[i]! - breakpoints[i - 1]!) *
+        (valueAt(breakpoints[i - 1]!)! + valueAt(breakpoints[i]!)!)) /
+      2
   }
   return { area, length: end - start }
 }

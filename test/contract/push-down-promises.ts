@@ -12,7 +12,7 @@ import { WindowSignal } from '../../src/series/window-signal.ts'
 import { at, EVER, points, ramp } from './points.ts'
 import type { Bench, Promised } from './subject.ts'
 
-/** A tag with gaps, BAD stretches and more points than any block holds. */
+/** A tag with gaps, runs of BAD points and more points than any block holds. */
 async function plant(bench: Bench): Promise<{ readonly tag: string; readonly raw: PointColumns }> {
   const wave = concatColumns([ramp(9_000, 1_000, 100), ramp(2_000, 2_000_000, 50), ramp(3, 9_000_000, 1)])
   for (let i = 0; i < wave.values.length; i++) {
@@ -231,7 +231,7 @@ export function declarePushDownPromises(promised: Promised): void {
     }
   })
 
-  promised('interpolated values equal those from neighbours', async (bench) => {
+  promised('interpolated values equal those from bounding values', async (bench) => {
     if (!capable(bench.historian).interpolation) return
     const { tag } = await plant(bench)
     const times = Float64Array.from({ length: 1_000 }, (_, index) => 500 + index * 11_003)

@@ -219,7 +219,7 @@ export function declareReadPromises(promised: Promised): void {
     },
   )
 
-  promised('neighbours are the good points at or beside each time', async (bench) => {
+  promised('bounding values are the good points at or beside each time', async (bench) => {
     const { historian, context } = bench
     const tag = await stored(bench, points([10, 1], [20, 2, BAD], [30, 3], [40, 4, BAD], [50, 5, BAD]))
     const times = Float64Array.of(9, 10, 15, 20, 25, 30, 31, 45, 60)
@@ -231,7 +231,7 @@ export function declareReadPromises(promised: Promised): void {
     assert.deepEqual([...found!.afterValues].slice(0, 6), [1, 1, 3, 3, 3, 3])
   })
 
-  promised('neighbours skip long zoneMaps of BAD points', async (bench) => {
+  promised('bounding values skip long runs of BAD points', async (bench) => {
     const { historian, context } = bench
     const bad = ramp(10_000, 1_000, 1)
     bad.statuses.fill(BAD)

@@ -250,7 +250,7 @@ describe('an alias from its making to its end', () => {
     assert.equal(gone.body.message, 'Tag aliases/line/flow does not exist')
     assert.equal(await readValue('aliases/line/flow'), 'Tag aliases/line/flow does not exist')
     assert.equal(await readValue('aliases/double'), 'Tag aliases/line/flow does not exist')
-    // It is still there to be mended.
+    // It is still there to be corrected.
     assert.equal((await read('/historian/aliases/double')).body.tag, 'calc/MUL(aliases/line/flow, 2)')
   })
 })

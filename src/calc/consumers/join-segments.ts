@@ -24,8 +24,8 @@ export function joinSegments(parts: readonly Segments[]): Segments {
     whole.kinds.set(kinds.subarray(0, end), offset)
     // The limit from the left where two parts meet is that of the earlier one.
     const last = parts[i - 1]
-    const joint = kept[i - 1]!
-    if (last !== undefined && last.times[joint] === times[0]) whole.before[offset] = last.before[joint]!
+    const shared = kept[i - 1]!
+    if (last !== undefined && last.times[shared] === times[0]) whole.before[offset] = last.before[shared]!
     offset += end
   })
   return whole

@@ -70,7 +70,7 @@ export function comparedName({ thresholds, maxGapUs }: Comparisons): string {
 
 type StreamedNeed = IntegralsNeed | AggregatesNeed | PlotNeed
 
-/** Says which reads of a stored tag a need takes; what it is priced at is never below what crosses the contract. */
+/** Says which reads of a stored tag a need takes; its estimate is never below what crosses the contract. */
 export function estimateNeed(
   leaf: Operator,
   tag: StoredTag,

@@ -126,7 +126,7 @@ test('raw points of a range are the same in both orders, in chunks, and one by o
       assert.deepEqual(Array.from(points.times), oneByOne)
       const stream = series.chunks({ from, to, order: 'asc', page: 3, extent: 'all' })
       const raw = []
-      for (let piece = await stream.next(); piece !== null; piece = await stream.next()) raw.push(piece.raw)
+      for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) raw.push(chunk.raw)
       assert.deepEqual(concatColumns(raw), points)
     }),
     { numRuns: 200 },

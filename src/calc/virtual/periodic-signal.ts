@@ -100,7 +100,7 @@ export class PeriodicSignal implements GeneratedSignal, ClosedForm {
     const step = grid.stepAt(phase1)
     if (cycles === 0 && grid.stepAt(phase2) === step) {
       // The difference of two long integrals would have few digits left of a short one.
-      return (phase2 - phase1) * (this.#onChord(step, phase1) / 2 + this.#onChord(step, phase2) / 2)
+      return (phase2 - phase1) * (this.#onSegment(step, phase1) / 2 + this.#onSegment(step, phase2) / 2)
     }
     return cycles * cycle.areas[STEPS]! + this.#areaTo(phase2) - this.#areaTo(phase1)
   }
@@ -110,10 +110,10 @@ export class PeriodicSignal implements GeneratedSignal, ClosedForm {
     const step = this.#grid.stepAt(phase)
     const { at, areas } = this.#cycleOf()
     const length = phase - this.#grid.offsets[step]!
-    return areas[step]! + length * (at[step]! / 2 + this.#onChord(step, phase) / 2)
+    return areas[step]! + length * (at[step]! / 2 + this.#onSegment(step, phase) / 2)
   }
 
-  #onChord(step: number, phase: number): number {
+  #onSegment(step: number, phase: number): number {
     const { offsets } = this.#grid
     const { at, before } = this.#cycleOf()
     return valueBetween(phase, offsets[step]!, at[step]!, offsets[step + 1]!, before[step]!)

@@ -67,7 +67,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
 ])
 
 /** Refusals that another try, or another server of the cluster, may not meet. */
-const PASSING: ReadonlySet<number> = new Set<number>([
+const TRANSIENT: ReadonlySet<number> = new Set<number>([
   CODES.socketTimeout,
   CODES.network,
   CODES.allConnectionsFailed,
@@ -100,9 +100,9 @@ export function refusalIn(error: unknown): ServerRefusal | null {
   return cause instanceof ServerRefusal ? cause : null
 }
 
-export function isPassingRefusal(error: unknown): boolean {
+export function isTransientRefusal(error: unknown): boolean {
   const refusal = refusalIn(error)
-  return refusal !== null && PASSING.has(refusal.code)
+  return refusal !== null && TRANSIENT.has(refusal.code)
 }
 
 /** Whether tables or settings that were there are not any more, so that they are looked at anew. */

@@ -22,7 +22,7 @@ export interface InsertOptions {
   readonly timeoutSeconds: number
 }
 
-/** Times that an insert is tried while it fails in passing, the pauses between them growing to 2 s. */
+/** Times that an insert is tried while its error is transient, the pauses between them growing to 2 s. */
 export const INSERT_ATTEMPTS = 10
 
 /**

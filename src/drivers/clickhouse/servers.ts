@@ -6,9 +6,9 @@ import type { Attempt, RemoteChange } from '../../historian/remote/change.ts'
 import { CredentialReader } from '../../historian/remote/credentials.ts'
 import { HttpClient } from '../../historian/remote/http-client.ts'
 import { type RetryOptions, retrySafely } from '../../historian/remote/retry.ts'
-import { isPassing, unavailable } from '../../historian/remote/unavailable.ts'
+import { isTransient, unavailable } from '../../historian/remote/unavailable.ts'
 import type { ClickhouseConfig } from './config.ts'
-import { isPassingRefusal, isRefusedLogin, refusalIn, refusalOf, refused, tookNothing } from './errors.ts'
+import { isRefusedLogin, isTransientRefusal, refusalIn, refusalOf, refused, tookNothing } from './errors.ts'
 import { type ColumnKind, decodeBlocks, NativeError, type ReadColumns } from './native.ts'
 import { quoteText } from './quote.ts'
 import { type QuerySettings, ServerSettings } from './server-settings.ts'
@@ -85,7 +85,7 @@ export class Servers {
     })
   }
 
-  /** Rows of a SELECT in columns; tried again, at another server if there is one, while it fails in passing. */
+  /** Rows of a SELECT in columns; tried again, at another server if there is one, while its error is transient. */
   async read<const Kinds extends Readonly<Record<string, ColumnKind>>>(
     kind: string,
     sql: string,
@@ -168,7 +168,7 @@ export class Servers {
       signal,
       attempts,
       firstPauseMs: this.#hosts.length > 1 ? 20 : 100,
-      isPassing: (error) => isPassing(error) || isPassingRefusal(error) || this.#mayMove(error),
+      isTransient: (error) => isTransient(error) || isTransientRefusal(error) || this.#mayMove(error),
     }
   }
 
@@ -228,7 +228,7 @@ export class Servers {
       context.signal.throwIfAborted()
       const isDown = error instanceof TidemarkError && refusalIn(error) === null
       if (isDown) this.#down.add(error)
-      if (isDown || isPassingRefusal(error)) host.shunnedUntil = performance.now() + SHUN_MS
+      if (isDown || isTransientRefusal(error)) host.shunnedUntil = performance.now() + SHUN_MS
       throw error
     }
   }

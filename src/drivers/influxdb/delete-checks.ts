@@ -24,12 +24,12 @@ export interface Doomed {
  */
 export async function seriesKeys(
   target: WriteTarget,
-  zoneMaps: readonly Doomed[],
+  spans: readonly Doomed[],
   context: CallContext,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const { client, historian, status } = target
   const keys = new Map<string, string[]>()
-  const byMeasurement = Map.groupBy(zoneMaps, ({ series }) => series.measurement)
+  const byMeasurement = Map.groupBy(spans, ({ series }) => series.measurement)
   const foreign = new Set<string>()
   const statements = Array.from(byMeasurement, ([measurement, some]): Statement[] => {
     const ours = new Set<unknown>([...some.map(({ series }) => series.field), status.field])
@@ -76,15 +76,15 @@ export function noOtherKeys(
 export async function checkOtherPolicies(
   { client, historian }: WriteTarget,
   ours: string | undefined,
-  zoneMaps: readonly Doomed[],
+  spans: readonly Doomed[],
   keys: ReadonlyMap<string, readonly string[]>,
   context: CallContext,
 ): Promise<void> {
-  if (zoneMaps.length === 0) return
+  if (spans.length === 0) return
   const others = await otherPolicies(client, ours, context)
   const held: { readonly policy: string; readonly measurement: string }[] = []
   const statements = others.flatMap((policy) =>
-    zoneMaps.map(({ series, from, to }): Statement => {
+    spans.map(({ series, from, to }): Statement => {
       const { measurement } = series
       const where = whereClause(series, from, to, ...noOtherKeys(series, keys))
       return {

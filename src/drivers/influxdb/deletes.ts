@@ -12,7 +12,7 @@ import { tagConditions, whereClause } from './statements.ts'
 import type { WriteTarget } from './writes.ts'
 
 /** A range of a tag whose points are deleted, and the range of the call that they count for. */
-interface ZoneMap {
+interface Span {
   readonly series: SeriesField
   readonly from: number
   readonly to: number
@@ -30,13 +30,13 @@ export async function deletePoints(
   dryRun: boolean,
   context: CallContext,
 ): Promise<readonly number[]> {
-  const zoneMaps = distinctZoneMaps(target, ranges)
-  const counted = await countAll(source, zoneMaps, context)
+  const spans = distinctSpans(target, ranges)
+  const counted = await countAll(source, spans, context)
   const counts = ranges.map(() => 0)
-  zoneMaps.forEach(({ range }, index) => {
+  spans.forEach(({ range }, index) => {
     counts[range]! += counted[index]!
   })
-  const doomed = zoneMaps.filter((_, index) => counted[index]! > 0)
+  const doomed = spans.filter((_, index) => counted[index]! > 0)
   const keys = await seriesKeys(target, doomed, context)
   await checkOtherPolicies(target, target.retentionPolicy, doomed, keys, context)
   if (dryRun) return counts
@@ -64,19 +64,19 @@ export async function deleteTags(
   const missing = names.find((_, index) => found[index] === null)
   if (missing !== undefined) throw new TidemarkError('TAG_NOT_FOUND', { historian, tag: missing })
   // What exists has a name that stands for a series.
-  const zoneMaps = names.map((name, range) => ({
+  const spans = names.map((name, range) => ({
     series: layout.parse(name)!,
     from: BEGINNING,
     to: END,
     range,
   }))
-  const counts = await countAll(source, zoneMaps, context)
-  const keys = await seriesKeys(target, zoneMaps, context)
-  await checkOtherPolicies(target, target.retentionPolicy, zoneMaps, keys, context)
+  const counts = await countAll(source, spans, context)
+  const keys = await seriesKeys(target, spans, context)
+  await checkOtherPolicies(target, target.retentionPolicy, spans, keys, context)
   const entries = names.map((name) => ({ series: own.seriesOf(name), from: BEGINNING, to: END }))
   await checkOtherPolicies(target, own.retentionPolicy, entries, new Map(), context)
   if (dryRun) return counts
-  const drops = zoneMaps.map(({ series }): Statement => {
+  const drops = spans.map(({ series }): Statement => {
     const conditions = [...tagConditions(series), ...noOtherKeys(series, keys)].join(' AND ')
     const where = conditions === '' ? '' : ` WHERE ${conditions}`
     return { text: `DROP SERIES FROM ${quoteIdentifier(series.measurement)}${where}` }
@@ -90,8 +90,8 @@ export async function deleteTags(
 }
 
 /** The ranges of each tag, cut so that they do not overlap; what ranges share counts for the first. */
-function distinctZoneMaps({ layout }: WriteTarget, ranges: readonly TagRange[]): ZoneMap[] {
-  const zoneMaps: ZoneMap[] = []
+function distinctSpans({ layout }: WriteTarget, ranges: readonly TagRange[]): Span[] {
+  const spans: Span[] = []
   const taken = new Map<string, { readonly from: number; readonly to: number }[]>()
   for (const [range, { tag, from, to }] of ranges.entries()) {
     const series = layout.parse(tag)
@@ -106,7 +106,7 @@ function distinctZoneMaps({ layout }: WriteTarget, ranges: readonly TagRange[]):
       rest = rest.filter((chunk) => chunk.from < chunk.to)
     }
     before.push({ from, to })
-    for (const chunk of rest) zoneMaps.push({ series, ...chunk, range })
+    for (const chunk of rest) spans.push({ series, ...chunk, range })
   }
-  return zoneMaps
+  return spans
 }

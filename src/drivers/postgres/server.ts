@@ -8,7 +8,7 @@ import { CredentialReader } from '../../historian/remote/credentials.ts'
 import { retrySafely } from '../../historian/remote/retry.ts'
 import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import { readTls, type TlsOptions } from '../../historian/remote/tls.ts'
-import { isPassing, unavailable } from '../../historian/remote/unavailable.ts'
+import { isTransient, unavailable } from '../../historian/remote/unavailable.ts'
 import { cancelBackend, type ServerAddress } from './cancel.ts'
 import type { PostgresConfig } from './config.ts'
 import { isRefused, sqlStateOf, translate } from './errors.ts'
@@ -120,7 +120,7 @@ export class Server implements Reader {
       request(
         (attempt) =>
           this.#use(kind, attempt, (session) => session.transaction(begin, attempt, () => work(session))),
-        { isPassing: (error) => isPassing(error) || sqlStateOf(error).startsWith('40') },
+        { isTransient: (error) => isTransient(error) || sqlStateOf(error).startsWith('40') },
       ),
     )
   }

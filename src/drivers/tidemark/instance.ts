@@ -7,7 +7,7 @@ import { CredentialReader } from '../../historian/remote/credentials.ts'
 import { HOPS_HEADER, nextHops } from '../../historian/remote/hops.ts'
 import { HttpClient, type HttpRequest } from '../../historian/remote/http-client.ts'
 import { retrySafely } from '../../historian/remote/retry.ts'
-import { isPassing, refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
+import { isTransient, refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
 import type { TidemarkConfig } from './config.ts'
 import { errorOfIssue, notUnderstood, type UpstreamIssue } from './errors.ts'
 import { reportRefusal } from './outcomes.ts'
@@ -71,7 +71,7 @@ export class Instance {
   read(kind: CallKind, path: string, body: string | null, context: CallContext): Promise<Answer> {
     return retrySafely(() => this.call(kind, path, body, context), {
       signal: context.signal,
-      isPassing: (error) => isPassing(error) || this.didNothing(error),
+      isTransient: (error) => isTransient(error) || this.didNothing(error),
     })
   }
 

@@ -31,7 +31,7 @@ const ATTEMPTS = {
     attempt.refused()
     throw unavailable(historian, 'its disk is full')
   },
-  async refusedInPassing(attempt: Attempt) {
+  async refusedForNow(attempt: Attempt) {
     attempt.sent()
     attempt.refused()
     throw closed()
@@ -75,7 +75,7 @@ describe('one request', () => {
     [['refused'], {}, 1, 'HISTORIAN_UNAVAILABLE'],
     [['unsent', 'unsent'], {}, 2, 'HISTORIAN_UNAVAILABLE'],
     [['unsent', 'acknowledged'], {}, 2, null],
-    [['refusedInPassing', 'acknowledged'], {}, 2, null],
+    [['refusedForNow', 'acknowledged'], {}, 2, null],
     [['refusedInPart'], {}, 1, 'WRITE_PARTIAL'],
     // What may have been taken is not sent again unless that does no harm.
     [['lost', 'acknowledged'], {}, 1, 'WRITE_OUTCOME_UNKNOWN'],
@@ -83,9 +83,9 @@ describe('one request', () => {
     // Nor does a later attempt say what became of it, unless it succeeds.
     [['lost', 'unsent', 'unsent'], REPEATABLE, 3, 'WRITE_OUTCOME_UNKNOWN'],
     [['lost', 'refused'], REPEATABLE, 2, 'WRITE_OUTCOME_UNKNOWN'],
-    [['lost', 'refusedInPassing', 'refused'], REPEATABLE, 3, 'WRITE_OUTCOME_UNKNOWN'],
-    [['unsent', 'lost', 'refusedInPassing', 'acknowledged'], REPEATABLE, 4, null],
-    [['refusedInPassing', 'lost'], REPEATABLE, 2, 'WRITE_OUTCOME_UNKNOWN'],
+    [['lost', 'refusedForNow', 'refused'], REPEATABLE, 3, 'WRITE_OUTCOME_UNKNOWN'],
+    [['unsent', 'lost', 'refusedForNow', 'acknowledged'], REPEATABLE, 4, null],
+    [['refusedForNow', 'lost'], REPEATABLE, 2, 'WRITE_OUTCOME_UNKNOWN'],
   ]
   for (const [kinds, options, attempts, code] of cases) {
     const how = options.isRepeatable ? ' of a repeatable one' : ''

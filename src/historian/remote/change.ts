@@ -3,7 +3,7 @@ import type { CallContext } from '../contract.ts'
 import { untilAborted } from '../deadline.ts'
 import { type RetryOptions, retrySafely } from './retry.ts'
 import { withTimeLimit } from './time-limit.ts'
-import { isPassing, outcomeUnknown, reasonIn } from './unavailable.ts'
+import { isTransient, outcomeUnknown, reasonIn } from './unavailable.ts'
 
 /*
  * Changes of connected historians: one place that decides how a failed change is reported to the caller. Drivers say
@@ -144,7 +144,7 @@ async function makeRequest<Answer>(
   outcome: ChangeOutcome,
   signal: AbortSignal,
   send: (attempt: Attempt) => Promise<Answer>,
-  { isRepeatable = false, isPassing: passes = isPassing, ...retries }: RequestOptions = {},
+  { isRepeatable = false, isTransient: mayRetry = isTransient, ...retries }: RequestOptions = {},
 ): Promise<Answer> {
   const request = {}
   let mayBeTaken = false
@@ -180,6 +180,6 @@ async function makeRequest<Answer>(
   return retrySafely(attemptOnce, {
     ...retries,
     signal,
-    isPassing: (error) => (isRepeatable || !mayBeTaken) && passes(error),
+    isTransient: (error) => (isRepeatable || !mayBeTaken) && mayRetry(error),
   })
 }

@@ -13,7 +13,7 @@ import { HttpClient, type HttpClientOptions } from './http-client.ts'
 import { QueryMeter } from './meter.ts'
 import { retrySafely } from './retry.ts'
 import { tlsSchema } from './tls.ts'
-import { isPassing } from './unavailable.ts'
+import { isTransient } from './unavailable.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -225,7 +225,7 @@ describe('a safe call is tried again', () => {
       /no answer within/,
     )
     assert.equal(meter.total(), 1)
-    assert.equal(isPassing(new TidemarkError('TAG_NOT_FOUND')), false)
+    assert.equal(isTransient(new TidemarkError('TAG_NOT_FOUND')), false)
   })
 
   test('not once the caller has gone', async () => {

@@ -1,4 +1,4 @@
-import { isPassing } from './unavailable.ts'
+import { isTransient } from './unavailable.ts'
 
 /** How a call is tried again. */
 export interface RetryOptions {
@@ -11,7 +11,7 @@ export interface RetryOptions {
   /** Upper bound of any pause in milliseconds; 2000 when left out. */
   readonly longestPauseMs?: number
   /** Whether an error may be gone at the next try; a broken or refused connection when left out. */
-  readonly isPassing?: (error: unknown) => boolean
+  readonly isTransient?: (error: unknown) => boolean
 }
 
 const ATTEMPTS = 3
@@ -20,20 +20,20 @@ const LONGEST_PAUSE_MS = 2_000
 
 /**
  * Makes a call that may be made twice without harm, and makes it again after a pause while it fails with an error that
- * may pass. A caller says by calling this that the call is safe: every read is, and a write whose repetition leaves the
+ * is transient. A caller says by calling this that the call is safe: every read is, and a write whose repetition leaves the
  * same points. Rejects with the last error, or with the signal's reason.
  */
 export async function retrySafely<Result>(
   call: (attempt: number) => Promise<Result>,
   options: RetryOptions,
 ): Promise<Result> {
-  const { signal, attempts = ATTEMPTS, isPassing: passes = isPassing } = options
+  const { signal, attempts = ATTEMPTS, isTransient: mayRetry = isTransient } = options
   for (let attempt = 1; ; attempt++) {
     try {
       return await call(attempt)
     } catch (error) {
       signal.throwIfAborted()
-      if (attempt >= attempts || !passes(error)) throw error
+      if (attempt >= attempts || !mayRetry(error)) throw error
     }
     await pause(pauseBefore(attempt, options), signal)
   }

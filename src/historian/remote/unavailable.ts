@@ -7,12 +7,12 @@ import { sentence, TidemarkError } from '../../errors/tidemark-error.ts'
  */
 
 /** Errors that a second try may not meet: the connection failed, nothing was answered. */
-const PASSING = new WeakSet<TidemarkError>()
+const TRANSIENT = new WeakSet<TidemarkError>()
 
 /** The historian cannot be reached, or the connection broke. The reason is worked out from the client's error. */
 export function unreachable(historian: string, cause: unknown): TidemarkError {
   const error = unavailable(historian, reasonOf(cause), cause)
-  if (mayPass(cause)) PASSING.add(error)
+  if (isTransientCause(cause)) TRANSIENT.add(error)
   return error
 }
 
@@ -40,8 +40,8 @@ export function outcomeUnknown(historian: string, cause: unknown): TidemarkError
 }
 
 /** Whether the same call may succeed a moment later: no connection came about, or it was closed. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof TidemarkError && PASSING.has(error)
+export function isTransient(error: unknown): boolean {
+  return error instanceof TidemarkError && TRANSIENT.has(error)
 }
 
 /** Why a connection failed, in words, from the error of a client or of Node; never its own message. */
@@ -90,7 +90,7 @@ const REASONS: Readonly<Record<string, string>> = Object.assign(Object.create(nu
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: CUT,
 })
 
-const PASSING_CODES: ReadonlySet<string> = new Set([
+const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EAI_AGAIN',
   'EHOSTUNREACH',
@@ -101,8 +101,8 @@ const PASSING_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_SOCKET',
 ])
 
-function mayPass(error: unknown): boolean {
-  return PASSING_CODES.has(codeOf(error) ?? '')
+function isTransientCause(error: unknown): boolean {
+  return TRANSIENT_CODES.has(codeOf(error) ?? '')
 }
 
 function isCertificateProblem(code: string): boolean {

@@ -63,7 +63,7 @@ export function readCanonicalColumns(
   if (beyond < bytes.length && bytes[beyond] === COMMA) return -1
   const end = json.readStampsAt(at, times, first, last)
   if (end < 0) return -1
-  at = readUsualValues(json, values, first, end)
+  at = readCanonicalValues(json, values, first, end)
   if (at >= 0 && bytes[at] === COMMA && !hasUnit) at = skipUnit(json, at)
   if (at < 0 || bytes[at] !== CLOSE_OBJECT || !areInstants(times, first, end)) {
     json.at = start
@@ -74,7 +74,7 @@ export function readCanonicalColumns(
 }
 
 /** Reads just so many values, from the place on; gives where they end, or -1. */
-function readUsualValues(json: JsonBytes, values: Float64Array, first: number, end: number): number {
+function readCanonicalValues(json: JsonBytes, values: Float64Array, first: number, end: number): number {
   const { bytes, words } = json
   let { at } = json
   if (at + LEAST_OF_VALUES > bytes.length) return -1

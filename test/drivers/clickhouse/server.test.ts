@@ -177,7 +177,7 @@ describe('a ClickHouse server', { skip: clickhouseServer.skip }, () => {
         /its table points has the engine Memory, and a ReplacingMergeTree is expected$/,
       ),
     )
-    // Mended at the server, it serves without a restart.
+    // Corrected at the server, it serves without a restart.
     await server.sql(`DROP TABLE ${database}.points`)
     await server.sql(`DROP TABLE ${database}.tags`)
     await write(historian, 'a', points([1, 1]))

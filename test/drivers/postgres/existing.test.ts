@@ -714,7 +714,7 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
     }
   })
 
-  test('a table that is made or mended later is found without a restart', async () => {
+  test('a table that is made or corrected later is found without a restart', async () => {
     const historian = await open({ points: { table: 'late', tag: 'tag', time: 'at', value: 'v' } })
     await assert.rejects(historian.checkHealth(context), { code: 'HISTORIAN_UNAVAILABLE' })
     await server.sql('CREATE TABLE late (tag text, at timestamptz, v real)')

@@ -217,7 +217,7 @@ test('a call that is cancelled here is cancelled there', async () => {
     return Number(counted.exec(await answer.text())?.[1] ?? 0)
   }
   const before = await cut()
-  // Many labels take a while to be parsed there; it breathes meanwhile, and sees that nobody waits.
+  // Many labels take a while to be parsed there; it yields to the event loop meanwhile, and sees that nobody waits.
   const ranges = Array.from({ length: 500 }, (_, index) => ({
     tag: 'LONG',
     from: instantFromUs(index),

@@ -24,7 +24,7 @@ interface BackupOptions extends SettingsOptions {
 }
 
 /** The commands that look after a data directory; they work beside a running service, but for repairs. */
-export function addCareCommands(program: Command, context: CommandContext): void {
+export function addMaintenanceCommands(program: Command, context: CommandContext): void {
   addSettingsOptions(program.command('check'))
     .summary('read all that is stored and say what is damaged')
     .description(
