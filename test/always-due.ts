@@ -1,9 +1,9 @@
 import type { TestContext } from 'node:test'
-import { TurnBudget } from '../src/scheduling/turn-budget.ts'
+import { TimeSlice } from '../src/scheduling/time-slice.ts'
 
-/** Every slice of the event loop is spent at once; gives how often work rested. */
+/** Every slice of the event loop is spent at once; gives how often work yielded. */
 export function alwaysDue(t: TestContext): () => number {
-  t.mock.method(TurnBudget.prototype, 'isSpent', () => true)
-  const { mock } = t.mock.method(TurnBudget.prototype, 'next', () => Promise.resolve())
+  t.mock.method(TimeSlice.prototype, 'isSpent', () => true)
+  const { mock } = t.mock.method(TimeSlice.prototype, 'next', () => Promise.resolve())
   return () => mock.callCount()
 }

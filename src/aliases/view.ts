@@ -16,7 +16,7 @@ import {
   type VisibleAliases,
 } from '../historian/visible-aliases.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
-import { TurnBudget } from '../scheduling/turn-budget.ts'
+import { TimeSlice } from '../scheduling/time-slice.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeContext } from '../time/parse.ts'
 import type { TimeZone } from '../time/zone.ts'
@@ -191,7 +191,7 @@ export class AliasView implements VisibleAliases {
       })
       if (page.length < CHUNK) return
       last = page.at(-1)!.name
-      await TurnBudget.shared.next()
+      await TimeSlice.shared.next()
       context.signal.throwIfAborted()
     }
   }
@@ -312,7 +312,7 @@ export class AliasView implements VisibleAliases {
       if (found.length > limit) return { found: found.slice(0, limit), more: true }
       if (page.length < CHUNK) return { found, more: false }
       last = page.at(-1)!.name
-      await TurnBudget.shared.next()
+      await TimeSlice.shared.next()
       context.signal.throwIfAborted()
     }
   }

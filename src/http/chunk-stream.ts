@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { TurnBudget } from '../scheduling/turn-budget.ts'
+import { TimeSlice } from '../scheduling/time-slice.ts'
 import { JSON_TYPE } from './error-answer.ts'
 
 /** Time slice for making chunks within one tick of the event loop: other calls wait no longer. */
@@ -65,7 +65,7 @@ class ChunkStream extends Readable {
     while (this.#underWay < MOST_UNDER_WAY && !this.#isWaiting && !this.#isComplete && !this.destroyed) {
       if (this.#spentMs >= SLICE_MS) {
         this.#isWaiting = true
-        TurnBudget.shared.next().then(() => {
+        TimeSlice.shared.next().then(() => {
           this.#isWaiting = false
           this.#spentMs = 0
           this.#flow(to)

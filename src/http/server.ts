@@ -45,8 +45,8 @@ import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/index.ts'
 import type { Parts, Services } from './services.ts'
+import { TickEnd } from './tick-end.ts'
 import { readTlsFiles, renewCertificates } from './tls-files.ts'
-import { TurnEnd } from './turn-end.ts'
 import { sanitizeUrl } from './url-sanitizer.ts'
 import { WorkInHand } from './work.ts'
 import { WriteFailures } from './write-failures.ts'
@@ -148,8 +148,8 @@ export function createServer(services: Services): HttpService {
   const parts: Parts = { ...services, historians, metrics, historianMetrics, checks, aliasesFor, document }
   app.register(
     async (scope) => {
-      const turn = new TurnEnd()
-      for (const route of ROUTES) addRoute(scope, route, parts, turn)
+      const tickEnd = new TickEnd()
+      for (const route of ROUTES) addRoute(scope, route, parts, tickEnd)
       addOpeningLook(scope)
       addReference(scope, document)
       addExplorer(scope)
@@ -158,9 +158,9 @@ export function createServer(services: Services): HttpService {
   )
   // Who looks after the process need not know under which path a proxy shows it to others.
   if (serverSettings.basePath !== '') {
-    const turn = new TurnEnd()
+    const tickEnd = new TickEnd()
     app.register(async (scope) => {
-      for (const route of ROUTES) if (route.isProbe === true) addRoute(scope, route, parts, turn)
+      for (const route of ROUTES) if (route.isProbe === true) addRoute(scope, route, parts, tickEnd)
     })
   }
   app.addHook('onListen', async () => tellUnreachable(observed, checks, log))
@@ -180,10 +180,10 @@ function tellUnreachable(historians: readonly Historian[], checks: HealthChecks,
   }
 }
 
-function addRoute(scope: FastifyInstance, route: Route, parts: Parts, turn: TurnEnd): void {
+function addRoute(scope: FastifyInstance, route: Route, parts: Parts, tickEnd: TickEnd): void {
   const handle = route.handler(parts)
   for (const path of [route.path, ...(route.otherPaths ?? [])])
-    addPath(scope, { ...route, path }, handle, parts, turn)
+    addPath(scope, { ...route, path }, handle, parts, tickEnd)
 }
 
 function addPath(
@@ -191,7 +191,7 @@ function addPath(
   route: Route,
   handle: ReturnType<Route['handler']>,
   parts: Parts,
-  turn: TurnEnd,
+  tickEnd: TickEnd,
 ): void {
   const { server } = parts.settings
   // Points are data and may be many; all other bodies say what to do with it.
@@ -213,7 +213,7 @@ function addPath(
       const { work } = request
       work?.use()
       const answered = (answer: unknown) =>
-        turn.add(() => {
+        tickEnd.add(() => {
           work?.leave()
           sendAnswer(reply, answer)
         })

@@ -190,7 +190,7 @@ async function answerCall(
   const { source, evaluation } = prepared
   return traced('multi evaluate', 'internal', {}, async () => {
     const outcomes = await evaluate(prepared, deadline)
-    // With 100,000 labels each stage is a turn's work.
+    // With 100,000 labels each stage takes the time of a slice.
     await evaluation.pause()
     const better = await suggested(outcomes, call.historians, contextOf(head, deadline))
     await evaluation.pause()

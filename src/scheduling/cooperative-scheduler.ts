@@ -1,4 +1,4 @@
-import { TurnBudget } from './turn-budget.ts'
+import { TimeSlice } from './time-slice.ts'
 
 /**
  * Cooperative scheduling of one long call: yields to the event loop, for other calls and this one's deadline, while a
@@ -7,22 +7,22 @@ import { TurnBudget } from './turn-budget.ts'
 export class CooperativeScheduler {
   readonly #signal: AbortSignal
   readonly #since: number
-  readonly #turn: TurnBudget
+  readonly #slice: TimeSlice
 
   /**
    * @param signal of the request; `yield` throws its reason once it is aborted
    * @param since  when the request began, as `performance.now` tells
-   * @param turn   time slice that all calls of the process share
+   * @param slice  time that all calls of the process share
    */
-  constructor(signal: AbortSignal, since: number = performance.now(), turn: TurnBudget = TurnBudget.shared) {
+  constructor(signal: AbortSignal, since: number = performance.now(), slice: TimeSlice = TimeSlice.shared) {
     this.#signal = signal
-    this.#turn = turn
+    this.#slice = slice
     this.#since = since
   }
 
   /** Whether the time slice is spent, so that `yield` is due; cheap enough for every hundredth point. */
   get isDue(): boolean {
-    return this.#turn.isSpent(this.#since)
+    return this.#slice.isSpent(this.#since)
   }
 
   /** Yields when it is due: for loops whose every iteration may be long. */
@@ -32,7 +32,7 @@ export class CooperativeScheduler {
 
   /** Yields to the event loop: resolves in a later tick, in which no other call that yielded goes on. */
   async yield(): Promise<void> {
-    await this.#turn.next()
+    await this.#slice.next()
     this.#signal.throwIfAborted()
   }
 }

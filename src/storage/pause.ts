@@ -1,4 +1,4 @@
-import { TurnBudget } from '../scheduling/turn-budget.ts'
+import { TimeSlice } from '../scheduling/time-slice.ts'
 
 /** How long work may hold the event loop before it lets others in. */
 const SLICE_MS = 4
@@ -30,7 +30,7 @@ export class Pacer {
    * aborted.
    */
   async rest(signal?: AbortSignal): Promise<void> {
-    await TurnBudget.shared.next()
+    await TimeSlice.shared.next()
     signal?.throwIfAborted()
     this.#since = performance.now()
   }

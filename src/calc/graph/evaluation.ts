@@ -1,6 +1,6 @@
 import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { TurnBudget } from '../../scheduling/turn-budget.ts'
+import { TimeSlice } from '../../scheduling/time-slice.ts'
 import type { PointSource } from './point-source.ts'
 
 /**
@@ -79,8 +79,8 @@ export class Evaluation {
    * historian, would keep its own deadline from passing.
    */
   async pause(): Promise<void> {
-    const turn = TurnBudget.shared
-    if (turn.isSpent()) await turn.next()
+    const slice = TimeSlice.shared
+    if (slice.isSpent()) await slice.next()
     this.#signal?.throwIfAborted()
   }
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { GroupedInserts } from './grouped-inserts.ts'
 
 const context = { signal: new AbortController().signal }
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('inserts that are grouped', () => {
   test('what comes while one is under way goes together, in order, and one insert at a time', async () => {
@@ -14,12 +14,12 @@ describe('inserts that are grouped', () => {
       return new Promise((resolve) => held.push(resolve))
     })
     const all = [inserts.add(1, 1, context), inserts.add(2, 1, context)]
-    await turn()
+    await tick()
     all.push(inserts.add(3, 1, context), inserts.add(4, 1, context), inserts.add(5, 1, context))
-    await turn()
+    await tick()
     assert.deepEqual(sent, [[1, 2]])
     held[0]!()
-    await turn()
+    await tick()
     assert.deepEqual(sent, [
       [1, 2],
       [3, 4, 5],
@@ -46,7 +46,7 @@ describe('inserts that are grouped', () => {
       if (first === 1) throw new Error('no')
     })
     const failing = Promise.allSettled([inserts.add(1, 1, context), inserts.add(2, 1, context)])
-    await turn()
+    await tick()
     const after = inserts.add(3, 1, context)
     assert.deepEqual(
       (await failing).map(({ status }) => status),
@@ -63,7 +63,7 @@ describe('inserts that are grouped', () => {
       return new Promise((resolve) => held.push(resolve))
     })
     const first = inserts.add(1, 1, context)
-    await turn()
+    await tick()
     const controller = new AbortController()
     const leaving = inserts.add(2, 1, { signal: controller.signal })
     const staying = inserts.add(3, 1, context)
@@ -71,7 +71,7 @@ describe('inserts that are grouped', () => {
     controller.abort(reason)
     await assert.rejects(leaving, (error) => error === reason)
     held[0]!()
-    await turn()
+    await tick()
     assert.deepEqual(sent, [[1], [3]])
     held[1]!()
     await Promise.all([first, staying])
@@ -81,7 +81,7 @@ describe('inserts that are grouped', () => {
     const order: string[] = []
     const inserts = new GroupedInserts<string>('plant', async ([item]) => {
       order.push(`${item} begins`)
-      await turn()
+      await tick()
       order.push(`${item} ends`)
     })
     const first = inserts.add('a', 1, context)

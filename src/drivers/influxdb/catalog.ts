@@ -2,7 +2,7 @@ import type { CallContext, TagEntry, TagMetadata, TagPage, TagQuery } from '../.
 import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
 import { compareNames } from '../../series/tag-names.ts'
 
-/** Names looked at before it is asked whether others should have a turn. */
+/** Names that are checked before the event loop is checked for other work. */
 const NAMES_AT_ONCE = 256
 
 type Load = (take: (name: string, metadata: TagMetadata) => void, context: CallContext) => Promise<void>

@@ -51,7 +51,7 @@ export async function askedAggregates(
     names.length > 0 ? aggregatesOf(operator, edges, names, context) : {},
     withStates && states !== null ? statesOf(operator, edges, states, context.evaluation) : null,
   ])
-  // Working out and writing 100,000 windows are two turns' work.
+  // Working out and writing 100,000 windows take a slice each.
   await context.evaluation.pause()
   return { columns: inUnit(columns, perUs), withVar, ...(withStates && { states: found }) }
 }

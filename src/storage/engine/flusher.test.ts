@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
-import { TurnBudget } from '../../scheduling/turn-budget.ts'
+import { TimeSlice } from '../../scheduling/time-slice.ts'
 import { makeColumns } from '../../series/columns.ts'
 import type { FileHandle, Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
@@ -84,7 +84,7 @@ test('a flush of tags with a thousand points may let others in after each of the
   // A clock on which every step takes long.
   let now = performance.now()
   t.mock.method(performance, 'now', () => (now += 2))
-  const rests = t.mock.method(TurnBudget.shared, 'next')
+  const rests = t.mock.method(TimeSlice.shared, 'next')
   await store.fold()
   assert.ok(rests.mock.callCount() >= 49, `${rests.mock.callCount()} rests`)
 })

@@ -20,7 +20,7 @@ function heldStore() {
   return { cache, queries }
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a key that was found is not asked for again at once, one that was not is', async (t) => {
   t.mock.method(performance, 'now', () => 1_000)
@@ -55,12 +55,12 @@ test('the time counts from before the store was asked', async (t) => {
   t.mock.method(performance, 'now', () => now)
   const { cache, queries } = heldStore()
   const first = cache.find(digest)
-  await turn()
+  await tick()
   now += 2_000
   queries[0]!.answer.resolve([record])
   assert.equal(await first, record)
   const second = cache.find(digest)
-  await turn()
+  await tick()
   assert.equal(queries.length, 2)
   queries[1]!.answer.resolve([null])
   assert.equal(await second, null)
@@ -69,15 +69,15 @@ test('the time counts from before the store was asked', async (t) => {
 test('one query is under way at a time, and who comes meanwhile does not share its answer', async () => {
   const { cache, queries } = heldStore()
   const first = [cache.find(digest), cache.find(digest), cache.find(digestOf('a'))]
-  await turn()
+  await tick()
   assert.equal(queries.length, 1)
   assert.equal(queries[0]!.digests.length, 2)
   const later = cache.find(digest)
-  await turn()
+  await tick()
   assert.equal(queries.length, 1)
   queries[0]!.answer.resolve([record, null])
   assert.deepEqual(await Promise.all(first), [record, record, null])
-  await turn()
+  await tick()
   assert.equal(queries.length, 2)
   queries[1]!.answer.resolve([null])
   assert.equal(await later, null)
@@ -86,11 +86,11 @@ test('one query is under way at a time, and who comes meanwhile does not share i
 test('a failure is reported to the waiting callers, and not cached', async () => {
   const { cache, queries } = heldStore()
   const refused = assert.rejects(cache.find(digest), /down/)
-  await turn()
+  await tick()
   queries[0]!.answer.reject(new Error('down'))
   await refused
   const again = cache.find(digest)
-  await turn()
+  await tick()
   queries[1]!.answer.resolve([record])
   assert.equal(await again, record)
 })
@@ -98,12 +98,12 @@ test('a failure is reported to the waiting callers, and not cached', async () =>
 test('what was asked for before keys were forgotten is not remembered', async () => {
   const { cache, queries } = heldStore()
   const first = cache.find(digest)
-  await turn()
+  await tick()
   cache.forget()
   queries[0]!.answer.resolve([record])
   assert.equal(await first, record)
   const second = cache.find(digest)
-  await turn()
+  await tick()
   queries[1]!.answer.resolve([null])
   assert.equal(await second, null)
 })

@@ -59,7 +59,7 @@ export class KeyCache {
 
   async #ask(): Promise<void> {
     this.#isAsking = true
-    // Those of the same turn go together.
+    // Those of the same tick go together.
     await Promise.resolve()
     while (this.#waiting.size > 0) {
       const batch = [...this.#waiting.entries().take(MAX_BATCH)]

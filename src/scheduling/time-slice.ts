@@ -9,15 +9,15 @@ const EARLIER_MS = 20
  * is spent, each call yields at its next check, and the calls that yielded go on in FIFO order, one in each tick of the
  * event loop.
  */
-export class TurnBudget {
-  static readonly shared = new TurnBudget()
+export class TimeSlice {
+  static readonly shared = new TimeSlice()
 
   /** When the slice of this tick began; `null` before the first check. */
   #began: number | null = null
   readonly #waiting: (() => void)[] = []
   readonly #ahead = new Set<() => void>()
   #isStepping = false
-  readonly #endTurn = () => {
+  readonly #endTick = () => {
     this.#began = null
   }
   readonly #step = () => {
@@ -27,7 +27,7 @@ export class TurnBudget {
     if (this.#waiting.length > 0) setImmediate(this.#step)
     else {
       this.#isStepping = false
-      setImmediate(this.#endTurn)
+      setImmediate(this.#endTick)
     }
   }
 
@@ -40,7 +40,7 @@ export class TurnBudget {
     const now = performance.now()
     if (this.#began === null) {
       this.#began = since === undefined || now - since > EARLIER_MS ? now : since
-      if (!this.#isStepping) setImmediate(this.#endTurn)
+      if (!this.#isStepping) setImmediate(this.#endTick)
     }
     return now - this.#began > SLICE_MS
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as tick } from 'node:timers/promises'
 import { CooperativeScheduler } from './cooperative-scheduler.ts'
-import { TurnBudget } from './turn-budget.ts'
+import { TimeSlice } from './time-slice.ts'
 
 /** Work that takes its time on a clock of the test's own: nothing else takes any. */
 function workOf(t: TestContext): (ms: number) => void {
@@ -13,17 +13,17 @@ function workOf(t: TestContext): (ms: number) => void {
   }
 }
 
-test('long calls share one slice of a turn, and go on one in each turn, in their order', async (t) => {
+test('long calls share one slice of a tick, and go on one in each tick, in their order', async (t) => {
   const work = workOf(t)
-  const budget = new TurnBudget()
+  const budget = new TimeSlice()
   const { signal } = new AbortController()
   const order: number[] = []
-  let turns = 0
+  let ticks = 0
   let isDone = false
   const counting = (async () => {
     while (!isDone) {
-      await turn()
-      turns++
+      await tick()
+      ticks++
     }
   })()
   const calls = Array.from({ length: 5 }, async (_, call) => {
@@ -38,25 +38,25 @@ test('long calls share one slice of a turn, and go on one in each turn, in their
   isDone = true
   await counting
   assert.deepEqual(order, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
-  assert.ok(turns >= 15, `${turns} turns`)
+  assert.ok(ticks >= 15, `${ticks} ticks`)
 })
 
-test('what others have used of a turn counts, and the next turn begins anew', async (t) => {
+test('what others have used of a tick counts, and the next tick begins anew', async (t) => {
   const work = workOf(t)
-  const budget = new TurnBudget()
+  const budget = new TimeSlice()
   const { signal } = new AbortController()
   const first = new CooperativeScheduler(signal, performance.now(), budget)
   assert.equal(first.isDue, false)
   work(6)
   assert.equal(new CooperativeScheduler(signal, performance.now(), budget).isDue, true)
-  await turn()
-  await turn()
+  await tick()
+  await tick()
   assert.equal(new CooperativeScheduler(signal, performance.now(), budget).isDue, false)
 })
 
 test('a call that is not wanted any more ends where it rests', async () => {
   const controller = new AbortController()
-  const scheduler = new CooperativeScheduler(controller.signal, performance.now(), new TurnBudget())
+  const scheduler = new CooperativeScheduler(controller.signal, performance.now(), new TimeSlice())
   const resting = scheduler.yield()
   controller.abort(new Error('gone'))
   await assert.rejects(resting, /gone/)

@@ -1,4 +1,4 @@
-import { TurnBudget } from '../scheduling/turn-budget.ts'
+import { TimeSlice } from '../scheduling/time-slice.ts'
 
 /**
  * Flush at the end of a tick of the event loop. Answers wait for it, so that the answers to many clients that sent
@@ -8,8 +8,8 @@ import { TurnBudget } from '../scheduling/turn-budget.ts'
  *
  * Long calls that yielded go on after it.
  */
-export class TurnEnd {
-  readonly #budget: TurnBudget
+export class TickEnd {
+  readonly #slice: TimeSlice
   #waiting: (() => void)[] = []
   readonly #end = () => {
     const waiting = this.#waiting
@@ -17,15 +17,15 @@ export class TurnEnd {
     for (const work of waiting) work()
   }
 
-  /** @param budget  of the calls that yield */
-  constructor(budget: TurnBudget = TurnBudget.shared) {
-    this.#budget = budget
+  /** @param slice of the calls that yield */
+  constructor(slice: TimeSlice = TimeSlice.shared) {
+    this.#slice = slice
   }
 
   /** Runs work at the end of this tick, after everything that was ready in it. @param work never throws */
   add(work: () => void): void {
     if (this.#waiting.push(work) > 1) return
     setImmediate(this.#end)
-    this.#budget.before(this.#end)
+    this.#slice.before(this.#end)
   }
 }
