@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { calculationReference } from './calculation-reference.ts'
 import { errorReference } from './error-reference.ts'
 import { limitReference } from './limit-reference.ts'
+import { wrapProse } from './wrap-prose.ts'
 
 /** Every generated page with the text that it should have. */
 export const GENERATED_PAGES: readonly (readonly [path: string, text: string])[] = [
-  ['docs/errors.md', errorReference()],
-  ['docs/limits.md', limitReference()],
-  ['docs/calculations.md', calculationReference()],
+  ['docs/errors.md', wrapProse(errorReference())],
+  ['docs/limits.md', wrapProse(limitReference())],
+  ['docs/calculations.md', wrapProse(calculationReference())],
 ]
 
 const root = join(import.meta.dirname, '..')

@@ -105,8 +105,8 @@ export function upperBound(times: Float64Array, at: number): number {
 }
 
 /**
- * The same not before an index at which no later time stands than `at`: galloping search, which is fast where the result
- * is near, and no slower than the other one where it is far.
+ * The same not before an index at which no later time stands than `at`: galloping search, which is fast where the
+ * result is near, and no slower than the other one where it is far.
  */
 export function upperBoundFrom(times: Float64Array, at: number, from: number): number {
   let low = from

@@ -29,8 +29,8 @@ for (const run of [1, 2, 3]) {
     assert.ok(acknowledged.length > 50)
     assert.ok(deleted > 0)
     assert.equal(again, 'ok')
-    // Most of the disk was used before anything was refused. The lowest that was free is looked at between requests, when
-    // the reserve of 8 MiB may have been given up already.
+    // Most of the disk was used before anything was refused. The lowest that was free is looked at between requests,
+    // when the reserve of 8 MiB may have been given up already.
     assert.ok(leastFree < 16 * 2 ** 20, `${leastFree} bytes were free`)
 
     const store = await openFileStore(folder, { historian: 'plant', owner: true })

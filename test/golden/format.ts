@@ -60,8 +60,8 @@ export interface GoldenWindow {
   readonly from: Instant
   readonly to: Instant
   /**
-   * By the names of the answer; `null` where it cannot be computed. Times and statuses are texts, and so are the times of
-   * states (`statesText`).
+   * By the names of the answer; `null` where it cannot be computed. Times and statuses are texts, and so are the times
+   * of states (`statesText`).
    */
   readonly values: ReadonlyMap<string, number | string | null>
   /** Whether the answer says that the window is cut. */

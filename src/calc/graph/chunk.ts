@@ -70,8 +70,8 @@ export interface Chunk {
   readonly emptyUntil?: number
   /**
    * Values at ascending times within [from, to]. Limits from the right differ from the values only where the last value
-   * of a signal ends, at `now` or before a gap, and at raw points one microsecond before another: a comparison that ends
-   * at an instant still holds there, and no longer after it.
+   * of a signal ends, at `now` or before a gap, and at raw points one microsecond before another: a comparison that
+   * ends at an instant still holds there, and no longer after it.
    */
   valuesAt(times: Float64Array, limit: Limit): Float64Array
 }

@@ -20,8 +20,8 @@ const LONGEST_PAUSE_MS = 2_000
 
 /**
  * Makes a call that may be made twice without harm, and makes it again after a pause while it fails with an error that
- * is transient. A caller says by calling this that the call is safe: every read is, and a write whose repetition leaves the
- * same points. Rejects with the last error, or with the signal's reason.
+ * is transient. A caller says by calling this that the call is safe: every read is, and a write whose repetition leaves
+ * the same points. Rejects with the last error, or with the signal's reason.
  */
 export async function retrySafely<Result>(
   call: (attempt: number) => Promise<Result>,
