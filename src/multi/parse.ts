@@ -22,6 +22,8 @@ const CALL_FIELDS = ['requests', 'now', 'timeZone', 'explain', 'format'] as cons
 const PLAIN_TAGS_IN_A_ROW = 32
 
 const LABEL_FIELDS = ['type', 'tag', 'details'] as const
+/** Details that are an error, and not ignored, in requests that do not know them. */
+const REFUSED_DETAILS = ['anchor'] as const
 
 /** Requests by label, not parsed yet. */
 export type Requests = Readonly<Record<string, unknown>>
@@ -156,7 +158,7 @@ function parseRequest(label: string, request: unknown, context: LabelContext): C
   if (typeof address !== 'string') throw invalidField('tag', address, 'a text <historian_name>/<tag_name>')
   const fields = request.details ?? {}
   if (!isObject(fields)) throw invalidField('details', fields, 'an object')
-  context.warnings.checkFields(fields, type.fields, type.place)
+  context.warnings.checkFields(fields, type.fields, type.place, REFUSED_DETAILS)
 
   const details = new Details(fields, type.name, context)
   if (details.has('anchor') && !type.fields.includes('anchor')) {

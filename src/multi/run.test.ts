@@ -387,6 +387,14 @@ describe('the call', () => {
     }
   })
 
+  test('an anchor where there are no windows is an error, and is not said to be ignored', async () => {
+    const details = { from: 'today', anchor: '06:00', whole: true }
+    const requests = { a: { type: 'AGGREGATED_POINTS', tag: 'plant/FLOW', details } }
+    const { json } = await askBody([plant], { requests })
+    assert.match(json.errors.a, /^Invalid anchor 06:00 in the details of AGGREGATED_POINTS: no anchor, /)
+    assert.deepEqual(json.warnings, ['Unknown field whole in the details of AGGREGATED_POINTS was ignored'])
+  })
+
   test('a to up to the year 9999 is the end of all time, and nothing else is', async () => {
     const range = (from: unknown, to: unknown, more = {}) =>
       askBody([plant], {
