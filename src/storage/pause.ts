@@ -1,11 +1,11 @@
 import { TimeSlice } from '../scheduling/time-slice.ts'
 
-/** How long work may hold the event loop before it lets others in. */
+/** How long work may hold the event loop before it yields. */
 const SLICE_MS = 4
-/** The clock is asked once in so many steps. */
+/** The clock is read once in so many steps. */
 const STEPS_PER_LOOK = 16
 
-/** Tells long loops when to let others in. */
+/** Cooperative scheduling: tells long loops when to yield to the event loop. */
 export class Pacer {
   /** NaN until the first look: small reads end before it, and the clock takes longer than a step of theirs. */
   #since = Number.NaN
@@ -14,7 +14,7 @@ export class Pacer {
   /**
    * Whether it is time for `rest`; call it often, it costs next to nothing.
    * @param steps    that were done, each of some microseconds
-   * @param sliceMs  how long others may be held up
+   * @param sliceMs  how long the event loop may be held
    */
   isDue(steps = 1, sliceMs = SLICE_MS): boolean {
     this.#steps += steps
@@ -26,7 +26,7 @@ export class Pacer {
   }
 
   /**
-   * Lets others in: one long read or call goes on in each turn of the event loop. Throws the signal's reason when it is
+   * Yields: one long read or call goes on in each tick of the event loop. Throws the signal's reason when it is
    * aborted.
    */
   async rest(signal?: AbortSignal): Promise<void> {

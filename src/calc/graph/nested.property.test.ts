@@ -134,8 +134,8 @@ async function answersOf({ series }: Made): Promise<object> {
 }
 
 /**
- * What lies next to an instant that is only found by reading is priced as if it lay at the instant asked for, and BAD
- * points that a search passes by are not known before.
+ * What lies next to an instant that is only found by reading is estimated as if it lay at the instant asked for, and
+ * BAD points that a search passes by are not known before.
  */
 const MARGIN = 2
 const MARGIN_POINTS = 200

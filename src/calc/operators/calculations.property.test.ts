@@ -209,7 +209,7 @@ function assertPlanned({ series, source }: Case, needs: readonly Need[], crossed
 
 /**
  * Points of windows that no estimate can place: those at a raw point next to an instant, and those before a page that
- * is read backwards, which are known only when they were found. They are priced as if they lay at the instant or at
+ * is read backwards, which are known only when they were found. They are estimated as if they lay at the instant or at
  * the range's end.
  */
 function unplaced({ model, source }: Case): number {

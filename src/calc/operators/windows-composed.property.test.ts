@@ -190,8 +190,8 @@ test('values, raw points and integrals are the same with and without push-downs 
       }
       const { times: rawTimes, values: rawValues, statuses } = points[0]!.points
       if (rawTimes.length > 0) {
-        // With both ends of the range: WINDOWAGG has the windows that the times asked for touch, and those of raw points
-        // are the windows of the range.
+        // With both ends of the range: WINDOWAGG has the windows that the times asked for touch, and those of raw
+        // points are the windows of the range.
         const sorted = Float64Array.from(new Set([from, ...rawTimes, to])).sort()
         const again = await ways[0]!.series.valuesAt(sorted)
         rawTimes.forEach((time, i) => {
@@ -200,7 +200,7 @@ test('values, raw points and integrals are the same with and without push-downs 
         })
       }
 
-      // A window beside an instant is priced as if the raw time next to it lay there, where its value may be another
+      // A window beside an instant is estimated as if the raw time next to it lay there, where its value may be another
       // window's.
       const margin = setting.calculation.includes('WINDOWAGG') ? setting.rows.flat().length : 0
       for (const find of ['before', 'after-or-at'] as const) {

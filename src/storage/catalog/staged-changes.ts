@@ -8,9 +8,9 @@ import { hasSameName } from './text-compare.ts'
 import { AddressList } from './text-order.ts'
 
 /**
- * Changes of tags that are there: worked out in slices, shown all at one moment, and settled in slices again. Until that
- * is done the index of names has the tags under their names before and after; which of them counts is seen by the entry
- * that is shown.
+ * Changes of tags that are there: worked out in slices, shown all at one moment, and settled in slices again. Until
+ * that is done the index of names has the tags under their names before and after; which of them counts is seen by the
+ * entry that is shown.
  */
 export class StagedChanges {
   readonly #arena: EntryArena

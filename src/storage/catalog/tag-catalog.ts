@@ -33,8 +33,8 @@ export interface TagCatalog {
   /**
    * Does in slices what `apply` of a committed record does, which nobody sees before that: some hundred thousand tags
    * then hold nobody up. It may be left out, and is for records in their order, all of which are applied next; of those
-   * after the first one only new tags are prepared. Throws Damage, before anything is done, and what `rest` throws, after
-   * which `apply` is to be called.
+   * after the first one only new tags are prepared. Throws Damage, before anything is done, and what `rest` throws,
+   * after which `apply` is to be called.
    */
   prepare(changes: Uint8Array, pace: Pace): Promise<void>
   /**

@@ -111,8 +111,8 @@ export interface PickyTarget {
 }
 
 /**
- * Hands over, of verified changes from the one at a place on, at most so many; ends before the first one that the target
- * does not take.
+ * Hands over, of verified changes from the one at a place on, at most so many; ends before the first one that the
+ * target does not take.
  * @returns where to go on
  */
 export function readSomeChanges(

@@ -33,8 +33,8 @@ import { checkIsSame, type HistorianBefore } from './was-there.ts'
 class Behind extends Error {}
 
 /**
- * Slabs of the memtable that are kept for the next generation, 5 MB: there are several processes, and taking memory from
- * the system costs little beside the rest of what an owner does.
+ * Slabs of the memtable that are kept for the next generation, 5 MB: there are several processes, and taking memory
+ * from the system costs little beside the rest of what an owner does.
  */
 const KEPT_SLABS = 4
 

@@ -4,7 +4,8 @@ import type { ReadPace } from '../reads/point-blocks.ts'
 const RUN = 8_192
 
 /**
- * The numbers in ascending order of a comparison, by a merge sort between whose steps others go on; may be the argument.
+ * The numbers in ascending order of a comparison, by a merge sort between whose steps others go on; may be the
+ * argument.
  * @param compare  never 0 for two of the numbers
  */
 export async function sortedInSteps(

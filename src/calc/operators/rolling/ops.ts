@@ -52,7 +52,8 @@ export const SLIDING_OPS = {
     fold: ({ cells, windows }) => {
       const sums = windowSums(cells.sum!, windows)
       const filled = filledCells(cells.sum!)
-      // A loop, as in all that is done for each of a million windows: a function called for each takes as long as a sum.
+      // A loop, as in all that is done for each of a million windows: a function called for each takes as long as a
+      // sum.
       for (let i = 0; i < sums.length; i++) {
         const [first, end] = [windows.first[i]!, windows.end[i]!]
         if (!(first < end && filled[end]! > filled[first]!)) sums[i] = Number.NaN

@@ -137,7 +137,7 @@ function nextTo<Point extends { readonly time: number }>(
 
 /**
  * Points of a window before a page that is read backwards: where such a page starts is known only once it was read, so
- * that it is priced as if it were the end of the range. Each further page looks for bounding points once more.
+ * that it is estimated as if it were the end of the range. Each further page looks for bounding points once more.
  */
 function beforePages(one: Case): number {
   return pointsWithin(one, -SPAN, 2 * SPAN) + 12
@@ -300,7 +300,7 @@ test('the raw point of SLIDINGAGG next to an instant', async () => {
           closeTo(found.value, expected!.value, `raw at ${found.time}`)
           assert.equal(found.bad, expected!.bad)
         }
-        // The window is priced as if the point lay at the instant; it is that of the point that was found.
+        // The window is estimated as if the point lay at the instant; it is that of the point that was found.
         const margin =
           expected === undefined ? 0 : pointsWithin(one, expected.time - setting.us, expected.time)
         assertPlanned(one, { kind: 'point', find, at: instantFromUs(at) }, one.source.crossed, margin)

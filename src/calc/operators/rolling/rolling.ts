@@ -341,7 +341,8 @@ export class RollingOperator extends OwnTimesOperator {
     const ofValues = op.bounds === 'both' && op.extreme === undefined
     if (ofValues && input instanceof RollingOperator) return input.#isBounded()
     if (ofValues && input.varies !== 'data') return true
-    // What lies between the values, of deep windows or between raw points, is read as a stream, which has the points too.
+    // What lies between the values, of deep windows or between raw points, is read as a stream, which has the points
+    // too.
     const isStreamed = op.extreme !== undefined && !this.#hasExtremesInPoints()
     if (isStreamed || (!ofValues && this.levels > DEEP_LEVELS)) return false
     if (this.#isBoundedKnown === null) {

@@ -229,7 +229,7 @@ export class RollingStream implements ChunkStream {
       return { from, to, raw, ...TRUE_TO_RAW, ...empty, valuesAt: charged }
     }
     // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that asks
-    // for them first would have them worked out on all levels in one turn.
+    // for them first would have them worked out on all levels in one tick.
     // So are those where the range begins: windows of others begin there where what lies before them is read by itself.
     const opens = from === this.#range.from && rawTimes.times[0] !== from
     const known = new KnownValues(opens ? withFirst(from, rawTimes.times) : rawTimes.times, charged)

@@ -237,8 +237,8 @@ class ScanStream implements ChunkStream {
 
   async next(): Promise<Chunk | null> {
     const { from, extent, to, rawOnly } = this.#range
-    // What comes after the range is looked up on the outermost level first: the levels inside then find what they need of
-    // it in what was read for that, while each would read a bit more than the one inside of it the other way round.
+    // What comes after the range is looked up on the outermost level first: the levels inside then find what they need
+    // of it in what was read for that, while each would read a bit more than the one inside of it the other way round.
     if (!this.#isBegun && this.#steps.isDeep && extent === 'all' && rawOnly !== true)
       await this.#steps.following(to)
     let input = this.#waiting.shift() ?? (await this.#input.next())
