@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../../errors/limits.ts'
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
 import { lowerBound, reverseColumns, STATUS_BAD, STATUS_OK, upperBound } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
@@ -45,7 +46,7 @@ export interface RollingOptions {
 /** More raw points than this come cheaper from a stream, even where the historians could work out each window. */
 const MAX_RAW_BY_VALUES = 10_000
 /** See RollingSource. */
-const MAX_FAR_POINTS = 20_000
+const MAX_FAR_POINTS: number = FIXED_LIMITS.farWindowPoints.limit
 /**
  * Where what is the same at every time is worked out: the first windows of all are cut at the first accepted instant.
  */
