@@ -7,7 +7,7 @@ export interface Workload {
   readonly tags: number
   /** Of each tag in each request. */
   readonly points: number
-  /** In one round: enough for a million points or more, so that each folds about what it brings. */
+  /** In one round: enough for a million points or more, so that each flushes about what it brings. */
   readonly requests: number
   readonly writers: number
 }

@@ -52,7 +52,7 @@ async function measureAll(workload: Workload): Promise<readonly Side[]> {
   const ceiling = await startCeiling()
   const sides = FORMS.flatMap((form) => [sideOf('ceiling', form, ceiling), sideOf('service', form, service)])
   try {
-    // The first round is for compilers and caches, and fills what is folded in the next.
+    // The first round is for compilers and caches, and fills what is flushed in the next.
     for (let round = 0; round <= ROUNDS; round++) {
       let prepared: Form | null = null
       const forms = round % 2 === 0 ? FORMS : FORMS.toReversed()

@@ -62,7 +62,7 @@ async function load(): Promise<void> {
     })
     expect(status === 201, 'the alias was made')
   }
-  // What was written last is folded when nothing more comes.
+  // What was written last is flushed when nothing more comes.
   await new Promise((resolve) => setTimeout(resolve, 5_000))
 }
 

@@ -13,7 +13,7 @@ const END_MS = START_MS + DAYS * SECONDS_A_DAY * 1000
 const WIDTH = 2_000
 /** Intervals of the wave in a day; each begins and ends with a crossing. */
 const INTERVALS = 500
-/** What was written last is folded when nothing more comes. */
+/** What was written last is flushed when nothing more comes. */
 const REST_MS = 5_000
 
 const results: Measurement[] = []

@@ -10,7 +10,7 @@ const SECONDS_A_DAY = 86_400
 const START_MS = Date.UTC(2025, 0, 1)
 const END_MS = START_MS + DAYS * SECONDS_A_DAY * 1000
 const POINTS = DAYS * SECONDS_A_DAY
-/** What was written last is folded when nothing more comes. */
+/** What was written last is flushed when nothing more comes. */
 const REST_MS = 5_000
 /** Calls of each case that are not measured, and that are. */
 const WARM_UPS = Number(process.env.BENCH_WARM_UPS ?? 100)

@@ -109,6 +109,6 @@ async function fill(dataDir: string, points: number): Promise<void> {
       )
     }
   }
-  await store.fold()
+  await store.flush()
   await store.close()
 }

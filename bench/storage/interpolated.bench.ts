@@ -40,7 +40,7 @@ for (let from = 0; from < LONG_POINTS; from += BATCH) {
   const points = atOneHertz(from, BATCH, () => next() / 1_000)
   await store.write(writeBatch([{ tag: 'long', points }], true), signal)
 }
-await store.fold()
+await store.flush()
 
 /** `TIMES` instants from half a second after the first of so many points at 1 Hz up to the last. */
 const spread = (points: number) =>

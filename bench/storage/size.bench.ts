@@ -20,7 +20,7 @@ async function size(name: string, tags: readonly PointColumns[]): Promise<void> 
       await bench.store.write(writeBatch([{ tag: `tag-${index}`, points: part }], true), signal)
     }
   }
-  await bench.store.fold()
+  await bench.store.flush()
   const elapsed = performance.now() - start
   let count = 0
   for (const [index, points] of tags.entries()) {

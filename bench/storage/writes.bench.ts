@@ -58,7 +58,7 @@ for (const [tags, points, requests] of [
     const bytes = writtenBytes()
     const cpu = process.cpuUsage()
     const start = performance.now()
-    await bench.store.fold()
+    await bench.store.flush()
     wall.push(performance.now() - start)
     const { user, system } = process.cpuUsage(cpu)
     processor.push((user + system) / 1_000)
@@ -70,7 +70,7 @@ for (const [tags, points, requests] of [
   const mean = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0) / all.length
   wall.sort((a, b) => a - b)
   measurements.push({
-    name: `storage/fold/${TAGS}-tags-x-${ROUNDS}`,
+    name: `storage/flush/${TAGS}-tags-x-${ROUNDS}`,
     runs: EPOCHS,
     medianMs: quantile(wall, 0.5),
     p99Ms: quantile(wall, 0.99),

@@ -67,7 +67,7 @@ for (let from = 0; from < POINTS; from += BATCH) {
   generating += performance.now() - generateStart
   await bench.store.write(writeBatch([{ tag: 'walk', points }], true), signal)
 }
-await bench.store.fold()
+await bench.store.flush()
 const writing = performance.now() - writeStart - generating
 for (const day of days) {
   if (year.count === 0) year.first = day.first

@@ -14,7 +14,7 @@ async function importTag(cwd: string, tag: string): Promise<void> {
   assert.equal(code, 0, stderr)
   const folder = join(cwd, 'data', 'historians', 'local')
   const store = await openFileStore(folder, { historian: 'local', owner: true })
-  await store.fold()
+  await store.flush()
   await store.close()
 }
 

@@ -22,7 +22,7 @@ async function plant(bench: Bench): Promise<{ readonly tag: string; readonly raw
   }
   const tag = bench.tag()
   await bench.historian.write(writeBatch([{ tag, points: wave }], true), bench.context)
-  await bench.fold?.()
+  await bench.flush?.()
   return { tag, raw: wave }
 }
 

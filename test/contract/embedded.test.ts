@@ -45,7 +45,7 @@ function declare(name: string, limits: Partial<EngineLimits>, files?: () => File
           store = await open(directory)
           return new EmbeddedHistorian(store, true)
         },
-        fold: () => store.fold(),
+        flush: () => store.flush(),
         async stop() {
           await store.close()
           rmSync(directory, { recursive: true, force: true })
@@ -101,7 +101,7 @@ function declareFollowing(name: string, unlinkAfterMs: number): void {
           both = await openBoth()
           return both.historian
         },
-        fold: () => both.owner.fold(),
+        flush: () => both.owner.flush(),
         async stop() {
           await close()
           rmSync(directory, { recursive: true, force: true })

@@ -169,7 +169,7 @@ const renameTags = fc
 
 const reopen = fc.constant<Command>(async ({ bench }) => bench.reopen?.())
 
-const fold = fc.constant<Command>(async ({ bench }) => bench.fold?.())
+const flush = fc.constant<Command>(async ({ bench }) => bench.flush?.())
 
 const readRange = fc
   .tuple(name, span, fc.constantFrom('asc' as const, 'desc' as const), fc.constantFrom(1, 2, 7, 4_092, 1e6))
@@ -321,7 +321,7 @@ const command = fc.oneof(
   { weight: 1, arbitrary: deleteTags },
   { weight: 1, arbitrary: renameTags },
   { weight: 1, arbitrary: reopen },
-  { weight: 3, arbitrary: fold },
+  { weight: 3, arbitrary: flush },
   { weight: 3, arbitrary: readRange },
   { weight: 2, arbitrary: readPoint },
   { weight: 2, arbitrary: readBoundingValues },

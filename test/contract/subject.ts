@@ -20,7 +20,7 @@ export interface Running {
    * Has the historian move what it keeps to where it belongs, which otherwise happens by and by; left out where there
    * is no such thing.
    */
-  fold?(): Promise<void>
+  flush?(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export interface Bench {
   /** See Running; `null` where it cannot. */
   readonly reopen: (() => Promise<void>) | null
   /** See Running; `null` where it cannot. */
-  readonly fold: (() => Promise<void>) | null
+  readonly flush: (() => Promise<void>) | null
   readonly context: CallContext
   /** A tag name that no other test uses. */
   tag(suffix?: string): string
@@ -63,8 +63,8 @@ export function suite(subject: Subject, title: string, declare: (promised: Promi
           historian = await running.reopen!()
         }
       },
-      get fold() {
-        return running.fold === undefined ? null : () => running.fold!()
+      get flush() {
+        return running.flush === undefined ? null : () => running.flush!()
       },
       context: { signal: new AbortController().signal },
       tag: (suffix = '') => `t${++tags}${suffix}`,

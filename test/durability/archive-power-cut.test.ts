@@ -32,7 +32,7 @@ async function live(folder: string, cutAt: number) {
       for (let i = 0; i < CHANGES; i++) {
         await changeOne(store, acknowledged + 1)
         acknowledged++
-        if (i === CHANGES >> 1) await store.fold()
+        if (i === CHANGES >> 1) await store.flush()
       }
     } catch (error) {
       assert.ok(disk.calls > cutAt, String(error))

@@ -83,7 +83,7 @@ async function live(plan: Plan, what: string): Promise<Outcome> {
     if (maybe === null || !isSame(found, reopened(maybe, clock))) {
       assert.equal(printed(found), printed(reopened(model, clock)), `${what}: what is there afterwards`)
     }
-    await again.fold()
+    await again.flush()
     assert.equal(printed(await modelOf(again)), printed(found), `${what}: after all was flushed`)
     assert.deepEqual((await again.check(signal)).problems, [], what)
     await again.close()

@@ -113,7 +113,7 @@ test('on a full disk retention makes room with what is set aside, and points are
     )
   }
   requests++
-  await store.fold()
+  await store.flush()
   await assertRetained(store, requests, watermark)
   // What is merged is removed beside everything else: more than half of the disk, less what is set aside.
   await until(() => bytesFree(disk) > 20 * MEGABYTE, 'there is room on the disk')
@@ -136,7 +136,7 @@ test('a watermark that finds no byte on the disk stays where it was, for reads a
   const store = await open(folder, 0, clock)
   const requests = 10
   for (let number = 0; number < requests; number++) await store.write(request(number), signal)
-  await store.fold()
+  await store.flush()
   const filler = join(disk, 'filler')
   fillDisk(filler)
 

@@ -109,7 +109,7 @@ test('a disk that fills up loses nothing, answers reads, and takes more once poi
           await new Promise((resolve) => setTimeout(resolve, 50))
         }
       }
-      await store.fold()
+      await store.flush()
       await assertWritten(store, deleted === 0 ? 0 : cut, written + step, `fill ${fill}: in the end`)
       assert.deepEqual((await store.check(signal)).problems, [])
       await store.close()

@@ -165,7 +165,7 @@ async function killAgainAndAgain(t: TestContext, rounds: number, where: string):
       assert.equal(await differenceOf(store, writer, model), null, `round ${round}`)
     }
     if (round % 5 === 0) {
-      await store.fold()
+      await store.flush()
       await assertAll(store, models)
     }
     if (round % 3 === 0) {

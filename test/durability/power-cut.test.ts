@@ -57,7 +57,7 @@ async function assertThere(disk: SimulatedDisk, folder: string, life: Life, what
     const found = printed(await modelOf(store))
     if (found !== printed(life.next)) assert.equal(found, printed(life.model), what)
     assert.deepEqual((await store.check(signal)).problems, [], what)
-    await store.fold()
+    await store.flush()
     assert.equal(printed(await modelOf(store)), found, `${what}, flushed`)
   } finally {
     await store.close()

@@ -147,7 +147,7 @@ test('kills amid retention, changes and reads take nothing away that should stay
       model.advanceTo(told.plain[writer]! + 1)
       assert.equal(await differenceOf(store, writer, model), null, which)
     }
-    await store.fold()
+    await store.flush()
     assert.deepEqual(progressOf(await readRetained(store, signal), watermark, 'all'), done, which)
     for (const [writer, model] of plain.entries()) {
       assert.equal(await differenceOf(store, writer, model), null, which)

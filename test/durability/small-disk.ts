@@ -7,7 +7,7 @@ import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 // Run by tests on a small disk: writes requests of some 200 kB until many have failed, reads and deletes on the full
 // disk, and tells what was acknowledged and what then is there.
 
-/** Tags of a request, and points of each: records of one size, and more or less to fold. */
+/** Tags of a request, and points of each: records of one size, and more or less to flush. */
 const SHAPES = [
   [60, 200],
   [2, 6_000],
@@ -74,7 +74,7 @@ for (let tag = 0; tag < TAGS - 1; tag++) {
   deleted += (await store.deletePoints([range], false, signal))[0]!
 }
 // What was deleted leaves the disk with the next merge, and then there is room for more.
-await store.fold().catch(() => {})
+await store.flush().catch(() => {})
 let again = ''
 for (let tries = 0; tries < 1_000 && again !== 'ok'; tries++) {
   again = await store.write(request(1e6), signal).then(

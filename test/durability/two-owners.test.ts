@@ -155,7 +155,7 @@ async function pauseAt(folder: string, first: Paused, at: number): Promise<void>
   })
   assert.deepEqual(effective, [], `paused at call ${at}: ${first.lines.join(', ')}`)
   assert.equal(printed(await modelOf(second)), written, `paused at call ${at}: what the successor reads`)
-  await second.fold()
+  await second.flush()
   assert.deepEqual((await second.check(signal)).problems, [])
   await second.close()
   const third = await open(systemFiles, folder)

@@ -89,7 +89,7 @@ function writeStep(
   }
 }
 
-const fold: Step = { name: 'fold', run: (store) => store.fold(), change: null }
+const flush: Step = { name: 'flush', run: (store) => store.flush(), change: null }
 
 function deleteStep(tag: string, from: number, to: number): Step {
   return {
@@ -180,24 +180,24 @@ const MONTH = 2.6e12
 export const STEPS: readonly Step[] = [
   writeStep('first points', { a: series(0, 5, 10, 1), b: series(0, 3, 1, 2) }),
   describeStep('b', 'a description'),
-  fold,
+  flush,
   writeStep('points between and over those', { a: series(5, 8, 5, 7), c: series(-MONTH, 4, MONTH, 3) }),
   deleteStep('a', 10, 21),
-  fold,
+  flush,
   renameStep('a', 'd'),
   writeStep('more, and a tag of the name that is free', { a: series(100, 2, 1, 9), d: series(30, 4, 7, 5) }),
   dropStep('b'),
-  fold,
+  flush,
   writeStep('a tag anew', { b: series(2, 2, 2, 4), c: series(0, 30, MONTH, 6) }),
-  fold,
+  flush,
   describeStep('a', 'another description'),
   deleteStep('c', -2 * MONTH, 3 * MONTH),
-  fold,
+  flush,
   writeStep('the last points', { d: series(1_000, 5, 1, 8) }),
 ]
 
 /** The same, and retention at the end; only for `openRetained`. */
-export const RETAINED_STEPS: readonly Step[] = [...STEPS, fold, retainStep(1_001), fold]
+export const RETAINED_STEPS: readonly Step[] = [...STEPS, flush, retainStep(1_001), flush]
 
 /** What is there. */
 export async function modelOf(store: FileStore): Promise<Model> {

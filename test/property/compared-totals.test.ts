@@ -34,7 +34,7 @@ test('run hours read the blocks with crossings only, and are those of all points
     )
     await historian.write(writeBatch([{ tag, points }], false), { signal })
   }
-  await store.fold()
+  await store.flush()
   for (const tag of ['LINE', 'STEP', 'SHORT', 'HELD']) {
     const calculation = (name: string) =>
       `calc/${name}(calc/THRESHOLD(plant/${tag}, 60, 1, 0), 1w, BEGIN_WEEK, 1h)`

@@ -59,7 +59,7 @@ test('comparisons of calculations read the blocks in which they change, and are 
     await historian.putTags([{ name, metadata }], 'create', { signal })
     await historian.write(writeBatch([{ tag: name, points }], false), { signal })
   }
-  await store.fold()
+  await store.flush()
   for (const [name] of TAGS) {
     for (const calculation of CALCULATIONS) {
       const tag = calculation.replaceAll(/\bx\b/g, `plant/${name}`)

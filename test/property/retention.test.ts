@@ -171,7 +171,7 @@ const reopen = fc.option(fc.constantFrom(...RULES), { nil: null }).map((rules): 
   }
 })
 
-const fold = fc.constant<Command>(({ store }) => store.fold())
+const flush = fc.constant<Command>(({ store }) => store.flush())
 
 const rest = fc.constant<Command>(() => new Promise((resolve) => setTimeout(resolve, 10)))
 
@@ -258,7 +258,7 @@ const command = fc.oneof(
   { weight: 2, arbitrary: renameTag },
   { weight: 6, arbitrary: pass },
   { weight: 2, arbitrary: reopen },
-  { weight: 4, arbitrary: fold },
+  { weight: 4, arbitrary: flush },
   { weight: 1, arbitrary: rest },
   { weight: 3, arbitrary: fc.constant(compare) },
 )
@@ -276,7 +276,7 @@ test('whatever is done, reads give the points less those that retention removed,
         try {
           for (const act of commands) await act(world)
           await compare(world)
-          await world.store.fold()
+          await world.store.flush()
           await compare(world)
           assert.deepEqual((await world.store.check(context.signal)).problems, [])
         } finally {

@@ -153,7 +153,7 @@ test('aggregates of many blocks are those of all points, flushed or not, at the 
       signal,
     })
   }
-  await store.fold()
+  await store.flush()
   // What lies over a block, in memory, and what was never flushed.
   for (let i = 60_000; i < 60_050; i++) {
     points.values[i] = i % 2 === 0 ? 0 : -1
@@ -215,7 +215,7 @@ test('each aggregate but MEDIAN and STATES costs a few points for each window, w
     await historian.putTags([{ name, metadata }], 'create', { signal })
     await historian.write(writeBatch([{ tag: name, points }], false), { signal })
   }
-  await store.fold()
+  await store.flush()
   const all = AGGREGATE_NAMES.filter((name) => name !== 'median')
   for (const tag of ['plant/FREE', 'plant/SHORT']) {
     for (const aggregates of [...all.map((name) => [name]), all]) {
@@ -241,7 +241,7 @@ test('states of many blocks are those of all points, at the load of the blocks i
   const metadata = { description: null, units: null, stepped: true, states }
   await historian.putTags([{ name: 'VALVE', metadata }], 'create', { signal })
   await historian.write(writeBatch([{ tag: 'VALVE', points }], false), { signal })
-  await store.fold()
+  await store.flush()
   const details = {
     from: '2026-01-10T00:00:00.5Z',
     to: '2026-01-13T00:00:00Z',
@@ -297,7 +297,7 @@ test('rolling extremes over whole blocks are those of all points, at a few point
     )
     await historian.write(writeBatch([{ tag: name, points }], false), { signal })
   }
-  await store.fold()
+  await store.flush()
   const at = (time: number, stepped: boolean): number => {
     const next = good.findIndex((i) => times[i]! > time)
     const [before, after] = [good[next - 1]!, good[next]!]

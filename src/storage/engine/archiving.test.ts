@@ -84,10 +84,10 @@ test('every record comes into the archive, in order, and segments go when they a
   const store = await open(historian, archive)
   for (let round = 1; round <= 5; round++) {
     for (let i = 0; i < 10; i++) await write(store, round * 100 + i)
-    if (round % 2 === 0) await store.fold()
+    if (round % 2 === 0) await store.flush()
     while (lastArchived(archive) < round * 10) await wait(10)
   }
-  await store.fold()
+  await store.flush()
   // Only what is not flushed stays: nothing.
   while (segments(historian).length > 0) await wait(10)
   await write(store, 1)
@@ -147,7 +147,7 @@ test('while the archive is missing writes go on and segments stay, over a restar
   const store = await open(historian, archive)
   for (let i = 0; i < 30; i++) {
     await write(store, i)
-    if (i % 10 === 9) await store.fold()
+    if (i % 10 === 9) await store.flush()
   }
   while (store.trouble === null) await wait(10)
   assert.equal(store.trouble, 'the log cannot be archived: the folder of the archive is missing')
@@ -165,7 +165,7 @@ test('while the archive is missing writes go on and segments stay, over a restar
   mkdirSync(archive)
   while (lastArchived(archive) < 31) await wait(10)
   while (again.trouble !== null) await wait(10)
-  await again.fold()
+  await again.flush()
   while (segments(historian).length > 0) await wait(10)
   assert.deepEqual((await again.check(signal)).problems, [])
   await again.close()
@@ -178,7 +178,7 @@ test('a segment that goes to the archive while another process opens the histori
   t.after(() => store.close())
   for (let i = 0; i < 3; i++) {
     await write(store, i)
-    if (i < 2) await store.fold()
+    if (i < 2) await store.flush()
   }
   const [kept] = segments(historian)
   // It is archived between the look at the folder and the look at the file.
@@ -204,7 +204,7 @@ test('more than may be kept for the archive goes, the oldest first, and is told'
   t.after(() => store.close())
   for (let i = 0; i < 30; i++) {
     await write(store, i)
-    await store.fold()
+    await store.flush()
   }
   const kept = segments(historian)
   assert.ok(kept.length > 0 && kept.length < 20, String(kept.length))
@@ -231,7 +231,7 @@ test('on a full disk what is kept for the archive goes before a write fails', as
   })
   const store = await open(historian, archive, { files, everyMs: 3_600_000 })
   await write(store, 1)
-  await store.fold()
+  await store.flush()
   await write(store, 2)
   assert.equal(segments(historian).length, 2)
   isFull = true

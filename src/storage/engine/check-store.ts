@@ -38,7 +38,7 @@ export async function checkStore(state: EngineState, snapshot: EngineSnapshot): 
     ]),
   )
   const tags = catalog.size
-  const records = memtable.active.last - (memtable.sealed ?? memtable.active).first + 1
+  const records = memtable.active.last - (memtable.immutable ?? memtable.active).first + 1
   const problems: string[] = []
   if (state.damage !== null) problems.push(state.damage.message)
   problems.push(...(await state.checkCatalog(snapshot.set.version)))

@@ -22,7 +22,7 @@ async function write(
 ): Promise<void> {
   const store = await openFileStore(folder, owner)
   for (const tag of flushed) await store.write(batch(tag), signal)
-  if (flushed.length > 0) await store.fold()
+  if (flushed.length > 0) await store.flush()
   for (const tag of tags) await store.write(batch(tag), signal)
   await store.close()
 }
@@ -75,7 +75,7 @@ for (const isAccepted of [false, true]) {
           assert.match(store.leftOut!, /reads without what is damaged of its log/)
           await assert.rejects(store.write(batch('z'), signal), { code: 'STORAGE_CORRUPT' })
           await assert.rejects(store.deleteTags(['flushed'], false, signal), { code: 'STORAGE_CORRUPT' })
-          await assert.rejects(store.fold(), { code: 'STORAGE_CORRUPT' })
+          await assert.rejects(store.flush(), { code: 'STORAGE_CORRUPT' })
           assert.equal((await store.findTags(['flushed'], signal))[0]?.name, 'flushed')
         } finally {
           await store.close()

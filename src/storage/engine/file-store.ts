@@ -338,8 +338,8 @@ export class FileStore {
   }
 
   /** Writes all points in memory to parts, which otherwise happens by and by, and merges what is to be merged. */
-  async fold(): Promise<void> {
-    await this.#changing.fold()
+  async flush(): Promise<void> {
+    await this.#changing.flush()
   }
 
   /** Moves watermarks by the clock now, which otherwise happens once a minute, and removes what lies behind them. */

@@ -85,7 +85,7 @@ test('a flush of tags with a thousand points may let others in after each of the
   let now = performance.now()
   t.mock.method(performance, 'now', () => (now += 2))
   const rests = t.mock.method(TimeSlice.shared, 'next')
-  await store.fold()
+  await store.flush()
   assert.ok(rests.mock.callCount() >= 49, `${rests.mock.callCount()} rests`)
 })
 
@@ -165,13 +165,13 @@ test('what is packed beside the thread that answers has all points, whatever com
       await add(tag, round * 50_000, count, tag !== 'in order')
       await add(tag, round * 30_000, count, tag !== 'in order')
     }
-    const folded = store.fold()
+    const flushed = store.flush()
     await add('few', 1, 200, true)
     await remove('many', 10_000, 60_000)
     await add('many', 20_000, 5_000, true)
     await remove('in order', 90_000, 90_050)
     await check()
-    await folded
+    await flushed
     await check()
   }
   await store.close()
@@ -188,11 +188,11 @@ test('a flush that cannot be packed leaves the points where they are, and is tri
   await write(store, 100)
   const parts = join(folder, 'parts')
   rmSync(parts, { recursive: true })
-  await assert.rejects(store.fold(), { code: 'WRITE_FAILED' })
+  await assert.rejects(store.flush(), { code: 'WRITE_FAILED' })
   assert.match(store.trouble ?? '', /cannot be moved/)
   assert.equal(store.measure().journalPoints, 100)
   mkdirSync(parts)
-  await store.fold()
+  await store.flush()
   assert.equal(store.trouble, null)
   assert.equal(store.measure().journalPoints, 0)
   assert.equal(readdirSync(parts).length, 1)

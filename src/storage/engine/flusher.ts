@@ -72,7 +72,7 @@ export class Flusher {
   readonly #parts: FlusherParts
   #running: Promise<void> | null = null
   /** The part of a generation whose flush failed after it was written: it is not written again. */
-  #written: { readonly sealed: Generation; readonly part: PartInfo } | null = null
+  #written: { readonly immutable: Generation; readonly part: PartInfo } | null = null
   #isClosed = false
   #isWanted = false
   #ageTimer: NodeJS.Timeout | null = null
@@ -119,7 +119,7 @@ export class Flusher {
     const isFull = memtable.points >= limits.points || memtable.records >= limits.records
     // On a full disk the log goes at once, and what was taken away is known to merges.
     const isUrgent = this.#isWanted || this.#parts.reserve.isSpent
-    if (memtable.sealed === null && !isFull && !(isUrgent && memtable.records > 0)) return
+    if (memtable.immutable === null && !isFull && !(isUrgent && memtable.records > 0)) return
     void this.#start()
   }
 
@@ -127,7 +127,8 @@ export class Flusher {
   async flush(): Promise<void> {
     const { memtable } = this.#parts.state
     const last = memtable.active.last
-    const isThere = () => memtable.sealed !== null || (memtable.records > 0 && memtable.active.first <= last)
+    const isThere = () =>
+      memtable.immutable !== null || (memtable.records > 0 && memtable.active.first <= last)
     while (isThere() && this.#parts.state.damage === null) {
       if (this.#running !== null) await this.#running
       else {
@@ -171,36 +172,36 @@ export class Flusher {
   async #flush(): Promise<void> {
     const { state, log, versions, catalogs } = this.#parts
     const { memtable } = state
-    if (memtable.sealed === null) {
+    if (memtable.immutable === null) {
       await this.#parts.between(() => {
-        if (memtable.records === 0 || memtable.sealed !== null) return
-        memtable.seal()
+        if (memtable.records === 0 || memtable.immutable !== null) return
+        memtable.rotate()
         log.rotate()
         this.#isWanted = false
       })
     }
-    const { sealed } = memtable
-    if (sealed === null) return
+    const { immutable } = memtable
+    if (immutable === null) return
     const generation = log.generation - 1
     const { catalog: before, accepted } = versions.version
-    const added = this.#writtenOf(sealed) ?? (await this.#withReserve(() => this.#writePart()))
-    if (added !== null) this.#written = { sealed, part: added }
+    const added = this.#writtenOf(immutable) ?? (await this.#withReserve(() => this.#writePart()))
+    if (added !== null) this.#written = { immutable, part: added }
     const catalog =
-      sealed.catalog.length === 0
+      immutable.catalog.length === 0
         ? undefined
-        : await this.#withReserve(() => catalogs.append(state.catalog, sealed.catalog, before))
+        : await this.#withReserve(() => catalogs.append(state.catalog, immutable.catalog, before))
     const flushed = [...accepted, ...log.completedUntil(generation)]
     await this.#withReserve(() =>
       versions.edit(
         {
           add: added === null ? [] : [added],
-          flushedSequence: sealed.last,
+          flushedSequence: immutable.last,
           flushedGeneration: generation,
           accepted: [],
           kept: this.#parts.keptBeside(flushed),
           ...(catalog === undefined ? {} : { catalog }),
         },
-        () => memtable.dropSealed(),
+        () => memtable.dropImmutable(),
       ),
     )
     this.#written = null
@@ -210,8 +211,8 @@ export class Flusher {
   }
 
   /** What an earlier try wrote of a generation, unless a version has it: then the generation is flushed as a whole. */
-  #writtenOf(sealed: Generation): PartInfo | null {
-    if (this.#written?.sealed !== sealed) return null
+  #writtenOf(immutable: Generation): PartInfo | null {
+    if (this.#written?.immutable !== immutable) return null
     const { part } = this.#written
     return this.#parts.versions.version.parts.some(({ name }) => name === part.name) ? null : part
   }
@@ -231,13 +232,13 @@ export class Flusher {
     }
   }
 
-  /** Writes the sealed generation to a part; `null` when it has no points and takes none away. */
+  /** Writes the immutable generation to a part; `null` when it has no points and takes none away. */
   async #writePart(): Promise<PartInfo | null> {
     const { state, store, partName, packer, limits } = this.#parts
     const { memtable } = state
-    const sealed = memtable.sealed!
-    const origin = { firstSequence: sealed.first, lastSequence: sealed.last, replaces: [] }
-    if (packer !== null && memtable.sealedPoints >= (limits.packedAside ?? Number.POSITIVE_INFINITY)) {
+    const immutable = memtable.immutable!
+    const origin = { firstSequence: immutable.first, lastSequence: immutable.last, replaces: [] }
+    if (packer !== null && memtable.immutablePoints >= (limits.packedAside ?? Number.POSITIVE_INFINITY)) {
       return this.#packAside(packer, origin)
     }
     const writer = store.create(partName(), origin)
@@ -248,12 +249,12 @@ export class Flusher {
     }
     let points = 0
     try {
-      for (const tag of memtable.sealedTags()) {
-        for (const sorting = memtable.sortSealed(tag); sorting?.next().done === false; ) {
+      for (const tag of memtable.immutableTags()) {
+        for (const sorting = memtable.sortImmutable(tag); sorting?.next().done === false; ) {
           if (pacer.isDue(STEPS_OF_SORT, SLICE_MS)) await rest()
         }
         // Points that are taken away meanwhile are covered by tombstones of the next generation.
-        const columns = memtable.sealedColumns(tag)
+        const columns = memtable.immutableColumns(tag)
         let steps = 1
         if (columns !== null) {
           steps += Math.floor(columns.times.length / STEP_POINTS)
@@ -264,11 +265,11 @@ export class Flusher {
         if (!pacer.isDue(steps, SLICE_MS)) continue
         await rest()
       }
-      for (const tombstone of sealed.tombstones) {
+      for (const tombstone of immutable.tombstones) {
         writer.addTombstone(tombstone)
         if (pacer.isDue()) await rest()
       }
-      if (points > 0 || sealed.tombstones.length > 0) return await writer.finish()
+      if (points > 0 || immutable.tombstones.length > 0) return await writer.finish()
     } catch (error) {
       writer.abandon()
       throw error
@@ -282,7 +283,7 @@ export class Flusher {
     const packing = packer.begin(this.#parts.partName(), origin)
     try {
       const points = await this.#copyPoints(packing)
-      const { tombstones } = this.#parts.state.memtable.sealed!
+      const { tombstones } = this.#parts.state.memtable.immutable!
       const pacer = new Pacer()
       for (const tombstone of tombstones) {
         packing.addTombstone(tombstone)
@@ -308,16 +309,16 @@ export class Flusher {
       packing.add(batch, isOpen)
       batch = await packing.batch()
     }
-    for (const tag of memtable.sealedTags()) {
+    for (const tag of memtable.immutableTags()) {
       const before = count + batch.points
-      let isCopied = memtable.copySealed(tag, batch)
+      let isCopied = memtable.copyImmutable(tag, batch)
       if (!isCopied && batch.entries > 0) {
         await send(false)
-        isCopied = memtable.copySealed(tag, batch)
+        isCopied = memtable.copyImmutable(tag, batch)
       }
       const steps = 1 + Math.floor((count + batch.points - before) / COPIED_POINTS)
       if (!isCopied) {
-        for (const points of memtable.sealedAsTheyCame(tag)) {
+        for (const points of memtable.immutableAsTheyCame(tag)) {
           for (let start = 0; start < points.times.length; ) {
             const end = Math.min(points.times.length, start + batch.room)
             batch.add(points, start, end)

@@ -46,7 +46,7 @@ test('dropped files go when all readers have moved on, also those that nobody re
   })
   assert.equal(versions.length, 1)
   const [flushed] = segmentsOf(folder)
-  await owner.fold()
+  await owner.flush()
   await until(() => versions.length > 1, 'the reader has moved on without a read')
   await wait(50)
   assert.ok(segmentsOf(folder).includes(flushed!), 'the one that starts may need it')
@@ -62,7 +62,7 @@ test('without other readers dropped files go at once', async (t) => {
   const owner = await open(folder, true)
   await write(owner, 1)
   const [flushed] = segmentsOf(folder)
-  await owner.fold()
+  await owner.flush()
   await until(() => !segmentsOf(folder).includes(flushed!), 'it is removed')
   assert.deepEqual(await timesOf(owner), [1])
   await owner.close()
@@ -75,7 +75,7 @@ test('a reader for which files are gone reads all of it anew, and gives each poi
   const reader = await open(folder, false)
   for (let time = 2; time < 6; time++) {
     await write(owner, time)
-    await owner.fold()
+    await owner.flush()
     await until(() => segmentsOf(folder).length === 0, 'the segments are gone')
   }
   assert.deepEqual(await timesOf(reader), [1, 2, 3, 4, 5])

@@ -159,7 +159,7 @@ export class Follower {
       damaged: (damage: Damage) => {
         this.state.damage ??= damage
       },
-      seal: () => sealOrKeep(memtable, this.#version),
+      rotate: () => rotateOrKeep(memtable, this.#version),
     }
     this.#log.readUntil(published, target)
     dropFlushed(memtable, this.#version)
@@ -247,7 +247,7 @@ async function openState(files: Files, folders: Folders, reader: PublicationRead
       damaged(found) {
         damage ??= found
       },
-      seal: () => sealOrKeep(memtable, version),
+      rotate: () => rotateOrKeep(memtable, version),
     },
     isFollowed,
   )
@@ -274,20 +274,21 @@ function applyRecord(record: WalRecord, catalog: TagCatalog, memtable: Memtable)
 }
 
 /**
- * Begins a generation where the owner did; not before the one that is sealed is flushed: then what comes is kept with
+ * Begins a generation where the owner did; not before the immutable one is flushed: then what comes is kept with
  * what is there.
  */
-function sealOrKeep(memtable: Memtable, version: Version): void {
-  if (memtable.sealed !== null && memtable.sealed.last <= version.flushedSequence) memtable.dropSealed()
-  if (memtable.sealed === null) memtable.seal()
+function rotateOrKeep(memtable: Memtable, version: Version): void {
+  if (memtable.immutable !== null && memtable.immutable.last <= version.flushedSequence)
+    memtable.dropImmutable()
+  if (memtable.immutable === null) memtable.rotate()
 }
 
 /** Lets go of what stands in the parts of a version. */
 function dropFlushed(memtable: Memtable, { flushedSequence }: Version): void {
-  if (memtable.sealed !== null && memtable.sealed.last <= flushedSequence) memtable.dropSealed()
-  if (memtable.sealed === null && memtable.records > 0 && memtable.active.last <= flushedSequence) {
-    memtable.seal()
-    memtable.dropSealed()
+  if (memtable.immutable !== null && memtable.immutable.last <= flushedSequence) memtable.dropImmutable()
+  if (memtable.immutable === null && memtable.records > 0 && memtable.active.last <= flushedSequence) {
+    memtable.rotate()
+    memtable.dropImmutable()
   }
 }
 

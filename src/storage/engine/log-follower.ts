@@ -70,7 +70,7 @@ export class LogFollower {
         if (follower !== undefined) this.#readTo(follower.previousBytes, checked)
       }
       this.#close()
-      if (this.#generation !== null && next.generation !== this.#generation) target.seal?.()
+      if (this.#generation !== null && next.generation !== this.#generation) target.rotate?.()
       this.#header = next
       this.#segment = next.segment
       this.#offset = SEGMENT_HEADER_BYTES

@@ -32,7 +32,7 @@ test('the folder of another historian is refused, and so are files without a man
   const folder = temporaryFolder(t)
   const store = await openFileStore(folder, owner)
   await store.write(batch('a'), signal)
-  await store.fold()
+  await store.flush()
   await store.close()
   for (const isOwner of [true, false]) {
     await assert.rejects(openFileStore(folder, { ...owner, historian: 'Plant', owner: isOwner }), {
@@ -95,12 +95,12 @@ test('a part that could not be made known on a full disk is not written a second
   let failures = 0
   files.plan = (call, path) =>
     call === 'write' && path.includes('manifest') && ++failures > 0 ? { code: 'ENOSPC' } : null
-  await assert.rejects(store.fold(), { code: 'WRITE_FAILED', message: /disk is full/ })
+  await assert.rejects(store.flush(), { code: 'WRITE_FAILED', message: /disk is full/ })
   assert.ok(failures > 0)
   const written = partsIn(folder)
   assert.equal(written.length, 1)
   files.plan = (call, path) => (call === 'create' && path.endsWith('.part') ? { code: 'EIO' } : null)
-  await store.fold()
+  await store.flush()
   assert.deepEqual(partsIn(folder), written)
   await store.close()
 })
@@ -112,19 +112,19 @@ test('parts of a merge that could not be made known go once it is known that the
   const limits = { reserveBytes: 0, merge, unlinkSoonestMs: 0, idleMergeAfterMs: 1e9 }
   const store = await openFileStore(folder, { ...owner, files, limits })
   await store.write(batch('a'), signal)
-  await store.fold()
+  await store.flush()
   // The edit of the second flush succeeds, that of the merge after it fails.
   let edits = 0
   files.plan = (call, path) =>
     call === 'write' && path.includes('manifest') && edits++ > 0 ? { code: 'ENOSPC' } : null
   await store.write(batch('b'), signal)
-  await store.fold()
+  await store.flush()
   // It is tried again at once where a segment of the log was still being removed, which made room.
   assert.ok(edits === 2 || edits === 3, `${edits} edits`)
   assert.equal(partsIn(folder).length, 1 + edits)
   files.plan = () => null
   await store.write(batch('c'), signal)
-  await store.fold()
+  await store.flush()
   await until(() => partsIn(folder).length === 1, 'one part is left')
   assert.deepEqual((await store.check(signal)).problems, [])
   await store.close()

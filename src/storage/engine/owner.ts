@@ -203,7 +203,7 @@ export class Owner {
   }
 
   /** Flushes what is in memory, and merges what is to be merged. */
-  async fold(): Promise<void> {
+  async flush(): Promise<void> {
     const { errors } = this.#parts.state
     try {
       await this.#flusher.flush()

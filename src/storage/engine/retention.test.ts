@@ -91,7 +91,7 @@ const eachWay = (
   test(`${name}, in memory`, (t) => promise(t, async () => {}))
   test(`${name}, merged`, (t) =>
     promise(t, async (store) => {
-      await store.fold()
+      await store.flush()
       await store.retain()
     }))
 }
@@ -199,7 +199,7 @@ test('a file of which all has expired goes but for what stays, another is trimme
   const many = (from: number) => Array.from({ length: 60_000 }, (_, i) => from + i / 1_000)
   for (const from of [0, 100, 200]) {
     await write(store, 'a', ...many(from))
-    await store.fold()
+    await store.flush()
   }
   const size = () => parts(folder).reduce((sum, name) => sum + statSync(join(folder, 'parts', name)).size, 0)
   const before = size()
@@ -309,10 +309,10 @@ test('a watermark that cannot be made durable is not used, and tried again', asy
 test('beside damage what lies behind the watermark is given, and what stayed before it is said to be missing', async (t) => {
   const first = await open(t, [keep('*', 100)])
   await write(first.store, 'a', 0, 1)
-  await first.store.fold()
+  await first.store.flush()
   const [old] = parts(first.folder)
   await write(first.store, 'a', 90, 200, 201)
-  await first.store.fold()
+  await first.store.flush()
   first.clock.us += 180 * SECOND
   truncateSync(join(first.folder, 'parts', old!), 100)
   const { store } = await first.again()

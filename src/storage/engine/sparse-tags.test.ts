@@ -44,7 +44,7 @@ async function fill(folder: string): Promise<void> {
     }
     if (LARGE_MONTHS.includes(month)) entries.push({ tag: LARGE, points: pointsFrom(from, 3_000) })
     await store.write(writeBatch(entries, true), signal)
-    await store.fold()
+    await store.flush()
   }
   await store.close()
 }

@@ -29,7 +29,7 @@ test('a copy beside the owner has all that was acknowledged, and goes on by itse
     const copy = await open(systemFiles, to)
     assert.equal(printed(await modelOf(copy)), printed(await modelOf(store)), step.name)
     await copy.write(writeBatch([{ tag: 'of the copy', points: point(index) }], true), signal)
-    await copy.fold()
+    await copy.flush()
     assert.deepEqual((await copy.check(signal)).problems, [])
     await copy.close()
   }

@@ -50,7 +50,7 @@ function apply(
 }
 
 /** Checksum of bytes, behind them. */
-function seal(bytes: Buffer, from: number, length: number): void {
+function setChecksum(bytes: Buffer, from: number, length: number): void {
   bytes.writeUInt32LE(crc32(bytes.subarray(from, from + length)), from + length)
 }
 
@@ -87,7 +87,7 @@ test('whatever the headers of a segment and of its groups say, the log is read o
     fc.property(fc.constantFrom(...places), changes(40), ({ from, length }, made) => {
       const bytes = Buffer.from(whole)
       apply(bytes, from, made)
-      seal(bytes, from, length)
+      setChecksum(bytes, from, length)
       writeFileSync(path, bytes)
       const { records } = readBack(folder)
       assert.ok(records.length <= 8)
@@ -118,14 +118,14 @@ test('whatever an archived segment says, there is a way to a moment or a reason'
         const bytes = Buffer.from(file)
         if (kind === 'segment') {
           apply(bytes, header, made)
-          seal(bytes, header, SEGMENT_HEADER_BYTES - 4)
+          setChecksum(bytes, header, SEGMENT_HEADER_BYTES - 4)
         } else if (kind === 'group') {
           apply(bytes, group, made)
-          seal(bytes, group, GROUP_HEADER_BYTES - 4)
+          setChecksum(bytes, group, GROUP_HEADER_BYTES - 4)
         }
         bytes.writeUInt32LE(crc32(bytes.subarray(header)), 72)
         if (kind === 'archive') apply(bytes, 8, made)
-        seal(bytes, 0, 76)
+        setChecksum(bytes, 0, 76)
         writeFileSync(archived, bytes)
         attempt(() => planReplay(systemFiles, { folder: place.folder, id }, after, null, signal))
       },
@@ -142,10 +142,10 @@ test('whatever an owner published, it is read, or nothing is', (t) => {
   const path = join(folder, 'published')
   const whole = readFileSync(path)
   fc.assert(
-    fc.property(changes(40), fc.boolean(), (made, isSealed) => {
+    fc.property(changes(40), fc.boolean(), (made, isImmutable) => {
       const bytes = Buffer.from(whole)
       apply(bytes, 0, made)
-      if (isSealed) seal(bytes, 0, 40)
+      if (isImmutable) setChecksum(bytes, 0, 40)
       writeFileSync(path, bytes)
       const reader = new PublicationReader(systemFiles, folder)
       reader.read()

@@ -35,7 +35,7 @@ test('a manifest that is gone, or cannot be read, is made anew, and all is there
     const store = await open(systemFiles, folder)
     assert.equal(printed(await modelOf(store)), printed(model), `after ${steps} steps`)
     assert.deepEqual((await store.check(signal)).problems, [])
-    await store.fold()
+    await store.flush()
     assert.equal(printed(await modelOf(store)), printed(model))
     await store.close()
   }
@@ -48,7 +48,7 @@ test('an earlier manifest beside a lost one is not taken for it: nothing that ca
   for (const tag of ['a', 'b']) {
     const store = await open(systemFiles, folder)
     await store.write(writeBatch([{ tag, points: makeColumns(1) }], true), signal)
-    await store.fold()
+    await store.flush()
     await store.close()
     if (tag === 'b') break
     for (const name of readdirSync(manifests)) earlier.set(name, readFileSync(join(manifests, name)))
@@ -145,7 +145,7 @@ for (const isManifestThere of [true, false]) {
       return { tag, points }
     })
     await store.write(writeBatch(entries, true), signal)
-    await store.fold()
+    await store.flush()
     // The log has some, too.
     const last = makeColumns(1)
     last.times[0] = 5_000
@@ -174,7 +174,7 @@ for (const isManifestThere of [true, false]) {
       for (const [time, value] of points) assert.equal(value, before.get(tag)!.points.get(time))
     }
     assert.ok(after.get('c')!.points.has(5_000), 'what the log has')
-    await again.fold()
+    await again.flush()
     await again.close()
     assert.equal((await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)).isSound, true)
   })

@@ -87,7 +87,7 @@ async function flush(root: string, historian: string): Promise<void> {
   const store = await openFileStore(root, { historian, owner: true, limits: { unlinkAfterMs: 0 } })
   try {
     await store.checkHealth(NEVER)
-    await store.fold()
+    await store.flush()
   } finally {
     await store.close()
   }

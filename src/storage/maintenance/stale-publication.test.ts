@@ -27,7 +27,7 @@ async function afterPowerCut(t: TestContext): Promise<string> {
   const folder = temporaryFolder(t)
   const before = await openFileStore(folder, owner)
   await before.write(batch('a'), signal)
-  await before.fold()
+  await before.flush()
   await before.write(batch('b'), signal)
   const published = join(folder, 'wal', 'published')
   copyFileSync(published, join(folder, 'before'))

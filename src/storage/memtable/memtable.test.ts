@@ -15,7 +15,7 @@ type Command =
       readonly tags: readonly { readonly tag: number; readonly points: readonly Point[] }[]
     }
   | { readonly kind: 'remove'; readonly tag: number; readonly from: number; readonly length: number }
-  | { readonly kind: 'seal' | 'drop' | 'hold' }
+  | { readonly kind: 'rotate' | 'drop' | 'hold' }
 
 const tag = fc.constantFrom(1, 2, 3, 2_000)
 const point = fc.tuple(
@@ -42,7 +42,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constantFrom('seal' as const, 'drop' as const, 'hold' as const) }),
+    arbitrary: fc.record({ kind: fc.constantFrom('rotate' as const, 'drop' as const, 'hold' as const) }),
   },
 )
 
@@ -85,23 +85,23 @@ const toPoints = (columns: PointColumns | null): Point[] =>
 
 const batch = new PointBatch()
 
-/** A copy of the sealed points of each tag, brought in order, is what it has. */
+/** A copy of the immutable points of each tag, brought in order, is what it has. */
 function checkCopies(memtable: Memtable): void {
   batch.clear()
   const copied: number[] = []
-  for (const of of memtable.sealedTags()) {
+  for (const of of memtable.immutableTags()) {
     const entry = batch.entries
-    assert.ok(memtable.copySealed(of, batch))
+    assert.ok(memtable.copyImmutable(of, batch))
     if (batch.entries > entry) copied.push(of)
   }
   for (let entry = 0; entry < batch.entries; entry++) {
     const of = batch.tagOf(entry)
     assert.equal(of, copied[entry])
     const points = toPoints(sortPoints(batch.pointsOf(entry)))
-    assert.deepEqual(points, toPoints(memtable.sealedColumns(of)))
+    assert.deepEqual(points, toPoints(memtable.immutableColumns(of)))
   }
-  for (const of of memtable.sealedTags()) {
-    if (!copied.includes(of)) assert.equal(memtable.sealedColumns(of), null)
+  for (const of of memtable.immutableTags()) {
+    if (!copied.includes(of)) assert.equal(memtable.immutableColumns(of), null)
   }
 }
 
@@ -109,24 +109,24 @@ test('a memtable has what its records say, of both generations, and what was giv
   fc.assert(
     fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
       const memtable = new Memtable(1)
-      /** By tag and time: the point, and whether it is sealed. */
+      /** By tag and time: the point, and whether it is immutable. */
       const model = new Map<number, Map<number, readonly [Point, number]>>()
       let generation = 0
-      let sealed = -1
+      let immutable = -1
       const held: { readonly columns: PointColumns; readonly points: readonly Point[] }[] = []
       const expected = (of: number): Point[] =>
         [...(model.get(of)?.values() ?? [])].map(([one]) => one).sort((a, b) => a[0] - b[0])
       let sequence = 0
       for (const one of commands) {
-        if (one.kind === 'seal') {
-          if (memtable.sealed !== null) continue
-          memtable.seal()
-          sealed = generation++
+        if (one.kind === 'rotate') {
+          if (memtable.immutable !== null) continue
+          memtable.rotate()
+          immutable = generation++
         } else if (one.kind === 'drop') {
-          if (memtable.sealed === null) continue
-          memtable.dropSealed()
+          if (memtable.immutable === null) continue
+          memtable.dropImmutable()
           for (const points of model.values()) {
-            for (const [time, [, of]] of points) if (of === sealed) points.delete(time)
+            for (const [time, [, of]] of points) if (of === immutable) points.delete(time)
           }
         } else if (one.kind === 'hold') {
           checkCopies(memtable)
@@ -199,13 +199,13 @@ test('tags with ever more points have all of them, in generations that keep no m
       const record = { sequence: ++sequence, catalog: null, removed: [], points: { tags, offsets, points } }
       memtable.apply(record, 0)
     }
-    memtable.seal()
-    assert.deepEqual([...memtable.sealedTags()], [...tags])
+    memtable.rotate()
+    assert.deepEqual([...memtable.immutableTags()], [...tags])
     for (const tag of tags) {
-      const { times, values } = memtable.sealedColumns(tag)!
+      const { times, values } = memtable.immutableColumns(tag)!
       assert.ok(times.length === 200 && times.every((time, index) => time === index))
       assert.ok(values.every((value, index) => value === generation * 1_000 + tag + index))
     }
-    memtable.dropSealed()
+    memtable.dropImmutable()
   }
 })

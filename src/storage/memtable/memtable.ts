@@ -43,9 +43,9 @@ export class Memtable {
   readonly #cellSlabs = new CellSlabs()
   readonly #longMemory = new LongMemory()
   #activePoints: PointTable
-  #sealedPoints: PointTable | null = null
+  #immutablePoints: PointTable | null = null
   #active: OpenGeneration
-  #sealed: OpenGeneration | null = null
+  #immutable: OpenGeneration | null = null
   #firstTime = Number.POSITIVE_INFINITY
   #lastTime = Number.NEGATIVE_INFINITY
   /** When the first record of the active generation came; NaN without one. */
@@ -66,8 +66,8 @@ export class Memtable {
   }
 
   /** The one that is being flushed; `null` without one. */
-  get sealed(): Generation | null {
-    return this.#sealed
+  get immutable(): Generation | null {
+    return this.#immutable
   }
 
   get nextSequence(): number {
@@ -91,7 +91,7 @@ export class Memtable {
 
   /** Points of both generations, those replaced since among them. */
   get allPoints(): number {
-    return this.#activePoints.points + (this.#sealedPoints?.points ?? 0)
+    return this.#activePoints.points + (this.#immutablePoints?.points ?? 0)
   }
 
   /**
@@ -100,55 +100,55 @@ export class Memtable {
    */
   columns(tag: number): PointColumns | null {
     const over = this.#activePoints.columns(tag)
-    const base = this.#sealedPoints?.columns(tag) ?? null
+    const base = this.#immutablePoints?.columns(tag) ?? null
     return base === null || over === null ? (over ?? base) : mergePoints(base, over)
   }
 
   /** Points of the generation that is being flushed, those replaced since among them. */
-  get sealedPoints(): number {
-    return this.#sealedPoints?.points ?? 0
+  get immutablePoints(): number {
+    return this.#immutablePoints?.points ?? 0
   }
 
-  /** Ids of the tags with points of the sealed generation, ascending. */
-  *sealedTags(): Generator<number> {
-    if (this.#sealedPoints !== null) yield* this.#sealedPoints.tags()
+  /** Ids of the tags with points of the immutable generation, ascending. */
+  *immutableTags(): Generator<number> {
+    if (this.#immutablePoints !== null) yield* this.#immutablePoints.tags()
   }
 
   /**
-   * Work to be done in steps before `sealedColumns`, which then is done soon; `null` for none. Others may be let in
+   * Work to be done in steps before `immutableColumns`, which then is done soon; `null` for none. Others may be let in
    * between any two of them.
    */
-  sortSealed(tag: number): Generator<void, void> | null {
-    return this.#sealedPoints!.sortInSteps(tag)
+  sortImmutable(tag: number): Generator<void, void> | null {
+    return this.#immutablePoints!.sortInSteps(tag)
   }
 
-  /** The points of a tag of the sealed generation, as they are now. */
-  sealedColumns(tag: number): PointColumns | null {
-    return this.#sealedPoints!.columns(tag)
+  /** The points of a tag of the immutable generation, as they are now. */
+  immutableColumns(tag: number): PointColumns | null {
+    return this.#immutablePoints!.columns(tag)
   }
 
   /**
-   * Adds the points of a tag of the sealed generation to a batch as an entry, unless it has none any more.
+   * Adds the points of a tag of the immutable generation to a batch as an entry, unless it has none any more.
    * @returns false when the batch has no room for them: then nothing was added
    */
-  copySealed(tag: number, batch: PointBatch): boolean {
-    return this.#sealedPoints!.copyTo(tag, batch)
+  copyImmutable(tag: number, batch: PointBatch): boolean {
+    return this.#immutablePoints!.copyTo(tag, batch)
   }
 
   /** The same for one for which an empty batch has no room, as it is now: as columns, of which later ones count first. */
-  sealedAsTheyCame(tag: number): readonly PointColumns[] {
-    return this.#sealedPoints!.asTheyCame(tag)
+  immutableAsTheyCame(tag: number): readonly PointColumns[] {
+    return this.#immutablePoints!.asTheyCame(tag)
   }
 
   /** Ids of all tags with points. */
   tags(): Set<number> {
-    return new Set([...this.sealedTags(), ...this.#activePoints.tags()])
+    return new Set([...this.immutableTags(), ...this.#activePoints.tags()])
   }
 
   /** What covers points of a tag in parts. */
   tombstones(tag: number): readonly Tombstone[] {
     const newer = this.#active.tombstones.of(tag)
-    const older = this.#sealed?.tombstones.of(tag) ?? newer
+    const older = this.#immutable?.tombstones.of(tag) ?? newer
     return older === newer || older.length === 0 ? newer : [...older, ...newer]
   }
 
@@ -162,7 +162,7 @@ export class Memtable {
     active.last = sequence
     if (catalog !== null) active.catalog.push(catalog)
     for (const { tag, from, to } of removed) {
-      this.#sealedPoints?.remove(tag, from, to)
+      this.#immutablePoints?.remove(tag, from, to)
       this.#activePoints.remove(tag, from, to)
       this.newest.forget(tag)
       active.tombstones.add(tag, from, to, sequence)
@@ -189,20 +189,20 @@ export class Memtable {
   }
 
   /** Begins a new generation; the one before is to be flushed. Only when none is. */
-  seal(): void {
-    if (this.#sealed !== null) throw new Error('a generation is being flushed')
-    this.#sealedPoints = this.#activePoints
+  rotate(): void {
+    if (this.#immutable !== null) throw new Error('a generation is being flushed')
+    this.#immutablePoints = this.#activePoints
     this.#activePoints = this.#newTable()
-    this.#sealed = this.#active
+    this.#immutable = this.#active
     this.#active = new OpenGeneration(this.#active.last + 1)
     this.#since = Number.NaN
   }
 
-  /** What was sealed stands in parts and in the catalog's file. */
-  dropSealed(): void {
-    this.#sealedPoints!.release()
-    this.#sealedPoints = null
-    this.#sealed = null
+  /** What was flushed stands in parts and in the catalog's file. */
+  dropImmutable(): void {
+    this.#immutablePoints!.release()
+    this.#immutablePoints = null
+    this.#immutable = null
   }
 
   #newTable(): PointTable {

@@ -2,7 +2,7 @@ import { CellSlabs, Cells } from './cells.ts'
 
 /** Doubles of the memory that is worth keeping, at least: less is taken from the system as fast. */
 const LEAST_KEPT = 32_768
-/** Doubles of all that is kept at most: 32 MB, an epoch's points and what they grew through. */
+/** Doubles of all that is kept at most: 32 MB, a generation's points and what they grew through. */
 const MOST_KEPT = 4 * 2 ** 20
 /** Capacities, in points: with few of them what one tag grew out of is what another one grows into. */
 const CAPACITIES = [2_048, 4_096, 8_192, 16_384, 65_536, 262_144, 1_114_112]
@@ -14,8 +14,8 @@ interface Kept {
 }
 
 /**
- * Memory for the points of tags that have many, used again: that of one epoch's points for those of the next one. Left
- * to the garbage collector it would have it run after every few requests of a backfill.
+ * Memory for the points of tags that have many, used again: that of one generation's points for those of the next
+ * one. Left to the garbage collector it would have it run after every few requests of a backfill.
  */
 export class LongMemory {
   readonly #kept: Kept[] = []

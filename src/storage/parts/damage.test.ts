@@ -10,7 +10,7 @@ import { readFile } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { openPartStore } from './file-part-store.ts'
 import { readFooter } from './footer.ts'
-import { isSound, sealPage } from './page-checksum.ts'
+import { addChecksum, isSound } from './page-checksum.ts'
 import { PageTable } from './page-table.ts'
 import type { Part, PartInfo } from './part.ts'
 import { readRun, textOf } from './parts.fixture.ts'
@@ -192,7 +192,7 @@ test('whatever a page with a right checksum says, it is read or damaged', async 
         const changed = page.slice()
         for (const [at, value] of changes)
           changed[at % (isHead ? Math.min(64, page.length) : page.length)] = value
-        sealPage(changed)
+        addChecksum(changed)
         attempt(() => parse(changed))
       },
     ),

@@ -13,7 +13,7 @@ function checksumOf(page: Uint8Array): number {
 }
 
 /** Fills in the checksum of a page that is complete. */
-export function sealPage(page: Uint8Array): void {
+export function addChecksum(page: Uint8Array): void {
   const checksum = checksumOf(page)
   new DataView(page.buffer, page.byteOffset, page.byteLength).setUint32(CHECKSUM_AT, checksum, true)
 }

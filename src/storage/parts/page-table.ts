@@ -1,5 +1,5 @@
 import { Damage } from '../damage.ts'
-import { aligned, sealPage } from './page-checksum.ts'
+import { addChecksum, aligned } from './page-checksum.ts'
 
 /**
  * The table of pages: where the pages of small runs and those of the index are.
@@ -38,7 +38,7 @@ export class PageTableBuilder {
     this.#index.push(firstTag, at / 8, bytes)
   }
 
-  /** The table, sealed. */
+  /** The table, with its checksum. */
   finish(): Uint8Array<ArrayBuffer> {
     const words = this.#small.length + this.#index.length
     const page = new Uint8Array(aligned(HEADER_BYTES + 4 * words))
@@ -48,7 +48,7 @@ export class PageTableBuilder {
     target[3] = this.#index.length / ENTRY_WORDS
     target.set(this.#small, HEADER_BYTES >> 2)
     target.set(this.#index, (HEADER_BYTES >> 2) + this.#small.length)
-    sealPage(page)
+    addChecksum(page)
     return page
   }
 }

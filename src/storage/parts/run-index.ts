@@ -1,5 +1,5 @@
 import { Damage } from '../damage.ts'
-import { aligned, sealPage } from './page-checksum.ts'
+import { addChecksum, aligned } from './page-checksum.ts'
 import { indexOfTag } from './tag-search.ts'
 
 /**
@@ -82,7 +82,7 @@ export class IndexPageBuilder {
     this.#ends.push(this.#blocks.length)
   }
 
-  /** The page, sealed; the next one is empty. */
+  /** The page, with its checksum; the next one is empty. */
   finish(): Uint8Array<ArrayBuffer> {
     const runs = this.#runs
     const blocks = this.#blocks
@@ -105,7 +105,7 @@ export class IndexPageBuilder {
       columns.sizes[i] = bytes
       columns.counts[i] = count
     })
-    sealPage(page)
+    addChecksum(page)
     this.#runs = []
     this.#ends = []
     this.#blocks = []

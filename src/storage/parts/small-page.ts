@@ -1,7 +1,7 @@
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
 import { ByteReader, ByteWriter } from '../blocks/varint.ts'
 import { Damage } from '../damage.ts'
-import { aligned, sealPage } from './page-checksum.ts'
+import { addChecksum, aligned } from './page-checksum.ts'
 import { decodeRun, decodeTimesOf, encodeRun, LONGEST_RUN, MOST_SMALL } from './small-run.ts'
 import { indexOfTag } from './tag-search.ts'
 
@@ -88,7 +88,7 @@ export class SmallPageBuilder {
     this.#recentRun[place] = this.#count
   }
 
-  /** The page, sealed; the next one is empty. */
+  /** The page, with its checksum; the next one is empty. */
   finish(): Uint8Array<ArrayBuffer> {
     const head = this.#head
     head.length = HEADER_BYTES
@@ -103,7 +103,7 @@ export class SmallPageBuilder {
     view.setFloat64(8, this.#base, true)
     view.setUint32(16, this.firstTag, true)
     view.setUint32(20, this.#runs.length, true)
-    sealPage(page)
+    addChecksum(page)
     this.#count = 0
     this.#runs.length = 0
     this.#recentCount.fill(0)

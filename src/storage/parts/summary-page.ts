@@ -1,5 +1,5 @@
 import { Damage } from '../damage.ts'
-import { sealPage } from './page-checksum.ts'
+import { addChecksum } from './page-checksum.ts'
 import {
   joinSummaries,
   type PartSummary,
@@ -41,7 +41,7 @@ export function encodeSummaryPage(summaries: readonly PartSummary[]): Uint8Array
     writeSummary(doubles, at, summary)
     at += SUMMARY_DOUBLES
   }
-  sealPage(page)
+  addChecksum(page)
   return page
 }
 

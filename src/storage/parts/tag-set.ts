@@ -1,5 +1,5 @@
 import { Damage } from '../damage.ts'
-import { aligned, sealPage } from './page-checksum.ts'
+import { addChecksum, aligned } from './page-checksum.ts'
 
 /**
  * A set of tag ids, read as it stands in the file. Ids with the same upper 16 bits share a container: a sorted array of
@@ -161,7 +161,7 @@ export class TagSetBuilder {
     this.#count = 0
   }
 
-  /** The set as a page, sealed. */
+  /** The set as a page, with its checksum. */
   finish(): Uint8Array<ArrayBuffer> {
     this.#close()
     const header = HEADER_BYTES + 8 * this.#containers.length
@@ -178,7 +178,7 @@ export class TagSetBuilder {
       page.set(bytes, at)
       at += bytes.length
     })
-    sealPage(page)
+    addChecksum(page)
     return page
   }
 }

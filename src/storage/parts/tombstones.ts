@@ -1,5 +1,5 @@
 import { Damage } from '../damage.ts'
-import { aligned, sealPage } from './page-checksum.ts'
+import { addChecksum, aligned } from './page-checksum.ts'
 import type { TombstoneColumns } from './tombstone-columns.ts'
 import { TombstoneList } from './tombstone-list.ts'
 
@@ -38,7 +38,7 @@ export function encodeTombstones({ tags, from, to, sequences }: TombstoneColumns
   doubles.set(to, at + count)
   doubles.set(sequences, at + 2 * count)
   words.set(tags, (HEADER_BYTES + 24 * count) >> 2)
-  sealPage(page)
+  addChecksum(page)
   return page
 }
 

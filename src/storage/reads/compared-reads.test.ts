@@ -60,7 +60,7 @@ test('what is left out makes no difference to a comparison, on any side of pages
   t.after(() => store.close())
   const all = swinging()
   await store.write(writeBatch([{ tag: 'a', points: all }], true), signal)
-  await store.fold()
+  await store.flush()
   // A later write lies over a block, in memory.
   const over = makeColumns(3)
   for (let i = 0; i < 3; i++) {

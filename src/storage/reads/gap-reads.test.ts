@@ -15,7 +15,7 @@ test('gaps from summaries are those between all points, whatever the range', asy
   t.after(() => store.close())
   const all = points(120_000)
   await store.write(writeBatch([{ tag: 'a', points: all }], true), signal)
-  await store.fold()
+  await store.flush()
   const { times } = all
   for (const [first, end] of [
     [0, 120_000],

@@ -23,9 +23,9 @@ test('plots from summaries and chunks are those of all points, whatever the edge
   t.after(() => store.close())
   const all = points(120_000)
   await store.write(writeBatch([{ tag: 'a', points: all }], true), signal)
-  await store.fold()
+  await store.flush()
   // Points of later writes lie over blocks, in another part and in memory.
-  for (const [from, size, folds] of [
+  for (const [from, size, flushes] of [
     [50_000, 700, true],
     [90_000, 3, true],
     [10_000, 40, false],
@@ -38,7 +38,7 @@ test('plots from summaries and chunks are those of all points, whatever the edge
       all.statuses[from + i] = 0
     }
     await store.write(writeBatch([{ tag: 'a', points: over }], false), signal)
-    if (folds) await store.fold()
+    if (flushes) await store.flush()
   }
   const last = all.times.at(-1)!
   for (const columns of [1, 2, 5, 9, 60, 333, 2_000]) {

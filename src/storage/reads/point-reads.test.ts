@@ -77,13 +77,13 @@ test('bounding values and interpolated values are those of all points, wherever 
         ]
         if (tags > 1) await store.deleteTags(['other'], false, signal)
         await store.write(writeBatch(written, true), signal)
-        if (way !== 'memory') await store.fold()
+        if (way !== 'memory') await store.flush()
         let points = first
         if (way !== 'blocks') {
           const second = overwrites(first, places)
           points = mergePoints(first, second)
           await store.write(writeBatch([{ tag, points: second }], false), signal)
-          if (way === 'rewritten blocks') await store.fold()
+          if (way === 'rewritten blocks') await store.flush()
         }
         const times = someTimes(points, picked)
         const expected = plainBoundingValues(points, times)
@@ -117,7 +117,7 @@ test('a tag without good points, and one that does not exist, have no values', a
   for (let i = 0; i < 40; i++) points.times[i] = i * 10
   points.statuses.fill(1)
   await store.write(writeBatch([{ tag: 'bad', points }], true), signal)
-  await store.fold()
+  await store.flush()
   const times = Float64Array.of(-5, 0, 7, 390, 1_000)
   const shape = { stepped: false, holdUntil: instantFromUs(2_000) }
   const queries = ['bad', 'none'].map((tag) => ({ tag, times, ...shape }))

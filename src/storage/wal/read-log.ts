@@ -12,7 +12,7 @@ export interface LogTarget {
   take(record: WalRecord): void
   damaged(damage: Damage): void
   /** What follows belongs to another generation of the same owner. */
-  seal?(): void
+  rotate?(): void
 }
 
 /** A segment that was read. */
@@ -71,7 +71,7 @@ export function readLog(
       atLeast: counts < Number.POSITIVE_INFINITY ? counts : isPublished ? published.offset : 0,
     }
     if (isOwn) {
-      if (generation !== null && header.generation !== generation) target.seal?.()
+      if (generation !== null && header.generation !== generation) target.rotate?.()
       generation = header.generation
     }
     const end = scanSegment(bytes, header, range, sequence)

@@ -74,7 +74,7 @@ export interface ReadBack {
   readonly records: readonly unknown[]
   readonly damages: readonly string[]
   readonly segments: readonly { readonly name: string; readonly bytes: number }[]
-  readonly seals: number
+  readonly rotations: number
 }
 
 export function readBack(
@@ -84,11 +84,11 @@ export function readBack(
 ): ReadBack {
   const records: unknown[] = []
   const damages: string[] = []
-  let seals = 0
+  let rotations = 0
   const read = readLog(systemFiles, folder, version, published, {
     take: (record) => records.push(plain(record)),
     damaged: (damage: Damage) => damages.push(damage.message),
-    seal: () => seals++,
+    rotate: () => rotations++,
   })
-  return { records, damages, segments: read.map(({ name, bytes }) => ({ name, bytes })), seals }
+  return { records, damages, segments: read.map(({ name, bytes }) => ({ name, bytes })), rotations }
 }

@@ -63,7 +63,7 @@ test('the thread of a log does what is done here', async (t) => {
   assert.deepEqual(read.damages, [])
   assert.equal(read.records.length, 22)
   assert.deepEqual(read.records[21], expected(22))
-  assert.equal(read.seals, 1)
+  assert.equal(read.rotations, 1)
 })
 
 test('a thread that is refused a segment says why, and goes on', async (t) => {

@@ -3,14 +3,14 @@ import { memoryOf, type Service, startService } from '../service.ts'
 
 /**
  * Writes at full speed into 10,000 tags and a reader of current values beside them, over HTTP. What is written first
- * only fills the journal; then folding goes on all the time. Nobody should see where it begins, and memory should stay
+ * only fills the log; then flushing goes on all the time. Nobody should see where it begins, and memory should stay
  * where it is.
  */
 const TAGS = 10_000
 const WRITERS = 2
 /** Below the points at which the memory is flushed: nothing is flushed while these are written. */
-const BEFORE_FOLDING = 80
-const WHILE_FOLDING = Number(process.env.FOLDING_REQUESTS ?? 600)
+const BEFORE_FLUSHING = 80
+const WHILE_FLUSHING = Number(process.env.FLUSHING_REQUESTS ?? 600)
 const START = Date.UTC(2026, 0, 1)
 
 /** Most that was seen of the service that runs. */
@@ -24,24 +24,29 @@ interface Phase {
 const results: Measurement[] = []
 // First without the reader: its answers are garbage that the writes have nothing to do with.
 await withService(async (service) => {
-  await run(service, 0, 20 + BEFORE_FOLDING + WHILE_FOLDING, false)
+  await run(service, 0, 20 + BEFORE_FLUSHING + WHILE_FLUSHING, false)
   results.push(memory('writes-alone'))
 })
 await withService(async (service) => {
   // The code is compiled, and all tags made.
   await run(service, 0, 20, false)
-  const before = await run(service, 20, BEFORE_FOLDING, true)
-  const during = await run(service, 20 + BEFORE_FOLDING, WHILE_FOLDING, true)
+  const before = await run(service, 20, BEFORE_FLUSHING, true)
+  const during = await run(service, 20 + BEFORE_FLUSHING, WHILE_FLUSHING, true)
   for (const [kind, items] of [
     ['writeMs', TAGS],
     ['readMs', 100],
   ] as const) {
     const name = kind === 'writeMs' ? 'write-10000-tags-x-1' : 'current-100-tags-beside'
-    const quiet = summary(`folding/${name}/before`, before[kind], items, '')
+    const quiet = summary(`flushing/${name}/before`, before[kind], items, '')
     const ratio = summary('', during[kind], items, '').p99Ms / quiet.p99Ms
     results.push(
       quiet,
-      summary(`folding/${name}/while-folding`, during[kind], items, `p99 ${ratio.toFixed(2)} x that before`),
+      summary(
+        `flushing/${name}/while-flushing`,
+        during[kind],
+        items,
+        `p99 ${ratio.toFixed(2)} x that before`,
+      ),
     )
   }
   results.push(memory('writes-and-reads'))
@@ -65,7 +70,7 @@ async function withService(measure: (service: Service) => Promise<void>): Promis
 
 function memory(name: string): Measurement {
   return {
-    name: `folding/memory/${name}`,
+    name: `flushing/memory/${name}`,
     runs: 1,
     medianMs: peak.anonymous,
     p99Ms: peak.anonymous,
