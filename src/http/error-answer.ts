@@ -13,9 +13,9 @@ export interface ErrorAnswer {
 }
 
 /**
- * What `errors` is on an endpoint: sentences; an object by label, empty where no label is to blame, beside an empty
- * `results`, which clients read first; or one by address, which has the sentence under `*` where no entry is to blame,
- * as clients of metadata take an empty object for success, whatever the status.
+ * What `errors` is on an endpoint: sentences; an object by label, empty where no label is to blame; or one by address,
+ * which has the sentence under `*` where no entry is to blame, as clients of metadata take an empty object for success,
+ * whatever the status.
  */
 export type ErrorsShape = 'array' | 'labels' | 'entries'
 
@@ -36,7 +36,7 @@ function bodyOf(error: TidemarkError, shape: ErrorsShape): object {
     case 'array':
       return body
     case 'labels':
-      return { ...body, results: {}, errors: {} }
+      return { ...body, errors: {} }
     case 'entries':
       return { ...body, errors: { [WHOLE_REQUEST]: error.message } }
     default:

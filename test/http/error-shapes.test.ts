@@ -51,12 +51,11 @@ function send(
 
 /** A refusal of the whole request: its sentence in `message` and where its kind has it, its code in `issues`. */
 function assertRefusal(response: Response, shape: Shape, code: string, where: string): void {
-  const { message, errors, issues, results }: Json = response.json()
+  const { message, errors, issues }: Json = response.json()
   assert.equal(typeof message, 'string', where)
   assert.notEqual(message, '', where)
   const expected = { array: [message], labels: {}, entries: { '*': message } }[shape]
   assert.deepEqual(errors, expected, where)
-  assert.deepEqual(results, shape === 'labels' ? {} : undefined, where)
   assert.equal(issues.length, 1, where)
   assert.deepEqual([issues[0].code, issues[0].message], [code, message], where)
 }
