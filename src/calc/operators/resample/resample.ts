@@ -118,7 +118,10 @@ export class ResampleOperator extends BaseOperator {
     const { wantedFrom = range.from, wantedTo = range.to, extent, page, order } = range
     const own = this.#around(range.from, range.to)
     const wanted = this.#around(wantedFrom, wantedTo)
-    const reach = { from: Math.max(own.from, wanted.from), to: Math.min(own.to, wanted.to) }
+    // The first and the last window inside of what is read of the operator do not depend on the part that is wanted.
+    const start = Math.min(wanted.from, this.#bounds.from)
+    const end = Math.max(wanted.to, this.#bounds.to)
+    const reach = { from: Math.max(own.from, start), to: Math.min(own.to, end) }
     const size = extent === 'all' ? MAX_BATCH : Math.min(page + AROUND, MAX_BATCH - 1)
     const batches = this.#bounded(reach, range, order, size)
     return new WindowStream(batches, range, this.#shape, this.#bounds.from)
