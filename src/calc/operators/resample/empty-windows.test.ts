@@ -124,6 +124,13 @@ describe('WINDOWAGG between windows of which the neighbours are empty', () => {
     })
   }
 
+  test('a search before the windows of days is estimated, which may be shorter than they are', async () => {
+    const made = make('SLIDINGAGG(WINDOWAGG(h/A, AVG, 1h), MIN, 1d)', 'none', [])
+    const times = Float64Array.of(RANGE.from, RANGE.to)
+    await made.series.valuesAt(times)
+    assertEstimated(made, { kind: 'values', ...RANGE, count: times.length, key: 1 })
+  })
+
   test('parts of any range have the values and integrals of the whole, and are estimated', async () => {
     const minutes = fc.uniqueArray(fc.tuple(fc.nat(719), fc.integer({ min: -8, max: 8 })), {
       maxLength: 12,

@@ -82,6 +82,7 @@ export class ResampleOperator extends BaseOperator {
     this.#windowing = {
       ...{ input, aggregate: op.aggregate, windows, lengthUs, bounds: this.#bounds },
       ...{ hasGaps: this.#hasGaps, isOfSignal: this.#isOfSignal },
+      beyond: { back: from < context.range.from, forward: to > context.range.to },
       around: (from, to) => this.#around(from, to),
       looksBack: (from) => this.#looksBack(from),
       looksForward: (to) => this.#looksForward(to),

@@ -26,6 +26,8 @@ export interface Windowing {
   readonly lengthUs: number
   /** Windows of what is read of the operator, and the one on either side. */
   readonly bounds: WindowRange
+  /** Whether functions around read beyond the request's range, before it and behind it. */
+  readonly beyond: { readonly back: boolean; readonly forward: boolean }
   /** Whether a window without good points has no point, so that the next one is found beside a raw point. */
   readonly hasGaps: boolean
   /** Whether windows have values also where they have no raw points, and are gone through one by one. */
@@ -159,7 +161,7 @@ function partNeeds(
   sink: NeedSink,
   { withNext, aheadUs } = { withNext: false, aheadUs: 0 },
 ): void {
-  const { windows, hasGaps, looksBack, looksForward, goesOn } = windowing
+  const { input, windows, hasGaps, looksBack, looksForward, goesOn, beyond } = windowing
   const back = looksBack(around.from)
   const forward = (withNext ? goesOn : looksForward)(around.to)
   const touched = {
@@ -168,6 +170,14 @@ function partNeeds(
   }
   rangeNeeds(windowing, touched, reads, sink, aheadUs)
   searchNeeds(windowing, touched, reads, sink, { back, forward })
+  // Months and days with a change of clocks are not equally long, so that what functions around read may begin later
+  // than it is known to, or end earlier: with the search for a raw point in windows that are estimated already.
+  const next = (find: FindPoint, edge: number): void => {
+    const at = accepted(edge)
+    sink.need(input, { kind: 'point', find, at, count: reads, timeOnly: true })
+  }
+  if (hasGaps && !back && beyond.back) next('before', windows(accepted(around.from)).end)
+  if (hasGaps && !forward && beyond.forward) next('after-or-at', windows(accepted(around.to - 1)).start)
 }
 
 /** @param reads how often windows at or near these are read @param aheadUs how much later they may end */
