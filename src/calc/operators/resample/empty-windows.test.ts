@@ -91,6 +91,23 @@ describe('WINDOWAGG between windows of which the neighbours are empty', () => {
     }
   }
 
+  test('behind now a value goes on to the next window of the range, whichever of its times are wanted', async () => {
+    const late = ROWS.map(([time, value, bad = false]): Row => [time + 12 * US_PER_HOUR, value, bad])
+    const range = { from: hour(12), to: hour(24) }
+    for (const [op, expected] of [
+      ['MIN', [8, 8, Number.NaN]],
+      ['AVG', [8.5, 10, Number.NaN]],
+    ] as const) {
+      const times = Float64Array.of(hour(14), hour(15.5), hour(23))
+      const values = await make(`WINDOWAGG(h/A, ${op}, 1h)`, 'none', late, range).series.valuesAt(times)
+      assert.deepEqual([...values], expected)
+      const part = await make(`WINDOWAGG(h/A, ${op}, 1h)`, 'none', late, range).series.valuesAt(
+        times.slice(0, 2),
+      )
+      assert.deepEqual([...part], expected.slice(0, 2))
+    }
+  })
+
   test('a request that begins behind a value holds none of it, also in what begins before the request', async () => {
     const range = { from: hour(4), to: hour(12) }
     const times = Float64Array.of(hour(2.5), hour(3), hour(5), hour(9))
