@@ -16,7 +16,8 @@ import { PlotSampler } from '../../series/plot.ts'
 import type { BoundingValues, FindPoint, Integrals, PlotPoints, RangeResult } from '../../series/reads.ts'
 import { WindowSignal } from '../../series/window-signal.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
-import { contentKey, type PlannedRead } from './need.ts'
+import type { Steps } from './near.ts'
+import { contentKey, type PlannedRead, type StoredCount } from './need.ts'
 import { type PointSource, type RawRange, type SinglePoint, type StoredTag, shapeOf } from './point-source.ts'
 import { TagReads } from './tag-reads.ts'
 
@@ -155,8 +156,15 @@ export class ArraySource implements PointSource {
     })
   }
 
-  countWithin(tag: string, from: Instant, to: Instant): number {
+  countWithin(tag: string, from: number, to: number): number {
     return this.#within({ tag }, from, to).times.length
+  }
+
+  /** How far before an instant, or behind it, so many points lie; infinite where there are fewer. */
+  reachOf(tag: string, at: Instant, points: number, isBack: boolean): number {
+    const { times } = this.#points({ tag })
+    const index = isBack ? lowerBound(times, at) - points : upperBound(times, at) + points - 1
+    return Math.abs((times[index] ?? Number.POSITIVE_INFINITY) - at)
   }
 
   #integrate(tag: StoredTag, starts: Float64Array, ends: Float64Array, holdUntil: Instant): Integrals {
@@ -196,17 +204,33 @@ export class ArraySource implements PointSource {
   }
 }
 
-/** What planned reads cost, equal ones once. */
+/** What planned reads cost, equal ones once; those next to raw points where these are. */
 export function costOf(reads: readonly PlannedRead[], source: ArraySource): number {
   let cost = 0
   for (const { tag, atMost, stored } of distinct(reads)) {
     const bound =
       stored === null
         ? Number.POSITIVE_INFINITY
-        : (stored.copies ?? 1) * source.countWithin(tag, stored.from, stored.to) + stored.extra
+        : (stored.copies ?? 1) * pointsOf(tag, stored, source) + stored.extra
     cost += Math.min(atMost, bound)
   }
   return cost
+}
+
+/** The points of a read; of one that is moved to raw points, all between where it was and where it is moved to. */
+function pointsOf(tag: string, { from, to, near }: StoredCount, source: ArraySource): number {
+  if (near === undefined) return source.countWithin(tag, from, to)
+  const moved = (steps: Steps | null, isBack: boolean): number => {
+    if (steps === null || steps.points === 0) return 0
+    const { mostUs, slackUs } = steps
+    const reaches = [steps.from, steps.to].map((at) => source.reachOf(tag, at, steps.points, isBack))
+    return Math.max(...reaches.map((reach) => Math.min(mostUs, reach + slackUs)))
+  }
+  const [back, ahead] = [moved(near.back, true), moved(near.ahead, false)]
+  const { withinUs = 0, aheadUs = 0, moreUs = 0 } = near.window ?? {}
+  const floor = Math.min(from, near.floor ?? Number.NEGATIVE_INFINITY)
+  const start = Math.max(from - back - (back > withinUs ? moreUs : 0), floor)
+  return source.countWithin(tag, start, to + ahead + (ahead > aheadUs ? moreUs : 0))
 }
 
 function distinct(reads: readonly PlannedRead[]): Iterable<PlannedRead> {
