@@ -31,7 +31,9 @@ function upTo(least: number, most: number): string {
 
 /** How many arguments a call with these parameters needs. */
 export function leastArguments(parameters: readonly Parameter[]): number {
-  return parameters.filter((parameter) => parameter.optional !== true).length
+  let least = 0
+  for (const { optional } of parameters) if (optional !== true) least++
+  return least
 }
 
 /**

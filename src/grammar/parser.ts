@@ -129,9 +129,9 @@ class Parser {
     const lexer = this.#lexer
     const args: Argument[] = []
     const starts: number[] = []
+    let parameters = parametersWith(signature, args)
     lexer.skipSpace()
     if (lexer.peek() !== ')') {
-      let parameters = parametersWith(signature, args)
       do {
         lexer.skipSpace()
         const parameter = parameterAt(parameters, args.length)
@@ -144,15 +144,19 @@ class Parser {
       } while (lexer.take(','))
       if (lexer.peek() !== ')') throw new Failure(lexer.at, 'expected , or )')
     }
-    this.#checkEnough(signature, args)
+    this.#checkEnough(signature, parameters, args)
     const complaint = signature.check?.(args) ?? null
     if (complaint !== null) throw new Failure(starts[complaint.argument] ?? lexer.at, complaint.reason)
     lexer.at++
     return args
   }
 
-  #checkEnough(signature: FunctionSignature, args: readonly Argument[]): void {
-    if (args.length >= leastArguments(parametersWith(signature, args))) return
+  #checkEnough(
+    signature: FunctionSignature,
+    parameters: readonly Parameter[],
+    args: readonly Argument[],
+  ): void {
+    if (args.length >= leastArguments(parameters)) return
     const semicolon = args.some(
       (arg) => arg.kind === 'series' && arg.tree.kind === 'tag' && arg.tree.name.includes(';'),
     )
