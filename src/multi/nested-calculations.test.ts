@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import type { MemoryHistorian } from '../../test/contract/memory-historian.ts'
-import { askBody, historianOf, type TestPoint } from '../../test/multi-harness.ts'
+import { askBody, historianOf, pointsEvery, type TestPoint } from '../../test/multi-harness.ts'
 
 let plant: MemoryHistorian
 before(async () => {
@@ -124,4 +124,24 @@ describe('nested calculations are answered, or refused with the sentence of a li
       assert.deepEqual(json.errors, {}, type)
     }
   })
+})
+
+test('windows inside each other, as deep as may be, are estimated at what they fetch', async () => {
+  const plant = await historianOf('plant', { FLOW: { points: pointsEvery(1) } })
+  const tag = `calc/${'WINDOWAGG('.repeat(50)}plant/FLOW${', AVG, 10m)'.repeat(50)}`
+  const range = { from: '2026-01-15T06:00:00Z', to: '2026-01-15T08:00:00Z' }
+  for (const [type, details] of [
+    ['HISTORICAL_POINT', { at: range.to }],
+    ['RAW_POINTS', { ...range, maxPoints: 100 }],
+    ['AGGREGATED_POINTS', range],
+  ] as const) {
+    const requests = { a: { type, tag, details } }
+    const { json } = await askBody([plant], { requests, explain: true })
+    const { answer } = await askBody([plant], { requests })
+    const [estimated, fetched] = [json.explain.totals.load, answer.statistics.points]
+    assert.ok(
+      fetched > 0 && fetched <= estimated && estimated <= 3 * fetched,
+      `${type}: ${estimated}, ${fetched}`,
+    )
+  }
 })

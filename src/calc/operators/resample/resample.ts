@@ -32,6 +32,8 @@ const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
 /** Windows of the first batch behind a gap: there may be another one soon. */
 const GAP_BATCH = 4
 /** How much longer each further batch is where windows with values are looked for. */
+/** Levels of an input up to which searches beyond empty windows are estimated. */
+const SEARCHED_LEVELS = 2
 const SEARCH_GROWTH = 4
 
 /**
@@ -81,7 +83,11 @@ export class ResampleOperator extends BaseOperator {
     this.#search = new WindowSearch(this.#bounds, windows, read)
     this.#windowing = {
       ...{ input, aggregate: op.aggregate, windows, lengthUs, bounds: this.#bounds },
-      ...{ hasGaps: this.#hasGaps, isOfSignal: this.#isOfSignal },
+      ...{
+        hasGaps: this.#hasGaps,
+        isOfSignal: this.#isOfSignal,
+        searchesExactly: input.levels <= SEARCHED_LEVELS,
+      },
       beyond: { back: from < context.range.from, forward: to > context.range.to },
       around: (from, to) => this.#around(from, to),
       looksBack: (from) => this.#looksBack(from),

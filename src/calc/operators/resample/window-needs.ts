@@ -24,6 +24,12 @@ export interface Windowing {
   readonly windows: FindWindow
   /** Of a window, about. */
   readonly lengthUs: number
+  /**
+   * Whether the windows that are looked for beyond empty ones are estimated. Not over deep calculations: each level would
+   * mark places beside those of the level above, and their sum would be far above what is read. Windows over a
+   * calculation are rarely empty, and then a few of each level are read beyond the estimate.
+   */
+  readonly searchesExactly: boolean
   /** Windows of what is read of the operator, and the one on either side. */
   readonly bounds: WindowRange
   /** Whether functions around read beyond the request's range, before it and behind it. */
@@ -94,7 +100,7 @@ function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, si
   const first = isBack
     ? { ...all, from: Math.max(all.from, all.to - reach) }
     : { ...all, to: Math.min(all.to, all.from + reach) }
-  if (!hasGaps) {
+  if (!hasGaps || !windowing.searchesExactly) {
     rangeNeeds(windowing, isOfSignal ? withRequested(windowing, first, all) : first, 1, sink)
     return
   }
@@ -164,9 +170,10 @@ function partNeeds(
   const { input, windows, hasGaps, looksBack, looksForward, goesOn, beyond } = windowing
   const back = looksBack(around.from)
   const forward = (withNext ? goesOn : looksForward)(around.to)
+  const isSearched = hasGaps && windowing.searchesExactly
   const touched = {
-    from: back && hasGaps ? windows(accepted(around.from)).end : around.from,
-    to: forward && hasGaps ? windows(accepted(around.to - 1)).start : around.to,
+    from: back && isSearched ? windows(accepted(around.from)).end : around.from,
+    to: forward && isSearched ? windows(accepted(around.to - 1)).start : around.to,
   }
   rangeNeeds(windowing, touched, reads, sink, aheadUs)
   searchNeeds(windowing, touched, reads, sink, { back, forward })
@@ -176,8 +183,8 @@ function partNeeds(
     const at = accepted(edge)
     sink.need(input, { kind: 'point', find, at, count: reads, timeOnly: true })
   }
-  if (hasGaps && !back && beyond.back) next('before', windows(accepted(around.from)).end)
-  if (hasGaps && !forward && beyond.forward) next('after-or-at', windows(accepted(around.to - 1)).start)
+  if (isSearched && !back && beyond.back) next('before', windows(accepted(around.from)).end)
+  if (isSearched && !forward && beyond.forward) next('after-or-at', windows(accepted(around.to - 1)).start)
 }
 
 /** @param reads how often windows at or near these are read @param aheadUs how much later they may end */
@@ -215,6 +222,7 @@ function searchNeeds(
       rangeNeeds(windowing, all, reads, sink)
       return
     }
+    if (!windowing.searchesExactly) return
     // One more, for a window whose points are all BAD.
     sink.need(input, { kind: 'point', find, at: accepted(edge), count: reads + 1, timeOnly: true })
     const mostUs = Math.max(0, all.to - all.from)
