@@ -37,6 +37,7 @@ export class MapOperator extends BaseOperator {
   readonly rule: MapRule
   readonly args: readonly Operator[]
   #made: MapProgram | null = null
+  #reaches: Map<FindPoint, Reach> | null = null
 
   constructor(rule: MapRule, args: readonly Operator[], context: OperatorContext) {
     const varying = args.filter((arg) => arg.varies !== 'nothing')
@@ -57,6 +58,13 @@ export class MapOperator extends BaseOperator {
 
   /** The raw point is that of the input which has the nearest. */
   override reach(find: FindPoint, at: Instant | null): Reach {
+    if (at !== null) return this.#reachOf(find, at)
+    // Asked for at each need of each operator above, and of all inputs below.
+    this.#reaches ??= new Map()
+    return this.#reaches.getOrInsertComputed(find, () => this.#reachOf(find, null))
+  }
+
+  #reachOf(find: FindPoint, at: Instant | null): Reach {
     const reaches = this.inputs
       .filter(({ varies }) => varies !== 'nothing')
       .map((input) => input.reach(find, at))
@@ -69,10 +77,11 @@ export class MapOperator extends BaseOperator {
   }
 
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
+    // The value of an input that has no raw point at the time that is found.
+    const found = need.kind === 'point' && !need.timeOnly ? nearNeed(need, reachFrom(this, need)) : null
     for (const input of this.inputs) {
       sink.need(input, need)
-      // The value of an input that has no raw point at the time that is found.
-      if (need.kind === 'point' && !need.timeOnly) sink.need(input, nearNeed(need, reachFrom(this, need)))
+      if (found !== null) sink.need(input, found)
     }
   }
 
