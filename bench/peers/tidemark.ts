@@ -6,10 +6,12 @@ import { bytesIn } from '../storage/plant.ts'
 import type { Peer } from './peer.ts'
 import { REQUEST_SECONDS, watch } from './server.ts'
 
+type Aggregates = readonly { readonly count: number }[] | { readonly count: readonly number[] }
+
 interface Result {
   readonly dataPoint?: { value: number }
   readonly dataPoints?: readonly unknown[] | { readonly values: readonly unknown[] }
-  readonly aggregates?: readonly { count: number }[]
+  readonly aggregates?: Aggregates
 }
 
 interface Answer {
@@ -64,7 +66,7 @@ export async function startTidemark(form: 'rows' | 'columns'): Promise<Peer> {
       const aggregates = ['COUNT', 'MIN', 'MAX', 'AVG']
       const details = { from, to, count: windows, aggregates }
       return multi([tag], { type: 'MULTIPLE_AGGREGATED_POINTS', details }, ([result]) =>
-        result!.aggregates!.reduce((sum, { count }) => sum + count, 0),
+        sumOf(result!.aggregates!),
       )
     },
     data: async () => storedBytes(service.dataDir),
@@ -83,4 +85,10 @@ function storedBytes(dataDir: string) {
   const bytes = bytesIn(folder, (path) => !path.endsWith('/reserve'))
   const log = bytesIn(folder, (path) => path.endsWith('.wal'))
   return { bytes, what: `files, ${((100 * log) / bytes).toFixed(0)} % of it the log's` }
+}
+
+/** Points of all windows, in rows or columns. */
+function sumOf(aggregates: Aggregates): number {
+  const counts = 'count' in aggregates ? aggregates.count : aggregates.map(({ count }) => count)
+  return counts.reduce((sum: number, count: number) => sum + count, 0)
 }
