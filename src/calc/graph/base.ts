@@ -74,7 +74,12 @@ export abstract class BaseOperator implements Operator {
     return false
   }
 
-  /** The same for `isEndOpen`. */
+  /** Whether values are remembered for callers that ask for the same times. */
+  protected get remembersValues(): boolean {
+    return true
+  }
+
+  /** The same as `takesRawOnly`, for `isEndOpen`. */
   protected get takesOpenEnd(): boolean {
     return false
   }
@@ -137,10 +142,11 @@ export abstract class BaseOperator implements Operator {
 
   valuesAt(times: Float64Array): Promise<Float64Array> {
     if (times.length === 0) return NO_VALUES
+    if (!this.remembersValues) return this.#charged(times)
     const key = contentKey(times)
     let values = this.#values.get(key)
     if (values === undefined) {
-      values = this.chargedValues(times)
+      values = this.#charged(times)
       this.#values.set(key, values)
       if (times.length > SMALL_COLUMN && !this.context.evaluation.retains(times.length)) {
         // Callers that read it while it is computed still share it.
@@ -156,7 +162,7 @@ export abstract class BaseOperator implements Operator {
    * loop after the values, not before: the first reads of all labels of a call are then made in one tick, and travel
    * together.
    */
-  protected async chargedValues(times: Float64Array): Promise<Float64Array> {
+  async #charged(times: Float64Array): Promise<Float64Array> {
     const { evaluation } = this.context
     evaluation.charge(times.length)
     const values = await this.evaluate(times)

@@ -36,7 +36,6 @@ import { StoredStream, type StreamSource } from './stored-chunks.ts'
 import { availableOf, estimateNeed, isPlain, plotsAtSource } from './stored-cost.ts'
 import { withEndOfHold, withGapsAtEnds } from './stored-plot.ts'
 
-const NO_VALUES = Promise.resolve(new Float64Array(0))
 const NO_PUSH_DOWNS: StoredTag['pushDowns'] = {
   aggregates: [],
   interpolation: false,
@@ -108,8 +107,8 @@ export class StoredLeaf extends BaseOperator {
   protected inputNeeds(): void {}
 
   /** Equal reads are made once by the source. */
-  override valuesAt(times: Float64Array): Promise<Float64Array> {
-    return times.length === 0 ? NO_VALUES : this.chargedValues(times)
+  protected override get remembersValues(): boolean {
+    return false
   }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {

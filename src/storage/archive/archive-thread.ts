@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../background-thread.ts'
 import type { Files } from '../files/files.ts'
 import type { ArchiveMark } from './archive-file.ts'
 import { type ArchiveOrder, type ArchivePlace, archiveSegment, writeMark } from './archive-segment.ts'
@@ -61,24 +62,22 @@ class ThreadArchiveWriter implements ArchiveWriter {
 
   #started(): Worker {
     if (this.#thread !== null) return this.#thread
-    const thread = new Worker(new URL('./thread.ts', import.meta.url), {
-      resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
-      execArgv: [],
-    })
+    const limits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 }
+    const thread = startThread<FromThread>(
+      new URL('./thread.ts', import.meta.url),
+      limits,
+      'the thread of the archive',
+      {
+        message: ({ failure }) => this.#settle(failure === null ? null : errorOf(failure)),
+        exit: (ended, reason) => {
+          if (this.#thread === ended) this.#thread = null
+          this.#settle(reason)
+        },
+      },
+    )
     this.#thread = thread
     // What is not archived now is archived after the next start.
     thread.unref()
-    let reason: unknown = new Error('the thread of the archive has ended')
-    thread.on('message', ({ failure }: FromThread) =>
-      this.#settle(failure === null ? null : errorOf(failure)),
-    )
-    thread.on('error', (error) => {
-      reason = error
-    })
-    thread.on('exit', () => {
-      if (this.#thread === thread) this.#thread = null
-      this.#settle(reason)
-    })
     return thread
   }
 

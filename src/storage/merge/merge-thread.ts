@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { errorOf, startThread, type ThreadFailure } from '../background-thread.ts'
 import type { MergeOrder, MergeResult, Merger } from './merge.ts'
 import { InputDamage } from './merge-input.ts'
 
@@ -7,12 +8,7 @@ export type ToThread = { readonly kind: 'merge'; readonly order: MergeOrder } | 
 export type FromThread =
   | { readonly kind: 'done'; readonly result: MergeResult }
   | { readonly kind: 'damage'; readonly part: string; readonly message: string }
-  | {
-      readonly kind: 'error'
-      readonly message: string
-      readonly code: string | null
-      readonly syscall: string | null
-    }
+  | ThreadFailure
 
 /**
  * Merges on a thread of its own, which starts with the first merge. A thread that ends before its time fails the merge
@@ -66,20 +62,20 @@ class ThreadMerger implements Merger {
 
   #started(): Worker {
     if (this.#thread !== null) return this.#thread
-    const thread = new Worker(new URL('./thread.ts', import.meta.url), {
-      resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 },
-      execArgv: [],
-    })
+    const limits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 }
+    const thread = startThread<FromThread>(
+      new URL('./thread.ts', import.meta.url),
+      limits,
+      'the thread of merges',
+      {
+        message: (message) => this.#settle(message),
+        exit: (ended, reason) => {
+          if (this.#thread === ended) this.#thread = null
+          this.#waiting?.reject(reason)
+        },
+      },
+    )
     this.#thread = thread
-    let reason: unknown = new Error('the thread of merges has ended')
-    thread.on('message', (message: FromThread) => this.#settle(message))
-    thread.on('error', (error) => {
-      reason = error
-    })
-    thread.on('exit', () => {
-      if (this.#thread === thread) this.#thread = null
-      this.#waiting?.reject(reason)
-    })
     return thread
   }
 
@@ -91,11 +87,9 @@ class ThreadMerger implements Merger {
       case 'damage':
         this.#waiting?.reject(new InputDamage(message.part, message.message))
         break
-      case 'error': {
-        const { message: text, code, syscall } = message
-        this.#waiting?.reject(Object.assign(new Error(text), code === null ? {} : { code, syscall }))
+      case 'error':
+        this.#waiting?.reject(errorOf(message))
         break
-      }
       default:
         message satisfies never
     }

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { standBack } from '../background-priority.ts'
+import { failureOf } from '../background-thread.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { InputDamage } from './merge-input.ts'
 import type { FromThread, ToThread } from './merge-thread.ts'
@@ -20,7 +21,7 @@ parentPort!.on('message', (message: ToThread) => {
   aborting = new AbortController()
   runMerge(systemFiles, message.order, aborting.signal).then(
     (result) => post({ kind: 'done', result }),
-    (error: unknown) => post(failureOf(error)),
+    (error: unknown) => post(answerTo(error)),
   )
 })
 
@@ -28,13 +29,7 @@ function post(message: FromThread): void {
   parentPort!.postMessage(message)
 }
 
-function failureOf(error: unknown): FromThread {
+function answerTo(error: unknown): FromThread {
   if (error instanceof InputDamage) return { kind: 'damage', part: error.part, message: error.message }
-  const { message, code, syscall } = error as { message: string; code?: unknown; syscall?: unknown }
-  return {
-    kind: 'error',
-    message,
-    code: typeof code === 'string' ? code : null,
-    syscall: typeof syscall === 'string' ? syscall : null,
-  }
+  return failureOf(error)
 }

@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { errorOf, startThread, type ThreadFailure } from '../background-thread.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
 import type { Packer, PartPacking } from './packer.ts'
 import type { PartInfo, PartOrigin, Tombstone } from './part.ts'
@@ -21,12 +22,7 @@ export type FromThread =
   | { readonly kind: 'taken' }
   | { readonly kind: 'done'; readonly info: PartInfo }
   | { readonly kind: 'abandoned' }
-  | {
-      readonly kind: 'error'
-      readonly message: string
-      readonly code: string | null
-      readonly syscall: string | null
-    }
+  | ThreadFailure
 
 /** Batches: one is filled, one waits and one is read. */
 const BATCHES = 3
@@ -73,21 +69,21 @@ class ThreadPacker implements Packer {
 
   #started(): Worker {
     if (this.#thread !== null) return this.#thread
-    const thread = new Worker(new URL('./thread.ts', import.meta.url), {
-      // Little: what is sorted lies outside of the heap, and comes free with the objects that refer to it.
-      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 256 },
-      execArgv: [],
-    })
+    // Little: what is sorted lies outside of the heap, and comes free with the objects that refer to it.
+    const limits = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 256 }
+    const thread = startThread<FromThread>(
+      new URL('./thread.ts', import.meta.url),
+      limits,
+      'the thread that packs parts',
+      {
+        message: (message) => this.#packing?.take(message),
+        exit: (ended, reason) => {
+          if (this.#thread === ended) this.#thread = null
+          this.#packing?.threadEnded(reason)
+        },
+      },
+    )
     this.#thread = thread
-    let reason: unknown = new Error('the thread that packs parts has ended')
-    thread.on('message', (message: FromThread) => this.#packing?.take(message))
-    thread.on('error', (error) => {
-      reason = error
-    })
-    thread.on('exit', () => {
-      if (this.#thread === thread) this.#thread = null
-      this.#packing?.threadEnded(reason)
-    })
     return thread
   }
 }
@@ -162,11 +158,9 @@ class ThreadPacking implements PartPacking {
       case 'abandoned':
         this.#end()
         break
-      case 'error': {
-        const { message: text, code, syscall } = message
-        this.#failure ??= { error: Object.assign(new Error(text), code === null ? {} : { code, syscall }) }
+      case 'error':
+        this.#failure ??= { error: errorOf(message) }
         break
-      }
       default:
         message satisfies never
     }

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { standBack } from '../background-priority.ts'
+import { failureOf } from '../background-thread.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { BatchPacker } from './pack-batches.ts'
@@ -63,13 +64,7 @@ function failed(error: unknown): void {
   writer?.abandon()
   writer = null
   packer = null
-  const { message, code, syscall } = error as { message: string; code?: unknown; syscall?: unknown }
-  post({
-    kind: 'error',
-    message,
-    code: typeof code === 'string' ? code : null,
-    syscall: typeof syscall === 'string' ? syscall : null,
-  })
+  post(failureOf(error))
 }
 
 function post(message: FromThread): void {
