@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { PROJECT, temporaryFolder, tidemark } from './run.ts'
@@ -34,6 +34,16 @@ describe('the command line', async () => {
       assert.equal(own.code, 0)
       if (!['keys', 'tags', 'alias', 'points'].includes(command)) assert.match(own.stdout, /Examples?:\n {2}/)
     }
+  })
+
+  it('keeps the sources of a checkout compiled for the next start, and for its threads', () => {
+    const cache = join(PROJECT, 'node_modules', '.cache', 'tidemark')
+    rmSync(cache, { recursive: true, force: true })
+    const { NODE_COMPILE_CACHE: _, ...env } = process.env
+    const run = spawnSync(process.execPath, [join(PROJECT, 'bin', 'tidemark.js'), '--version'], { env })
+    assert.equal(run.status, 0)
+    const kept = readdirSync(cache, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
+    assert.ok(kept.length > 10, `${kept.length} files`)
   })
 
   it('refuses what it does not know, with the nearest name and exit code 2', async () => {

@@ -146,7 +146,8 @@ function start(args: readonly string[], { cwd, env, node, bin, ownGroup }: RunOp
     ([name]) => !name.startsWith('TIDEMARK_') && name !== 'NODE_TEST_CONTEXT',
   )
   // A Node that a test chose may be one that cannot write files.
-  const cached = node === undefined ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {}
+  const cached =
+    node === undefined ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : { NODE_DISABLE_COMPILE_CACHE: '1' }
   return spawn(node ?? process.execPath, [bin ?? BIN, ...args], {
     cwd,
     env: { ...Object.fromEntries(inherited), TZ: 'UTC', ...cached, ...env },
