@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { collectGarbage } from '../scheduling/garbage-collector.ts'
 
 /** Bytes of columns that may become garbage before the garbage collector is called for them. */
 const DUE_BYTES = 2 * 2 ** 20
@@ -25,20 +24,6 @@ export class MinorGc {
   collect(): void {
     if (this.#bytes < DUE_BYTES) return
     this.#bytes = 0
-    collector ??= findCollector()
-    collector({ type: 'minor' })
+    collectGarbage('minor')
   }
-}
-
-type Collector = (options: { readonly type: 'minor' }) => void
-
-let collector: Collector | null = null
-
-/** Node hands the collector out to contexts that are made while a flag is set. */
-function findCollector(): Collector {
-  setFlagsFromString('--expose-gc')
-  const found = runInNewContext('gc') as Collector
-  // Code of Node that is loaded later is only taken from its cache with the flags that it was made with.
-  setFlagsFromString('--no-expose-gc')
-  return found
 }

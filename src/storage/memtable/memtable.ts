@@ -200,7 +200,7 @@ export class Memtable {
 
   /** What was flushed stands in parts and in the catalog's file. */
   dropImmutable(): void {
-    this.#immutablePoints!.release()
+    this.#immutablePoints!.release(this.#activePoints.points === 0)
     this.#immutablePoints = null
     this.#immutable = null
   }

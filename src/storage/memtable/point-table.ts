@@ -108,13 +108,17 @@ export class PointTable {
     for (let tag = 0; tag < this.#counts.length; tag++) if (this.#counts[tag] !== 0) yield tag
   }
 
-  /** Gives the memory back; nothing is asked of this any more. */
-  release(): void {
+  /**
+   * Gives the memory back; nothing is asked of this any more.
+   * @param isLast  whether there are no other points, which would soon need the memory of tags that have many
+   */
+  release(isLast: boolean): void {
     this.#log.release()
     for (const own of this.#own.values()) own.releaseLong()
     this.#memory.cells.release()
     this.#own.clear()
-    this.#memory.long.trim()
+    if (isLast) this.#memory.long.clear()
+    else this.#memory.long.trim()
     this.#counts = new Uint8Array(0)
   }
 

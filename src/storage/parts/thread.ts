@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { collectGarbage } from '../../scheduling/garbage-collector.ts'
 import { standBack } from '../background-priority.ts'
 import { failureOf } from '../background-thread.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
@@ -38,14 +39,13 @@ async function take(message: ToThread): Promise<void> {
       if (writer !== null) {
         addTombstones(writer, message.tombstones)
         const info = await writer.finish()
-        writer = null
+        forget()
         post({ kind: 'done', info })
       }
       break
     case 'abandon':
       writer?.abandon()
-      writer = null
-      packer = null
+      forget()
       post({ kind: 'abandoned' })
       break
     default:
@@ -62,9 +62,15 @@ function addTombstones(to: FilePartWriter, { tags, from, to: until, sequences }:
 /** The part goes at once; the next call is its end. */
 function failed(error: unknown): void {
   writer?.abandon()
+  forget()
+  post(failureOf(error))
+}
+
+/** Points lie outside of the heap of this thread, which is small: V8 would leave a hundred megabytes of them. */
+function forget(): void {
   writer = null
   packer = null
-  post(failureOf(error))
+  collectGarbage('major')
 }
 
 function post(message: FromThread): void {
