@@ -101,6 +101,7 @@ export const CALL_LIMITS = {
 export const REMEDIES = {
   range: 'label {label} would be allowed from {from} to {to}',
   points: 'at most {most} points in label {label} would be allowed',
+  width: 'a width of at most {most} in label {label} would be allowed',
   windows: 'at most {most} windows in label {label} would be allowed',
   median: 'without MEDIAN it would be allowed',
   labels: 'without {labels} it would be allowed',

@@ -64,6 +64,31 @@ describe('a refused limit says what to do', () => {
     await assertRangeOffered({ a: raw(700) }, 'a', { historianLoad: 300 })
   })
 
+  test('for intervals and gaps, too', async () => {
+    const range = { type: 'INTERVALS', tag: 'calc/ADD(plant/DENSE, plant/HELD)', details: RANGE }
+    const aggregated = {
+      ...range.details,
+      aggregatesOf: 'plant/HELD',
+      maxIntervals: 10,
+      aggregates: ['MEDIAN'],
+    }
+    const gaps = { ...range, type: 'GAPS', details: { ...RANGE, longerThan: '1h' } }
+    for (const a of [range, { ...range, details: aggregated }, gaps])
+      await assertRangeOffered({ a }, 'a', { historianLoad: 300 })
+  })
+
+  test('for a chart: the width that is allowed', async () => {
+    const plot = (width: number) => ({ type: 'PLOT', tag: 'plant/DENSE', details: { ...RANGE, width } })
+    const requests = (width: number) => ({ a: raw(99), b: plot(width) })
+    const limits = { requestedPoints: 300 }
+    assert.equal(await remedyOf(requests(100), limits), 'a width of at most 49 in label "b" would be allowed')
+    const outcome = async (width: number) =>
+      (await askBody(HISTORIANS, { requests: requests(width) }, { limits })).answer.outcome
+    assert.equal(await outcome(49), 'executed')
+    assert.equal(await outcome(50), 'limit')
+    assert.equal(await remedyOf({ a: raw(299), b: plot(100) }, limits), 'without "b" it would be allowed')
+  })
+
   test('for steps and windows of an interval: the longest range; of a count: the largest one', async () => {
     const b = interpolated({ interval: '1m' })
     await assertRangeOffered({ a: raw(100), b }, 'b', { requestedPoints: 300 })

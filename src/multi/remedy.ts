@@ -55,6 +55,9 @@ async function sizeRemedy(breach: Breach, unit: keyof RequestSize, call: Refused
   if (left < 1) return fewerLabels(breach, shares)
   const { parsed } = heaviest
   const { request, zone } = parsed
+  const width = request.widthFor?.(left)
+  if (width !== undefined)
+    return width < 1 ? fewerLabels(breach, shares) : said('width', { most: width, label: nameOf(heaviest) })
   const range = await longestRange(request.range, async (to) => {
     const shorter = request.within?.({ from: request.range.from, to })
     if (shorter === undefined) return null

@@ -13,6 +13,11 @@ export class GapsRequest implements Request {
     this.#query = query
   }
 
+  /** From its start, where a cursor goes on, too: what a cursor holds cannot be changed. */
+  within(range: Request['range']): Request {
+    return new GapsRequest({ ...this.#query, ...range, resumeAt: null })
+  }
+
   size(): RequestSize {
     return { points: this.#query.limit, windows: 0 }
   }

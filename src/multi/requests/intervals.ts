@@ -26,6 +26,11 @@ export class IntervalsRequest implements Request {
     if (aggregated !== null) this.otherTag = aggregated.address
   }
 
+  /** From its start, where a cursor goes on, too: what a cursor holds cannot be changed. */
+  within(range: Request['range']): Request {
+    return new IntervalsRequest({ ...this.#details, ...range, resumeAt: null })
+  }
+
   size(): RequestSize {
     const { limit, aggregated } = this.#details
     return { points: limit, windows: aggregated === null ? 0 : limit }

@@ -9,6 +9,9 @@ import { type AnswerContext, distinctTimes, type Request, type RequestSize, type
 
 /** Columns that a chart may have: as many as screens have pixels. */
 export const MOST_COLUMNS: number = FIXED_LIMITS.plotColumns.limit
+/** Points that each column may have, and those at the edges of the range. Breaks are not counted. */
+const COLUMN_POINTS = 4
+const EDGE_POINTS = 2
 
 /** PLOT: what a chart of so many columns needs to draw the line of all raw points. */
 export class PlotRequest implements Request {
@@ -28,6 +31,10 @@ export class PlotRequest implements Request {
 
   within(range: Request['range']): Request {
     return new PlotRequest(range, this.#width, { fallsBack: false })
+  }
+
+  widthFor(points: number): number {
+    return Math.floor((points - EDGE_POINTS) / COLUMN_POINTS)
   }
 
   size(): RequestSize {
@@ -72,7 +79,6 @@ class InterpolatedPlotRequest extends InterpolatedPointsRequest {
   }
 }
 
-/** Up to four points of each column, and the edges. Breaks are not counted. */
 function sizeOf(width: number): RequestSize {
-  return { points: 4 * width + 2, windows: 0 }
+  return { points: COLUMN_POINTS * width + EDGE_POINTS, windows: 0 }
 }

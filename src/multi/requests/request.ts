@@ -36,8 +36,11 @@ export interface Request {
    */
   readonly fallback?: Request
 
-  /** The same over another range; absent where there is none, or where its size would be the same. */
+  /** The same over another range; absent where there is none. */
   within?(range: Request['range']): Request
+
+  /** Greatest width of a chart that requests at most so many points, below 1 for none; absent where there is no width. */
+  widthFor?(points: number): number
 
   /** The operator that it is planned for and answered from, where that is not the one of the tag itself. */
   operatorFor?(operator: Operator): Operator
