@@ -64,6 +64,8 @@ export interface Operator extends Traits {
   compared?(thresholds: readonly number[]): Operator | null
   /** Set where no raw point is BAD or without a value: a search for a good one ends at the first. */
   readonly isNeverBad?: boolean
+  /** Set where the signal has a value at each instant from its first good raw point to the last one, and to `now`. */
+  readonly isGapless?: boolean
   /**
    * The good raw point next to an instant, `null` when there is none, at a cost of two points however many BAD ones it
    * passes by. Only operators whose historian finds it have this.

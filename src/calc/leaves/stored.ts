@@ -52,6 +52,7 @@ const NO_PUSH_DOWNS: StoredTag['pushDowns'] = {
  */
 export class StoredLeaf extends BaseOperator {
   readonly states?: TagStates
+  readonly isGapless: boolean
   readonly #tag: StoredTag
   readonly #shape: SignalShape
   /** By their thresholds: many labels may compare a tag with the same ones. */
@@ -66,6 +67,7 @@ export class StoredLeaf extends BaseOperator {
       extrapolationLimits: [context.now],
     })
     this.#tag = tag
+    this.isGapless = tag.maxGapUs === undefined
     if (tag.states !== undefined) this.states = tag.states
     this.#shape = shapeOf(tag, context.now)
   }

@@ -32,9 +32,9 @@ const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
 /** Windows of the first batch behind a gap: there may be another one soon. */
 const GAP_BATCH = 4
 /** How much longer each further batch is where windows with values are looked for. */
+const SEARCH_GROWTH = 4
 /** Levels of an input up to which searches beyond empty windows are estimated. */
 const SEARCHED_LEVELS = 2
-const SEARCH_GROWTH = 4
 
 /**
  * Aggregates over tumbling windows: one raw point for each window that has a value. The signal within the request's
@@ -82,7 +82,7 @@ export class ResampleOperator extends BaseOperator {
     const read = (range: WindowRange, order: 'asc' | 'desc') => this.#read(range, order, size, true)
     this.#search = new WindowSearch(this.#bounds, windows, read)
     this.#windowing = {
-      ...{ input, aggregate: op.aggregate, windows, lengthUs, bounds: this.#bounds },
+      ...{ input, aggregate: op.aggregate, windows, lengthUs, now: context.now, bounds: this.#bounds },
       ...{
         hasGaps: this.#hasGaps,
         isOfSignal: this.#isOfSignal,
@@ -250,7 +250,9 @@ export class ResampleOperator extends BaseOperator {
       const isFull = !values.some(Number.isNaN)
       const empty = size === MAX_BATCH ? values : values.slice(...(order === 'asc' ? [-1] : [0, 1]))
       if (from >= to) return
-      if (this.#isOfSignal && values.every(Number.isNaN) && !(await this.#mayGoOn(from, to, order))) return
+      // Without gaps, a last window without a value is before the first point or after the last one.
+      const isOver = this.#input.isGapless ? empty.every(Number.isNaN) : values.every(Number.isNaN)
+      if (this.#isOfSignal && isOver && !(await this.#mayGoOn(from, to, order))) return
       if (!this.#hasGaps || isFull) count = Math.min(2 * count, MAX_BATCH)
       else if (!empty.every(Number.isNaN)) continue
       else {

@@ -1,6 +1,6 @@
 import type { AggregateName } from '../../../series/aggregate-names.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { instantFromUs } from '../../../time/instant.ts'
+import { type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 import { goesBack } from '../../consumers/find-point.ts'
 import type { InputNeed } from '../../graph/base.ts'
@@ -24,6 +24,7 @@ export interface Windowing {
   readonly windows: FindWindow
   /** Of a window, about. */
   readonly lengthUs: number
+  readonly now: Instant
   /**
    * Whether the windows that are looked for beyond empty ones are estimated. Not over deep calculations: each level would
    * mark places beside those of the level above, and their sum would be far above what is read. Windows over a
@@ -101,7 +102,12 @@ function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, si
     ? { ...all, from: Math.max(all.from, all.to - reach) }
     : { ...all, to: Math.min(all.to, all.from + reach) }
   if (!hasGaps || !windowing.searchesExactly) {
-    rangeNeeds(windowing, isOfSignal ? withRequested(windowing, first, all) : first, 1, sink)
+    // Back from `now` each window has a value, down to the first point, where the search ends.
+    const isWithoutGap = isBack && to <= windowing.now && input.isGapless === true
+    const isOpen = isOfSignal && !isWithoutGap
+    rangeNeeds(windowing, isOpen ? withRequested(windowing, first, all) : first, 1, sink)
+    if (isOfSignal && isWithoutGap)
+      sink.need(input, { kind: 'point', find: 'before', at: accepted(first.from) })
     return
   }
   // Where windows are empty, those after the next raw points.
