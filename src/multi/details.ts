@@ -97,13 +97,17 @@ export class Details {
     throw this.invalid(field, 'a text')
   }
 
-  duration(field: string): { readonly duration: Duration; readonly text: string } {
+  /** @param expected what the error says of a value that is none, or not above zero */
+  duration(
+    field: string,
+    expected = 'a duration above zero such as 10s, 1h, 1d or 1mo',
+  ): { readonly duration: Duration; readonly text: string } {
     const value = this.#value(field)
     if (value === undefined) return this.missing(field)
     const text = typeof value === 'number' ? String(value) : value
     const duration = typeof text === 'string' ? parseDuration(text) : null
     if (duration === null || !isPositive(duration)) {
-      throw this.invalid(field, 'a duration above zero such as 10s, 1h, 1d or 1mo')
+      throw this.invalid(field, expected)
     }
     return { duration, text: text as string }
   }

@@ -62,6 +62,8 @@ const EXAMPLES: readonly string[] = [
   ...FAR_FORMS,
   '2026-04-22 10:00',
   '22.04.2026 10:00',
+  '2026-04-22',
+  '22.04.2026',
   '1-Jan-2026 05:00:00',
   'yesterday at 06:00',
   'last monday at 06:00',

@@ -5,6 +5,8 @@ import type { AskedAggregates } from './asked-aggregates.ts'
 
 /** The interface's name of the variance. */
 const VAR = 'VAR'
+/** What is expected of `per`. */
+const TIME_UNIT = 'a time unit such as 1s, 1min, 1h or 1d'
 /** The one aggregate that is not a number. */
 const STATES = 'STATES'
 
@@ -40,8 +42,8 @@ function readPer(details: Details, withTotal: boolean): number | null {
     if (withTotal) details.missing('per (1s, 1min, 1h or 1d: the time unit of the rate that TOTAL adds up)')
     return null
   }
-  const us = rateUs(details.duration('per').duration)
-  if (us === null) throw details.invalid('per', 'a time unit such as 1s, 1min, 1h or 1d')
+  const us = rateUs(details.duration('per', TIME_UNIT).duration)
+  if (us === null) throw details.invalid('per', TIME_UNIT)
   if (!withTotal) details.warnUseless('per', 'it is the time unit of TOTAL, which is not asked for')
   return withTotal ? us : null
 }

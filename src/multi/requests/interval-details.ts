@@ -1,4 +1,3 @@
-import { rateUs } from '../../time/duration.ts'
 import type { Instant } from '../../time/instant.ts'
 import { isRange } from '../cursor.ts'
 import type { Details } from '../details.ts'
@@ -9,13 +8,6 @@ import type { Request } from './request.ts'
 
 const DEFAULT_INTERVALS = 1000
 
-/** A detail that is a length of time: a day has 24 hours, and months have none. Throws the sentence for the label. */
-function lengthUs(details: Details, field: string): number {
-  const us = rateUs(details.duration(field).duration)
-  if (us === null) throw details.invalid(field, 'a duration of a fixed length such as 10s, 1h or 1d')
-  return us
-}
-
 export function readIntervals(
   details: Details,
   range: Request['range'],
@@ -25,8 +17,8 @@ export function readIntervals(
     ...range,
     ...limitOf(details),
     resumeAt: null,
-    mergeUs: details.has('mergeWithin') ? lengthUs(details, 'mergeWithin') : 0,
-    minUs: details.has('minDuration') ? lengthUs(details, 'minDuration') : 0,
+    mergeUs: details.fixedDuration('mergeWithin') ?? 0,
+    minUs: details.fixedDuration('minDuration') ?? 0,
     aggregated: aggregatedOf(details, readAsked),
   })
 }
@@ -52,7 +44,7 @@ export function resumeIntervals(
 }
 
 export function readGaps(details: Details, range: Request['range']): Request {
-  const longerThanUs = lengthUs(details, 'longerThan')
+  const longerThanUs = details.fixedDuration('longerThan') ?? details.missing('longerThan')
   return new GapsRequest({ ...range, ...limitOf(details), longerThanUs, resumeAt: null })
 }
 

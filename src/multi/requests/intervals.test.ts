@@ -183,9 +183,20 @@ test('details that make no sense are refused with what would be right', async ()
   const refused = async (type: string, details: object, pattern: RegExp) =>
     assert.match((await ask(type, 'plant/PUMP', details)).error, pattern)
   await refused('GAPS', {}, /longerThan/)
-  await refused('GAPS', { longerThan: '1mo' }, /longerThan/)
-  await refused('GAPS', { longerThan: 0 }, /longerThan/)
-  await refused('INTERVALS', { minDuration: 'soon' }, /minDuration/)
+  for (const [type, field] of [
+    ['GAPS', 'longerThan'],
+    ['INTERVALS', 'minDuration'],
+    ['INTERVALS', 'mergeWithin'],
+  ] as const)
+    for (const given of ['1mo', 0, -1, 'soon'])
+      await refused(
+        type,
+        { [field]: given },
+        /: a duration above zero of a fixed length such as 90s, 5min or 1d is/,
+      )
+  const total = { aggregatesOf: 'plant/LEVEL', aggregates: ['TOTAL'] }
+  for (const per of ['1mo', 0])
+    await refused('INTERVALS', { ...total, per }, /: a time unit such as 1s, 1min, 1h/)
   await refused('INTERVALS', { aggregates: ['MAX'] }, /aggregatesOf/)
   await refused('INTERVALS', { aggregatesOf: 'plant/NONE' }, /plant\/NONE does not exist/)
   await refused('INTERVALS', { aggregatesOf: 'plant/LEVEL', aggregates: ['NONSENSE'] }, /aggregates/)
