@@ -236,3 +236,19 @@ test('a long body of more values than there is memory for is refused before they
   const fewer = Buffer.from(`[${'[],'.repeat(499_000)}[]]`)
   assert.equal(((await readJson(fewer, NO_RULES, yields)) as unknown[]).length, 499_001)
 })
+
+test('a short body that is no JSON is said to be so once, with what is wrong', () => {
+  const sentenceOf = (text: string) => {
+    try {
+      return parseJson(Buffer.from(text))
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  const begin = 'The body is not valid JSON: '
+  assert.equal(sentenceOf('{"value":NaN}'), `${begin}Unexpected token 'N', "{"value":NaN}"`)
+  assert.equal(
+    sentenceOf('{"value":1'),
+    `${begin}Expected ',' or '}' after property value in JSON at position 10 (line 1 column 11)`,
+  )
+})

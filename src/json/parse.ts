@@ -28,7 +28,8 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8', start))
   } catch (error) {
-    throw invalidJson((error as Error).message.slice(0, 200))
+    // V8 ends some of its sentences with what ours begins with.
+    throw invalidJson((error as Error).message.replace(/ is not valid JSON$/, '').slice(0, 200))
   }
 }
 
