@@ -14,7 +14,7 @@ export const lowpass = defineFunction({
   check: checkPeriod,
   summary: 'First-order low-pass over the raw points of the input, with a cut-off period in seconds.',
   details:
-    'At each good raw point x, a time dt after the one before, y += (1 - exp(-2 pi dt / T)) (x - y). It starts with y = x at the first good raw point at or after the start of the range less 5 T; before that it has no value. Inside of a total or of windows the range begins where the first of these does. Between its points it goes straight. A constant stays itself.',
+    'At each good raw point x, a time dt after the one before, y += (1 - exp(-2 pi dt / T)) (x - y). It starts with y = x at the first good raw point at or after the start of the range less 5 T; before that it has no value. Inside of a total or of windows the range begins where the first of these does. Between its points it goes straight, also where the input has no value between them, as in a gap by `maxGap`; HIGHPASS has none there. A constant stays itself.',
   rawTimes: 'Those of its input at which it is good, from the start of the filter on.',
   stepped: 'Never.',
   nulls: 'BAD points and points without a value are left out.',
