@@ -17,6 +17,7 @@ export const abs = defineFunction({
   source: 'docs/calculations.md#abs',
   build: elementwiseOf(['x'], {
     combine: each(Math.abs),
+    isTotal: true,
     // A line that crosses 0 becomes two lines.
     linear: areStepped,
   }),

@@ -18,6 +18,7 @@ export const add = defineFunction({
   build: elementwiseOver('input', {
     combine: fold((left, right) => left + right),
     monotone: 'any',
+    isTotal: true,
     // A sum of linear segments is linear.
     linear: () => true,
   }),

@@ -18,6 +18,7 @@ export const mul = defineFunction({
   build: elementwiseOver('input', {
     combine: fold((left, right) => left * right),
     monotone: 'any',
+    isTotal: true,
     // One line times what is held is a line; two lines make a parabola.
     linear: (inputs) => inputs.filter((input) => !isStepped(input)).length <= 1,
   }),

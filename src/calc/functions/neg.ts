@@ -18,6 +18,7 @@ export const neg = defineFunction({
   build: elementwiseOf(['x'], {
     combine: each((x) => 0 - x),
     monotone: 'any',
+    isTotal: true,
     linear: () => true,
   }),
 })

@@ -18,6 +18,7 @@ export const sub = defineFunction({
   build: elementwiseOver('input', {
     combine: fold((left, right) => left - right),
     monotone: 'any',
+    isTotal: true,
     // A difference of linear segments is linear.
     linear: () => true,
   }),

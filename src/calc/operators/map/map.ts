@@ -36,6 +36,7 @@ const ALIGNED_TOGETHER = 16
 export class MapOperator extends BaseOperator {
   readonly rule: MapRule
   readonly args: readonly Operator[]
+  readonly isGapless: boolean
   #made: MapProgram | null = null
   #reaches: Map<FindPoint, Reach> | null = null
 
@@ -49,6 +50,8 @@ export class MapOperator extends BaseOperator {
     })
     this.rule = rule
     this.args = args
+    const isSure = (arg: Operator) => arg.isGapless === true || arg.varies === 'nothing'
+    this.isGapless = rule.isTotal === true && varying.length > 0 && args.every(isSure)
   }
 
   override needs(need: Need, sink: NeedSink): void {

@@ -16,6 +16,8 @@ export interface MapRule {
    * arithmetic of doubles, which a single operation keeps and compensated sums need not.
    */
   readonly monotone?: 'first' | 'any'
+  /** Set where there is a result of any finite arguments, unless it is out of range. */
+  readonly isTotal?: true
   /** Set when arguments without a value are left out, and only without any of them there is no value. */
   readonly leavesNullsOut?: true
   /**

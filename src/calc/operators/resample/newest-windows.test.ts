@@ -18,18 +18,27 @@ interface Wanted {
   readonly from?: Instant
   readonly pushDowns?: 'all' | 'none'
   readonly stepped?: boolean
+  readonly input?: string
+  /** Points of a second tag. */
+  readonly others?: readonly Row[]
 }
 
 /** Points of the newest windows before an instant, what was fetched for them and at what they are estimated. */
 async function newest(
   op: string,
   rows: readonly Row[],
-  { limit, to = NOW, from = MIN_INSTANT, pushDowns = 'all', stepped = false }: Wanted,
+  { limit, to = NOW, from = MIN_INSTANT, pushDowns = 'all', stepped = false, ...more }: Wanted,
 ) {
-  const source = new ArraySource(new Map([['A', columnsOf(rows)]]))
+  const { input = 'h/A', others = [] } = more
+  const source = new ArraySource(
+    new Map([
+      ['A', columnsOf(rows)],
+      ['B', columnsOf(others)],
+    ]),
+  )
   const options = { signatures: SIGNATURES, defaultHistorian: null, now: NOW, zone: UTC }
   const range = { from, to }
-  const tree = parseTag(`calc/WINDOWAGG(h/A, ${op}, 1h${op === 'TOTAL' ? ', 1h' : ''})`, options)
+  const tree = parseTag(`calc/WINDOWAGG(${input}, ${op}, 1h${op === 'TOTAL' ? ', 1h' : ''})`, options)
   const series = seriesOf(tree, { source, now: NOW, zone: UTC, range }, ({ name }) =>
     storedTag(name, stepped, pushDowns),
   )
@@ -50,6 +59,13 @@ describe('the newest windows over the signal of a tag', () => {
       assert.ok(cost <= 3 * crossed, `${crossed} crossed, ${cost} estimated`)
     })
 
+  for (const input of ['NEG(h/A)', 'ADD(h/A, h/B)', 'SUB(MUL(ABS(h/A), 2), 1)'])
+    test(`so is that of ${input}`, async () => {
+      const others = every(0.75, 200)
+      const { cost, crossed } = await newest('DIFF', every(0.5, 200), { limit: 3, input, others })
+      assert.ok(cost <= 4 * crossed && cost < 150, `${crossed} crossed, ${cost} estimated`)
+    })
+
   test('where the tag begins the search ends', async () => {
     const { times, crossed } = await newest('DIFF', every(1, 3), { limit: 3, to: hour(3) })
     assert.deepEqual(times, [hour(2), hour(1), hour(0)])
@@ -63,23 +79,41 @@ describe('the newest windows over the signal of a tag', () => {
     })
     const ops = fc.constantFrom('DIFF', 'TOTAL')
     const pushed = fc.constantFrom('all' as const, 'none' as const)
+    const inputs = fc.constantFrom(
+      'h/A',
+      'h/A',
+      'NEG(h/A)',
+      'ADD(h/A, h/B)',
+      'MUL(h/A, h/B, 2)',
+      'DIV(h/A, h/B)',
+    )
+    const rows = (minutes: readonly (readonly [number, number, number])[]) =>
+      minutes.toSorted(([a], [b]) => a - b).map(([at, value, bad]): Row => [hour(at / 60), value, bad === 0])
     const limits = fc.integer({ min: 1, max: 40 })
     await fc.assert(
-      fc.asyncProperty(minutes, ops, limits, fc.nat(6_000), pushed, fc.boolean(), async (...drawn) => {
-        const [minutes, op, limit, minute, pushDowns, stepped] = drawn
-        const sorted = minutes.toSorted(([a], [b]) => a - b)
-        const rows = sorted.map(([at, value, bad]): Row => [hour(at / 60), value, bad === 0])
-        const wanted = { limit, to: hour(minute / 60), pushDowns, stepped }
-        const found = await newest(op, rows, wanted)
-        assert.ok(
-          found.crossed <= found.cost,
-          `${found.crossed} crossed, ${found.cost} estimated: ${JSON.stringify({ op, ...wanted, minutes })}`,
-        )
-        const near = await newest(op, rows, { ...wanted, from: hour(-1) })
-        const times = near.times.filter((time) => time > hour(-1))
-        assert.deepEqual(found.times, times)
-        assert.deepEqual(found.values, near.values.slice(0, times.length))
-      }),
+      fc.asyncProperty(
+        minutes,
+        minutes,
+        inputs,
+        ops,
+        limits,
+        fc.nat(6_000),
+        pushed,
+        fc.boolean(),
+        async (...drawn) => {
+          const [minutes, more, input, op, limit, minute, pushDowns, stepped] = drawn
+          const wanted = { limit, to: hour(minute / 60), pushDowns, stepped, input, others: rows(more) }
+          const found = await newest(op, rows(minutes), wanted)
+          assert.ok(
+            found.crossed <= found.cost,
+            `${found.crossed} crossed, ${found.cost} estimated: ${JSON.stringify({ op, ...wanted, minutes })}`,
+          )
+          const near = await newest(op, rows(minutes), { ...wanted, from: hour(-1) })
+          const times = near.times.filter((time) => time > hour(-1))
+          assert.deepEqual(found.times, times)
+          assert.deepEqual(found.values, near.values.slice(0, times.length))
+        },
+      ),
       { numRuns: 300 },
     )
   })
