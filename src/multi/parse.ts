@@ -14,8 +14,10 @@ import type { Instant } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
 import { type CallHead, type CallLabel, type MultiCall, treesOf } from './call.ts'
 import { invalidCursor, parseCursor } from './cursor.ts'
-import { Details, listWords } from './details.ts'
-import { REQUEST_TYPES, type RequestType } from './requests/table.ts'
+import { ANCHOR } from './requests/aggregates.ts'
+import { Details, listWords } from './requests/detail.ts'
+import { MAX_GAP, type RequestType } from './requests/request-type.ts'
+import { REQUEST_TYPES } from './requests/table.ts'
 
 const CALL_FIELDS = ['requests', 'now', 'timeZone', 'explain', 'format'] as const
 /** Labels of a tag alone that are parsed before the event loop is checked for other work. */
@@ -23,7 +25,7 @@ const PLAIN_TAGS_IN_A_ROW = 32
 
 const LABEL_FIELDS = ['type', 'tag', 'details'] as const
 /** Details that are an error, and not ignored, in requests that do not know them. */
-const REFUSED_DETAILS = ['anchor'] as const
+const REFUSED_DETAILS = [ANCHOR.name]
 
 /** Requests by label, not parsed yet. */
 export type Requests = Readonly<Record<string, unknown>>
@@ -160,15 +162,15 @@ function parseRequest(label: string, request: unknown, context: LabelContext): C
   if (!isObject(fields)) throw invalidField('details', fields, 'an object')
   context.warnings.checkFields(fields, type.fields, type.place, REFUSED_DETAILS)
 
-  const details = new Details(fields, type.name, context)
-  if (details.has('anchor') && !type.fields.includes('anchor')) {
+  const details = new Details(fields, type, context)
+  if (details.has(ANCHOR) && !type.fields.includes(ANCHOR.name)) {
     throw details.invalid('anchor', 'no anchor, which belongs to the windows of MULTIPLE_AGGREGATED_POINTS,')
   }
   const { parsed, now, zone } = readDetails(type, details, address, context)
   const place = { ...context, now, zone }
   const tree = parseTag(address, place)
   const { otherTag } = parsed
-  const { maxGapUs = type.fields.includes('maxGap') ? details.fixedDuration('maxGap') : null } = parsed
+  const { maxGapUs = type.fields.includes(MAX_GAP.name) ? details.get(MAX_GAP) : null } = parsed
   const otherTree = otherTag === undefined ? null : parseTag(otherTag, place)
   const read = { kind: 'parsed', label, address, tree, otherTree, request: parsed, now, zone } as const
   return maxGapUs === null ? read : { ...read, maxGapUs }
@@ -176,11 +178,11 @@ function parseRequest(label: string, request: unknown, context: LabelContext): C
 
 /** The request, with its reference time and zone: the call's, or those of the cursor that it goes on from. */
 function readDetails(type: RequestType, details: Details, address: string, { now, zone }: LabelContext) {
-  const { resume } = type
-  const cursorText = resume === undefined || details.has('last') ? null : details.text('cursor')
-  if (resume === undefined || cursorText === null) return { parsed: type.read(details, now), now, zone }
+  const { pages } = type
+  const cursorText = pages?.cursorOf(details) ?? null
+  if (pages === undefined || cursorText === null) return { parsed: type.read(details, now), now, zone }
   const cursor = parseCursor(cursorText, type.name, address)
-  const parsed = resume(details, cursor.fields)
+  const parsed = pages.resume(details, cursor.fields)
   if (parsed === null) throw invalidCursor(cursorText)
   return { parsed, now: cursor.now, zone: cursor.zone }
 }

@@ -1,4 +1,4 @@
-import type { RequestType } from '../../multi/requests/table.ts'
+import type { RequestType } from '../../multi/requests/request-type.ts'
 import { isAll } from '../aggregate-cells.ts'
 import { usageError } from '../exit.ts'
 

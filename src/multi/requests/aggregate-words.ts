@@ -1,7 +1,6 @@
 import { AGGREGATE_NAMES, type AggregateName, FIRST_AGGREGATE_NAMES } from '../../series/aggregate-names.ts'
-import { rateUs } from '../../time/duration.ts'
-import { type Details, listWords } from '../details.ts'
 import type { AskedAggregates } from './asked-aggregates.ts'
+import { type Details, type DetailType, lengthType, listWords, optional } from './detail.ts'
 
 /** The interface's name of the variance. */
 const VAR = 'VAR'
@@ -10,7 +9,7 @@ const TIME_UNIT = 'a time unit such as 1s, 1min, 1h or 1d'
 /** The one aggregate that is not a number. */
 const STATES = 'STATES'
 
-/** What `aggregates` takes, in any case, as messages and the OpenAPI document list it. */
+/** What `aggregates` takes, in any case, as messages and the reference list it. */
 export const AGGREGATE_WORDS: readonly string[] = [
   ...AGGREGATE_NAMES.map((name) => (name === 'variance' ? VAR : name.toUpperCase())),
   STATES,
@@ -22,9 +21,31 @@ const BY_WORD: ReadonlyMap<string, AggregateName> = new Map([
   [VAR, 'variance'] as const,
 ])
 
+const WORDS: DetailType<readonly string[]> = {
+  takes: { kind: 'words', words: AGGREGATE_WORDS },
+  read: (input, details, name) => {
+    if (Array.isArray(input) && input.every((entry) => typeof entry === 'string')) return input
+    throw details.invalid(name, 'an array of texts')
+  },
+}
+
+export const AGGREGATES = optional(
+  'aggregates',
+  WORDS,
+  'Taken in any case; the first fourteen when left out.',
+)
+export const PER = optional(
+  'per',
+  lengthType(
+    'a time unit such as 1s, 1min, 1h or 1d',
+    'A duration of a fixed length such as `1s`, `1min`, `1h` or `1d`; a number is milliseconds.',
+  ),
+  'Time unit of the rate that TOTAL adds up; needed with TOTAL.',
+)
+
 /** The details `aggregates` and `per`. Throws TidemarkError with the sentence for the label. */
 export function readAggregateNames(details: Details): AskedAggregates {
-  const words = details.texts('aggregates')?.map((text) => text.toUpperCase())
+  const words = details.get(AGGREGATES)?.map((text) => text.toUpperCase())
   if (words === undefined)
     return { names: FIRST_AGGREGATE_NAMES, withVar: false, withStates: false, perUs: readPer(details, false) }
   const withStates = words.includes(STATES)
@@ -38,12 +59,11 @@ export function readAggregateNames(details: Details): AskedAggregates {
 
 /** The time unit of the tag's rate in microseconds; `null` without TOTAL, which alone needs it. */
 function readPer(details: Details, withTotal: boolean): number | null {
-  if (!details.has('per')) {
+  const per = details.get(PER)
+  if (per === null) {
     if (withTotal) details.missing('per (1s, 1min, 1h or 1d: the time unit of the rate that TOTAL adds up)')
     return null
   }
-  const us = rateUs(details.duration('per', TIME_UNIT).duration)
-  if (us === null) throw details.invalid('per', TIME_UNIT)
-  if (!withTotal) details.warnUseless('per', 'it is the time unit of TOTAL, which is not asked for')
-  return withTotal ? us : null
+  if (!withTotal) details.warnUseless(PER, 'it is the time unit of TOTAL, which is not asked for')
+  return withTotal ? per : null
 }

@@ -3,11 +3,14 @@ import type { Operator } from '../../calc/graph/operator.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
 import type { Duration } from '../../time/duration.ts'
-import { countWindows, evenEdges, windowEdges } from '../../time/grid.ts'
+import { countWindows, evenEdges, intervalWindows, wholeWindows, windowEdges } from '../../time/grid.ts'
 import type { Instant } from '../../time/instant.ts'
+import { parseWindowAnchor } from '../../time/window-anchor.ts'
 import type { FindWindow } from '../../time/windows.ts'
 import type { TimeZone } from '../../time/zone.ts'
+import { AGGREGATES, PER, readAggregateNames } from './aggregate-words.ts'
 import { type AskedAggregates, askedAggregates, askedNeeds, pickWindows } from './asked-aggregates.ts'
+import { COUNT, type Details, DURATION, FLAG, optional, TEXT } from './detail.ts'
 import {
   type AnswerContext,
   type CutWindows,
@@ -16,9 +19,10 @@ import {
   type RequestSize,
   type Result,
 } from './request.ts'
+import { FROM, MAX_GAP, readRange, requestType, TO } from './request-type.ts'
 
 /** `count` equal windows, or one for each step of an interval, cut at both ends of the range. */
-export type Windows =
+type Windows =
   | { readonly kind: 'even'; readonly count: number }
   | {
       readonly kind: 'intervals'
@@ -29,7 +33,7 @@ export type Windows =
     }
 
 /** AGGREGATED_POINTS, which is the single window [from, to), and MULTIPLE_AGGREGATED_POINTS. */
-export class AggregatesRequest implements Request {
+class AggregatesRequest implements Request {
   readonly range: { readonly from: Instant; readonly to: Instant }
   readonly #asked: AskedAggregates
   readonly #windows: Windows
@@ -92,4 +96,62 @@ export class AggregatesRequest implements Request {
 function distinctWindows(edges: Float64Array): Int32Array {
   let next = 0
   return Int32Array.from({ length: edges.length - 1 }, (_, i) => (edges[i]! < edges[i + 1]! ? next++ : -1))
+}
+
+const WINDOWS = optional('count', COUNT, 'So many equal windows; this or interval.')
+const INTERVAL = optional(
+  'interval',
+  DURATION,
+  'Windows of this length with boundaries of their own; this or count.',
+)
+export const ANCHOR = optional(
+  'anchor',
+  TEXT,
+  'With interval: the local time at which windows begin, such as `06:00`; for weeks also `sunday 06:00`, for months `15 06:00`, for years `10-01 06:00`.',
+)
+const WHOLE = optional(
+  'whole',
+  FLAG,
+  'With interval: widens the range to whole windows instead of cutting the first and the last one.',
+  false,
+)
+
+export const aggregatedPoints = requestType({
+  name: 'AGGREGATED_POINTS',
+  details: [FROM, TO, AGGREGATES, PER, MAX_GAP],
+  result: '`aggregates`: an array of one object',
+  read: (details) => {
+    const asked = readAggregateNames(details)
+    return new AggregatesRequest(readRange(details), asked, { kind: 'even', count: 1 })
+  },
+})
+
+export const multipleAggregatedPoints = requestType({
+  name: 'MULTIPLE_AGGREGATED_POINTS',
+  details: [FROM, TO, AGGREGATES, PER, WINDOWS, INTERVAL, ANCHOR, WHOLE, MAX_GAP],
+  result: '`aggregates`: an object for each [window](#windows)',
+  read: (details) => {
+    const asked = readAggregateNames(details)
+    const range = readRange(details)
+    const whole = details.get(WHOLE)
+    if (details.has(INTERVAL)) {
+      if (details.has(WINDOWS)) throw details.invalid('interval', 'either count or interval, not both,')
+      const windows = readWindows(details)
+      const { from, to } = range
+      return new AggregatesRequest(whole ? wholeWindows(from, to, windows.find) : range, asked, windows)
+    }
+    if (details.has(ANCHOR)) throw details.invalid('anchor', 'an interval beside it')
+    if (whole) throw details.invalid('whole', 'an interval beside it')
+    const count = details.get(WINDOWS) ?? details.missing('count or interval')
+    return new AggregatesRequest(range, asked, { kind: 'even', count })
+  },
+})
+
+function readWindows(details: Details): Windows & { readonly kind: 'intervals' } {
+  const { duration: interval, text } = details.get(INTERVAL) ?? details.missing('interval')
+  const anchor = details.get(ANCHOR)
+  const boundaries = anchor === null ? null : parseWindowAnchor(anchor, interval)
+  if (boundaries !== null && 'expected' in boundaries) throw details.invalid('anchor', boundaries.expected)
+  const find = intervalWindows(interval, boundaries, details.zone)
+  return { kind: 'intervals', interval, text: `${text} ${anchor ?? ''}`, find }
 }

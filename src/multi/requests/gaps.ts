@@ -1,10 +1,15 @@
 import { type GapQuery, gapsOf } from '../../calc/consumers/gaps.ts'
 import { keyOf, type Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
+import type { Instant } from '../../time/instant.ts'
+import { isRange } from '../cursor.ts'
+import { type Details, LENGTH, needed } from './detail.ts'
+import { isLength } from './intervals.ts'
 import type { AnswerContext, Request, RequestSize, Result } from './request.ts'
+import { CURSOR, FROM_OR_CURSOR, MAX_GAP, MAX_INTERVALS, readRange, requestType, TO } from './request-type.ts'
 
 /** GAPS: when a tag had no good raw point for longer than some time. */
-export class GapsRequest implements Request {
+class GapsRequest implements Request {
   readonly range: Request['range']
   readonly #query: GapQuery
 
@@ -38,4 +43,33 @@ export class GapsRequest implements Request {
       gaps.more && last !== undefined ? { type: 'GAPS', fields: [from, to, longerThanUs, last] } : null
     return { kind: 'gaps', gaps, rest }
   }
+}
+
+const LONGER_THAN = needed('longerThan', LENGTH, 'Shorter gaps, and those just as long, are left out.', [
+  'cursor',
+])
+
+export const gaps = requestType({
+  name: 'GAPS',
+  details: [FROM_OR_CURSOR, TO, LONGER_THAN, MAX_INTERVALS, CURSOR, MAX_GAP],
+  result: '`intervals`: [when nothing good came](#gaps), with `next` beside `results`',
+  read: (details) => {
+    const range = readRange(details)
+    const longerThanUs = details.get(LONGER_THAN)
+    return new GapsRequest({ ...range, limit: details.get(MAX_INTERVALS), longerThanUs, resumeAt: null })
+  },
+  pages: { cursorOf: (details) => details.get(CURSOR), resume: resumeGaps },
+})
+
+function resumeGaps(details: Details, fields: readonly unknown[]): Request | null {
+  const [from, to, longerThanUs, resumeAt] = fields
+  if (fields.length !== 4 || !isRange(from, to) || !isRange(from, resumeAt) || !isLength(longerThanUs))
+    return null
+  return new GapsRequest({
+    from: from as Instant,
+    to: to as Instant,
+    resumeAt: resumeAt as Instant,
+    longerThanUs,
+    limit: details.get(MAX_INTERVALS),
+  })
 }

@@ -7,8 +7,10 @@ import { countSteps, evenGrid, stepGrid } from '../../time/grid.ts'
 import type { Instant } from '../../time/instant.ts'
 import { nominalUs } from '../../time/windows.ts'
 import type { TimeZone } from '../../time/zone.ts'
+import { COUNT, type Details, DURATION, optional } from './detail.ts'
 import type { Grids } from './grids.ts'
 import { type AnswerContext, distinctTimes, type Request, type RequestSize, type Result } from './request.ts'
+import { DEFAULT_POINTS, endOf, FROM, MAX_GAP, readRange, requestType, TO } from './request-type.ts'
 
 /** `count` points evenly from `from` to `to`, or one at each step of `interval`. */
 export type InterpolationGrid =
@@ -71,6 +73,37 @@ export class InterpolatedPointsRequest implements Request {
       return times
     })
   }
+}
+
+const POINTS = optional(
+  'count',
+  COUNT,
+  'So many points, the first at `from` and the last at `to`; not together with interval.',
+  DEFAULT_POINTS,
+)
+const INTERVAL = optional('interval', DURATION, 'Points at `from` and each step after it, up to `to`.')
+
+export const interpolatedPoints = requestType({
+  name: 'INTERPOLATED_POINTS',
+  details: [FROM, TO, POINTS, INTERVAL, MAX_GAP],
+  result: '`dataPoints`: the interpolated values at these times',
+  read: (details) => {
+    const grid = readGrid(details)
+    // A single point needs no range: it stands at `from`.
+    if (grid.kind === 'even' && grid.count === 1 && details.get(FROM) === endOf(details)) {
+      const at = details.get(FROM)
+      return new InterpolatedPointsRequest({ from: at, to: at }, grid)
+    }
+    return new InterpolatedPointsRequest(readRange(details), grid)
+  },
+})
+
+function readGrid(details: Details): InterpolationGrid {
+  if (details.has(POINTS) && details.has(INTERVAL))
+    throw details.invalid('interval', 'either count or interval, not both,')
+  const interval = details.get(INTERVAL)
+  if (interval === null) return { kind: 'even', count: details.get(POINTS) }
+  return { kind: 'steps', interval: interval.duration, text: interval.text }
 }
 
 function spread(times: Float64Array, distinct: Float64Array, found: Float64Array): Float64Array {

@@ -3,18 +3,22 @@ import { keyOf, type Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
-import { END_INSTANT, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
+import { isRange } from '../cursor.ts'
+import { AGGREGATES, PER, readAggregateNames } from './aggregate-words.ts'
 import { type AskedAggregates, askedAggregates, askedNeeds, pickWindows } from './asked-aggregates.ts'
+import { type Details, LENGTH, optional, TEXT } from './detail.ts'
 import type { AnswerContext, Request, RequestSize, Result } from './request.ts'
+import { CURSOR, FROM_OR_CURSOR, MAX_GAP, MAX_INTERVALS, readRange, requestType, TO } from './request-type.ts'
 
 /** The details of INTERVALS. */
-export interface IntervalsDetails extends IntervalQuery {
+interface IntervalsDetails extends IntervalQuery {
   /** The tag whose aggregates over each interval are given with it; `null` for none. */
   readonly aggregated: { readonly address: string; readonly asked: AskedAggregates } | null
 }
 
 /** INTERVALS: when a tag is not 0, and what another tag was like then. */
-export class IntervalsRequest implements Request {
+class IntervalsRequest implements Request {
   readonly range: Request['range']
   readonly otherTag?: string
   readonly #details: IntervalsDetails
@@ -93,4 +97,59 @@ function indexesOf({ from }: Intervals, edges: Float64Array): Int32Array {
     while (edges[window]! < start) window++
     return window
   })
+}
+
+const MIN_DURATION = optional('minDuration', LENGTH, 'Shorter intervals are left out, unless they are open.')
+const MERGE_WITHIN = optional('mergeWithin', LENGTH, 'Pauses of 0 up to this long do not end an interval.')
+const AGGREGATES_OF = optional(
+  'aggregatesOf',
+  TEXT,
+  'A tag or calculation whose aggregates over each interval are given with it.',
+)
+
+export const intervals = requestType({
+  name: 'INTERVALS',
+  details: [
+    ...[FROM_OR_CURSOR, TO, MIN_DURATION, MERGE_WITHIN, MAX_INTERVALS, CURSOR],
+    ...[AGGREGATES_OF, AGGREGATES, PER, MAX_GAP],
+  ],
+  result: '`intervals`: [when it was not 0](#intervals), with `next` beside `results`',
+  read: (details) =>
+    new IntervalsRequest({
+      ...readRange(details),
+      limit: details.get(MAX_INTERVALS),
+      resumeAt: null,
+      mergeUs: details.get(MERGE_WITHIN) ?? 0,
+      minUs: details.get(MIN_DURATION) ?? 0,
+      aggregated: readAggregated(details),
+    }),
+  pages: { cursorOf: (details) => details.get(CURSOR), resume: resumeIntervals },
+})
+
+function resumeIntervals(details: Details, fields: readonly unknown[]): Request | null {
+  const [from, to, mergeUs, minUs, resumeAt] = fields
+  if (fields.length !== 5 || !isRange(from, to) || !isRange(from, resumeAt)) return null
+  if (!isLength(mergeUs) || !isLength(minUs)) return null
+  return new IntervalsRequest({
+    from: from as Instant,
+    to: to as Instant,
+    resumeAt: resumeAt as Instant,
+    mergeUs,
+    minUs,
+    limit: details.get(MAX_INTERVALS),
+    aggregated: readAggregated(details),
+  })
+}
+
+function readAggregated(details: Details): IntervalsDetails['aggregated'] {
+  const address = details.get(AGGREGATES_OF)
+  if (address !== null) return { address, asked: readAggregateNames(details) }
+  for (const { name } of [AGGREGATES, PER].filter((one) => details.has(one)))
+    throw details.invalid(name, 'aggregatesOf, the tag to be aggregated, beside it')
+  return null
+}
+
+/** Whether a field of a cursor is a length of time. */
+export function isLength(us: unknown): us is number {
+  return typeof us === 'number' && Number.isSafeInteger(us) && us >= 0
 }

@@ -4,17 +4,17 @@ import type { Operator } from '../../calc/graph/operator.ts'
 import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { evenEdges } from '../../time/grid.ts'
 import type { TimeZone } from '../../time/zone.ts'
+import { countUpTo, needed, oneOf, optional } from './detail.ts'
 import { InterpolatedPointsRequest } from './interpolated.ts'
 import { type AnswerContext, distinctTimes, type Request, type RequestSize, type Result } from './request.ts'
+import { FROM, MAX_GAP, readRange, requestType, TO } from './request-type.ts'
 
-/** Columns that a chart may have: as many as screens have pixels. */
-export const MOST_COLUMNS: number = FIXED_LIMITS.plotColumns.limit
 /** Points that each column may have, and those at the edges of the range. Breaks are not counted. */
 const COLUMN_POINTS = 4
 const EDGE_POINTS = 2
 
 /** PLOT: what a chart of so many columns needs to draw the line of all raw points. */
-export class PlotRequest implements Request {
+class PlotRequest implements Request {
   readonly range: Request['range']
   readonly fallback?: Request
   readonly #width: number
@@ -82,3 +82,26 @@ class InterpolatedPlotRequest extends InterpolatedPointsRequest {
 function sizeOf(width: number): RequestSize {
   return { points: COLUMN_POINTS * width + EDGE_POINTS, windows: 0 }
 }
+
+/** As many columns as screens have pixels, at most. */
+const WIDTH = needed(
+  'width',
+  countUpTo(FIXED_LIMITS.plotColumns.limit),
+  'Columns of the chart: pixels, usually.',
+)
+const FALLBACK = optional(
+  'fallback',
+  oneOf(['interpolated']),
+  'Where the raw points are more than the call may read: refused, or as many interpolated points as columns.',
+)
+
+export const plot = requestType({
+  name: 'PLOT',
+  details: [FROM, TO, WIDTH, FALLBACK, MAX_GAP],
+  result: '`dataPoints`, `sampled`: [what a chart needs](#charts)',
+  read: (details) => {
+    const width = details.get(WIDTH)
+    const fallsBack = details.get(FALLBACK) === 'interpolated'
+    return new PlotRequest(readRange(details), width, { fallsBack })
+  },
+})

@@ -2,6 +2,7 @@ import { instantNeed, type Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
 import type { FindPoint } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
+import { optional, TIME } from './detail.ts'
 import {
   interpolatedPoint,
   noPoint,
@@ -10,6 +11,7 @@ import {
   type RequestSize,
   type Result,
 } from './request.ts'
+import { AT, MAX_GAP, type RequestType, requestType } from './request-type.ts'
 
 /** A request about one instant. */
 abstract class InstantRequest implements Request {
@@ -35,7 +37,7 @@ abstract class InstantRequest implements Request {
  * CURRENT_POINT: without `now` in the details the last point at or before the call's `now`; with it, strictly before
  * it.
  */
-export class CurrentPointRequest extends InstantRequest {
+class CurrentPointRequest extends InstantRequest {
   readonly plainPoint: { readonly find: 'before' | 'before-or-at'; readonly at: Instant }
 
   constructor(find: 'before' | 'before-or-at', at: Instant) {
@@ -56,8 +58,27 @@ export class CurrentPointRequest extends InstantRequest {
   }
 }
 
+const NOW = optional(
+  'now',
+  TIME,
+  'The last point strictly before it; without it the last at or before the `now` of the call.',
+)
+
+export const currentPoint = requestType({
+  name: 'CURRENT_POINT',
+  details: [NOW],
+  result:
+    "`dataPoint`: the last point at or before the call's `now`; with `now` in the details strictly before that",
+  read: (details, now) => {
+    const before = details.get(NOW)
+    return before === null
+      ? new CurrentPointRequest('before-or-at', now)
+      : new CurrentPointRequest('before', before)
+  },
+})
+
 /** HISTORICAL_POINT. */
-export class HistoricalPointRequest extends InstantRequest {
+class HistoricalPointRequest extends InstantRequest {
   needs(): readonly Need[] {
     return [instantNeed(this.at)]
   }
@@ -67,8 +88,15 @@ export class HistoricalPointRequest extends InstantRequest {
   }
 }
 
+export const historicalPoint = requestType({
+  name: 'HISTORICAL_POINT',
+  details: [AT, MAX_GAP],
+  result: '`dataPoint`: the interpolated value at `at`',
+  read: (details) => new HistoricalPointRequest(details.get(AT)),
+})
+
 /** POINT_BEFORE and its three siblings. */
-export class FindPointRequest extends InstantRequest {
+class FindPointRequest extends InstantRequest {
   readonly plainPoint: { readonly find: FindPoint; readonly at: Instant }
 
   constructor(find: FindPoint, at: Instant) {
@@ -86,8 +114,24 @@ export class FindPointRequest extends InstantRequest {
   }
 }
 
+function findType(name: string, find: FindPoint, which: string): RequestType {
+  return requestType({
+    name,
+    details: [AT],
+    result: `\`dataPoint\`: the ${which} \`at\``,
+    read: (details) => new FindPointRequest(find, details.get(AT)),
+  })
+}
+
+export const findPoints: readonly RequestType[] = [
+  findType('POINT_BEFORE', 'before', 'last raw point before'),
+  findType('POINT_BEFORE_OR_AT', 'before-or-at', 'last raw point before or at'),
+  findType('POINT_AFTER', 'after', 'first raw point after'),
+  findType('POINT_AFTER_OR_AT', 'after-or-at', 'first raw point after or at'),
+]
+
 /** ADJACENT_POINTS. */
-export class AdjacentPointsRequest extends InstantRequest {
+class AdjacentPointsRequest extends InstantRequest {
   needs(): readonly Need[] {
     const { at } = this
     return [
@@ -110,3 +154,10 @@ export class AdjacentPointsRequest extends InstantRequest {
     return { kind: 'adjacent', before, at: exact, after }
   }
 }
+
+export const adjacentPoints = requestType({
+  name: 'ADJACENT_POINTS',
+  details: [AT, MAX_GAP],
+  result: '`before`, `at`, `after`: the raw points around `at`, and the point there',
+  read: (details) => new AdjacentPointsRequest(details.get(AT)),
+})

@@ -3,6 +3,7 @@ import type { Evaluation } from '../../calc/graph/evaluation.ts'
 import { instantNeed, type Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
 import type { SinglePoint } from '../../calc/graph/point-source.ts'
+import { FIXED_LIMITS } from '../../errors/limits.ts'
 import {
   concatColumns,
   makeColumns,
@@ -13,9 +14,21 @@ import {
   sliceColumns,
 } from '../../series/columns.ts'
 import { decidingPoints } from '../../series/deciding-points.ts'
+import type { Comparisons } from '../../series/reads.ts'
 import { type Instant, instantFromUs, isAccepted } from '../../time/instant.ts'
 import { isRange, type Rest } from '../cursor.ts'
-import { BOUNDARIES, type Boundary, type RawPointsDetails } from './raw-details.ts'
+import {
+  COUNT,
+  type Details,
+  type DetailType,
+  FIXED_DURATION,
+  GOOD_FOR,
+  needed,
+  oneOf,
+  optional,
+  readFixedDuration,
+} from './detail.ts'
+import { LastPointsRequest } from './last.ts'
 import {
   type AnswerContext,
   interpolatedPoint,
@@ -24,9 +37,28 @@ import {
   type RequestSize,
   type Result,
 } from './request.ts'
+import { CURSOR, DEFAULT_POINTS, endOf, FROM, readRange, requestType, TO } from './request-type.ts'
 
 /** Points that are compared before the event loop is checked for other work. */
 const STEP_POINTS = 8_192
+
+const BOUNDARIES = ['INCLUDE', 'EXCLUDE', 'NEAREST', 'INTERPOLATED'] as const
+type Boundary = (typeof BOUNDARIES)[number]
+
+/** The details of RAW_POINTS. */
+interface RawPointsDetails {
+  readonly from: Instant
+  readonly to: Instant
+  readonly left: Boundary
+  readonly right: Boundary
+  readonly order: 'asc' | 'desc'
+  /** At least 1; boundary points count too. */
+  readonly maxPoints: number
+  /** Time of the last point of the page before, when a cursor goes on from it. */
+  readonly resumeAfter: Instant | null
+  /** Points that make no difference to these may be left out; `null` for none. */
+  readonly compared: Comparisons | null
+}
 
 /** A point beside the raw points of the range: the nearest one at or outside a side, or the value exactly on it. */
 interface BoundaryRead {
@@ -36,7 +68,7 @@ interface BoundaryRead {
 }
 
 /** RAW_POINTS: a page of raw points, with boundary points in the order of the answer. */
-export class RawPointsRequest implements Request {
+class RawPointsRequest implements Request {
   readonly details: RawPointsDetails
   /** Comes before all others; `null` too when a cursor goes on, since the first page has it. */
   readonly #leading: BoundaryRead | null
@@ -139,28 +171,6 @@ function restOf({ from, to, left, right, order }: RawPointsDetails, resumeAfter:
   return { type: 'RAW_POINTS', fields: [from, to, ...sides, order, resumeAfter] }
 }
 
-/** The request that goes on from a page; `null` for fields of a cursor that no page has left. */
-export function resumeRawPoints(
-  fields: readonly unknown[],
-  { maxPoints, compared }: Pick<RawPointsDetails, 'maxPoints' | 'compared'>,
-): RawPointsRequest | null {
-  const [from, to, leftIndex, rightIndex, order, resumeAfter] = fields
-  const left: Boundary | undefined = BOUNDARIES[leftIndex as number]
-  const right: Boundary | undefined = BOUNDARIES[rightIndex as number]
-  if (fields.length !== 6 || !isRange(from, to) || !isAccepted(resumeAfter as number)) return null
-  if (left === undefined || right === undefined || (order !== 'asc' && order !== 'desc')) return null
-  return new RawPointsRequest({
-    from: from as Instant,
-    to: to as Instant,
-    left,
-    right,
-    order,
-    maxPoints,
-    resumeAfter: resumeAfter as Instant,
-    compared,
-  })
-}
-
 function boundaryRead(boundary: Boundary, find: BoundaryRead['find'], at: Instant): BoundaryRead | null {
   if (boundary === 'NEAREST') return { kind: 'nearest', find, at }
   return boundary === 'INTERPOLATED' ? { kind: 'interpolated', find, at } : null
@@ -189,4 +199,112 @@ function columnsOf(point: SinglePoint | null): PointColumns {
   columns.values[0] = point.value
   columns.statuses[0] = point.bad ? STATUS_BAD : STATUS_OK
   return columns
+}
+
+/** More states than a tag has, each of which is a threshold. */
+const MOST_THRESHOLDS: number = FIXED_LIMITS.comparedThresholds.limit
+
+const COMPARED_DETAILS = [
+  needed(
+    'thresholds',
+    { takes: { kind: 'numbers', most: MOST_THRESHOLDS }, read: (input) => input },
+    'The numbers that the signal is compared with.',
+  ),
+  optional('maxGap', GOOD_FOR, 'How long good points are good for; without limit when left out.'),
+]
+const COMPARISONS: DetailType<Comparisons> = {
+  takes: { kind: 'object', details: COMPARED_DETAILS },
+  read: (input, details, name) => {
+    if (typeof input !== 'object' || input === null || Array.isArray(input))
+      throw details.invalid(name, 'an object')
+    details.warnUnknown(
+      input,
+      COMPARED_DETAILS.map((one) => one.name),
+      name,
+    )
+    const { thresholds, maxGap } = input as Readonly<Record<string, unknown>>
+    const areNumbers = Array.isArray(thresholds) && thresholds.every((one) => Number.isFinite(one))
+    if (!areNumbers || thresholds.length === 0 || thresholds.length > MOST_THRESHOLDS)
+      throw details.invalid(name, `an object with 1 to ${MOST_THRESHOLDS} numbers as thresholds`)
+    if (maxGap === undefined || maxGap === null) return { thresholds }
+    const maxGapUs = readFixedDuration(maxGap)
+    if (maxGapUs === null) throw details.invalid(name, `as maxGap ${FIXED_DURATION}`)
+    return { thresholds, maxGapUs }
+  },
+}
+
+const RANGE_BEGIN = { ...FROM, unless: ['last', 'cursor'] }
+const MAX_POINTS = optional(
+  'maxPoints',
+  COUNT,
+  'Most points of one page, boundary points among them.',
+  DEFAULT_POINTS,
+)
+const LEFT = boundary('left', 'INCLUDE')
+const RIGHT = boundary('right', 'EXCLUDE')
+const ORDER = optional('order', oneOf(['asc', 'desc']), '`desc` is newest first.', 'asc')
+const LAST = optional(
+  'last',
+  COUNT,
+  'The newest points before `to`, in place of from, maxPoints and cursor; boundaries are ignored.',
+)
+const COMPARED = optional(
+  'compared',
+  COMPARISONS,
+  'Leaves out points of a stored tag that make no difference to whether its signal is above, on or below each threshold.',
+)
+
+function boundary(side: 'left' | 'right', otherwise: Boundary) {
+  const meaning = `What stands at the ${side} boundary. NEAREST adds the nearest raw point outside, INTERPOLATED a point exactly on it.`
+  return optional(`${side}Boundary`, oneOf(BOUNDARIES), meaning, otherwise)
+}
+
+export const rawPoints = requestType({
+  name: 'RAW_POINTS',
+  details: [RANGE_BEGIN, TO, MAX_POINTS, LEFT, RIGHT, ORDER, LAST, CURSOR, COMPARED],
+  result: '`dataPoints`: a page of the raw points, with `next` beside `results`, or the newest ones',
+  read: (details) =>
+    details.has(LAST)
+      ? readLast(details)
+      : new RawPointsRequest({
+          ...readRange(details),
+          left: details.get(LEFT),
+          right: details.get(RIGHT),
+          order: details.get(ORDER),
+          maxPoints: details.get(MAX_POINTS),
+          resumeAfter: null,
+          compared: details.get(COMPARED),
+        }),
+  pages: {
+    cursorOf: (details) => (details.has(LAST) ? null : details.get(CURSOR)),
+    resume: resumeRawPoints,
+  },
+})
+
+function readLast(details: Details): Request {
+  for (const other of [FROM, MAX_POINTS, CURSOR, COMPARED]) {
+    if (details.has(other)) throw details.invalid('last', `either last or ${other.name}, not both,`)
+  }
+  const order = details.get(ORDER)
+  return new LastPointsRequest(endOf(details), details.get(LAST)!, order)
+}
+
+function resumeRawPoints(details: Details, fields: readonly unknown[]): Request | null {
+  const maxPoints = details.get(MAX_POINTS)
+  const compared = details.get(COMPARED)
+  const [from, to, leftIndex, rightIndex, order, resumeAfter] = fields
+  const left: Boundary | undefined = BOUNDARIES[leftIndex as number]
+  const right: Boundary | undefined = BOUNDARIES[rightIndex as number]
+  if (fields.length !== 6 || !isRange(from, to) || !isAccepted(resumeAfter as number)) return null
+  if (left === undefined || right === undefined || (order !== 'asc' && order !== 'desc')) return null
+  return new RawPointsRequest({
+    from: from as Instant,
+    to: to as Instant,
+    left,
+    right,
+    order,
+    maxPoints,
+    resumeAfter: resumeAfter as Instant,
+    compared,
+  })
 }

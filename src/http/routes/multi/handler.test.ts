@@ -3,8 +3,6 @@ import test from 'node:test'
 import { LOCAL_KEY, post, READ_KEY, seed, testService } from '../../../../test/http/service.ts'
 import { SlowHistorian } from '../../../../test/http/slow-historian.ts'
 import { DEFAULT_LIMITS } from '../../../config/settings.ts'
-import { REQUEST_TYPES } from '../../../multi/requests/table.ts'
-import { DOCUMENTED_TYPES } from './schema.ts'
 
 const { app } = testService({ settings: { limits: { ...DEFAULT_LIMITS, requestedPoints: 5_000 } } })
 test.before(() => seed(app))
@@ -73,8 +71,4 @@ test('a call past its deadline is 504 with every label in errors', async () => {
 test('a historian that the key may not see does not exist', async () => {
   const { body } = await post(app, URL, { requests: { a: { ...current, tag: 'lab/FLOW' } } }, LOCAL_KEY)
   assert.deepEqual(body.errors, { a: 'Historian lab for tag FLOW does not exist' })
-})
-
-test('the reference describes exactly the request types that there are', () => {
-  assert.deepEqual([...DOCUMENTED_TYPES].sort(), [...REQUEST_TYPES.keys()].sort())
 })

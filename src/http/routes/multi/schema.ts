@@ -1,224 +1,14 @@
-import { AGGREGATE_WORDS } from '../../../multi/requests/aggregate-words.ts'
-import { MOST_COLUMNS } from '../../../multi/requests/plot.ts'
-import { MOST_THRESHOLDS } from '../../../multi/requests/raw-details.ts'
+import { REQUEST_TYPES } from '../../../multi/requests/table.ts'
 import { COMMON } from '../../openapi/schemas.ts'
 import { listOf, mapOf, type Operation, object, type Schema, shared } from '../../openapi/types.ts'
+import { REQUESTS, requestName } from './request-schemas.ts'
 
-const time = shared('Timestamp')
-const optionalTime = shared('OptionalTimestamp')
-const count = (description: string): Schema => ({ type: ['integer', 'null'], minimum: 1, description })
-const word = (words: readonly string[], description: string): Schema => ({
-  type: ['string', 'null'],
-  enum: [...words, null],
-  description,
-})
-const interval: Schema = {
-  type: ['string', 'number', 'null'],
-  description: 'A duration such as `10s`, `1h`, `1d` or `1mo`; a number is milliseconds.',
-}
-const aggregates: Schema = {
-  ...listOf({ type: 'string', enum: [...AGGREGATE_WORDS] }),
-  type: ['array', 'null'],
-  minItems: 1,
-  description: 'Taken in any case; the first fourteen when left out.',
-}
-const anchor: Schema = {
-  type: ['string', 'null'],
-  description:
-    'With interval: the local time at which windows begin, such as `06:00`; for weeks also `sunday 06:00`, for months `15 06:00`, for years `10-01 06:00`.',
-}
-const whole: Schema = {
-  type: ['boolean', 'null'],
-  description:
-    'With interval: widens the range to whole windows instead of cutting the first and the last one.',
-}
-const per: Schema = {
-  type: ['string', 'number', 'null'],
-  description:
-    'Time unit of the rate that TOTAL adds up, such as `1s`, `1min`, `1h` or `1d`; needed with TOTAL.',
-}
-const boundary = (side: string, otherwise: string): Schema =>
-  word(
-    ['INCLUDE', 'EXCLUDE', 'NEAREST', 'INTERPOLATED'],
-    `What stands at the ${side} boundary; ${otherwise} when left out. NEAREST adds the nearest raw point outside, INTERPOLATED a point exactly on it.`,
-  )
-const to = {
-  ...optionalTime,
-  description: 'The `now` of the call when left out.',
-}
-const range = { from: time, to }
-const maxGap: Schema = {
-  type: ['string', 'number', 'null'],
-  description:
-    'How long good points of the stored tags are good for, in place of `maxGap` of their metadata: a duration of a fixed length above 0, or milliseconds.',
-  examples: ['5min'],
-}
-
-const cursor: Schema = {
-  type: ['string', 'null'],
-  description:
-    '`next` of the page before; the range, and all else that says where it goes on, then comes from it.',
-}
-const length = (description: string): Schema => ({
-  ...interval,
-  description: `${description} A duration of a fixed length such as \`10s\`, \`1h\` or \`1d\`, which is 24 hours; a number is milliseconds.`,
-})
-
-/** The details of each request type, as the reference shows them. */
-const DETAILS: { readonly [type: string]: { readonly schema: Schema; readonly isOptional?: boolean } } = {
-  CURRENT_POINT: {
-    isOptional: true,
-    schema: object({
-      now: {
-        ...optionalTime,
-        description:
-          'The last point strictly before it; without it the last at or before the `now` of the call.',
-      },
-    }),
-  },
-  HISTORICAL_POINT: { schema: object({ at: time, maxGap }, ['at']) },
-  INTERPOLATED_POINTS: {
-    schema: object(
-      { ...range, count: count('1000 when left out; not together with interval.'), interval, maxGap },
-      ['from'],
-    ),
-  },
-  RAW_POINTS: {
-    schema: object({
-      ...range,
-      maxPoints: count('1000 when left out.'),
-      leftBoundary: boundary('left', 'INCLUDE'),
-      rightBoundary: boundary('right', 'EXCLUDE'),
-      order: word(['asc', 'desc'], '`asc` when left out; `desc` is newest first.'),
-      last: count(
-        'The newest points before `to`, in place of from, maxPoints and cursor; boundaries are ignored.',
-      ),
-      cursor,
-      compared: {
-        ...object(
-          {
-            thresholds: { ...listOf({ type: 'number' }), minItems: 1, maxItems: MOST_THRESHOLDS },
-            maxGap: {
-              ...maxGap,
-              description: 'How long good points are good for; without limit when left out.',
-            },
-          },
-          ['thresholds'],
-        ),
-        type: ['object', 'null'],
-        description:
-          'Leaves out points of a stored tag that make no difference to whether its signal is above, on or below each threshold.',
-      },
-    }),
-  },
-  POINT_BEFORE: { schema: object({ at: time }, ['at']) },
-  POINT_BEFORE_OR_AT: { schema: object({ at: time }, ['at']) },
-  POINT_AFTER: { schema: object({ at: time }, ['at']) },
-  POINT_AFTER_OR_AT: { schema: object({ at: time }, ['at']) },
-  ADJACENT_POINTS: { schema: object({ at: time, maxGap }, ['at']) },
-  AGGREGATED_POINTS: { schema: object({ ...range, aggregates, per, maxGap }, ['from']) },
-  MULTIPLE_AGGREGATED_POINTS: {
-    schema: object(
-      {
-        ...range,
-        aggregates,
-        per,
-        count: count('So many equal windows; this or interval.'),
-        interval,
-        anchor,
-        whole,
-        maxGap,
-      },
-      ['from'],
-    ),
-  },
-  INTERVALS: {
-    schema: object(
-      {
-        ...range,
-        minDuration: length('Shorter intervals are left out, unless they are open.'),
-        mergeWithin: length('Pauses of 0 up to this long do not end an interval.'),
-        maxIntervals: count('1000 when left out.'),
-        cursor,
-        aggregatesOf: {
-          type: ['string', 'null'],
-          description: 'A tag or calculation whose aggregates over each interval are given with it.',
-        },
-        aggregates,
-        per,
-        maxGap,
-      },
-      ['from'],
-    ),
-  },
-  GAPS: {
-    schema: object(
-      {
-        ...range,
-        longerThan: {
-          ...length('Shorter gaps, and those just as long, are left out.'),
-          type: ['string', 'number'],
-        },
-        maxIntervals: count('1000 when left out.'),
-        cursor,
-        maxGap,
-      },
-      ['from', 'longerThan'],
-    ),
-  },
-  PLOT: {
-    schema: object(
-      {
-        ...range,
-        width: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MOST_COLUMNS,
-          description: 'Columns of the chart: pixels, usually.',
-        },
-        fallback: word(
-          ['interpolated'],
-          'Where the raw points are more than the call may read: refused, or as many interpolated points as columns.',
-        ),
-        maxGap,
-      },
-      ['from', 'width'],
-    ),
-  },
-}
-
-/** The request types that the reference describes, in its order. */
-export const DOCUMENTED_TYPES: readonly string[] = Object.keys(DETAILS)
-
-/** `RawPointsRequest` of RAW_POINTS. */
-function requestName(type: string): string {
-  const words = type.split('_').map((word) => word[0]! + word.slice(1).toLowerCase())
-  return `${words.join('')}Request`
-}
-
-const REQUESTS: { readonly [name: string]: Schema } = Object.fromEntries(
-  Object.entries(DETAILS).map(([type, { schema, isOptional }]) => [
-    requestName(type),
-    object(
-      {
-        type: { type: 'string', const: type },
-        tag: {
-          type: 'string',
-          description:
-            '`<historian_name>/<tag_name>`, or a calculation such as `calc/ADD(plant/A, plant/B)`.',
-        },
-        details: isOptional ? { ...schema, type: ['object', 'null'] } : schema,
-      },
-      isOptional ? ['type', 'tag'] : ['type', 'tag', 'details'],
-    ),
-  ]),
-)
 const request: Schema = {
   oneOf: Object.keys(REQUESTS).map(shared),
   discriminator: {
     propertyName: 'type',
     mapping: Object.fromEntries(
-      DOCUMENTED_TYPES.map((type) => [type, `#/components/schemas/${requestName(type)}`]),
+      [...REQUEST_TYPES.keys()].map((type) => [type, `#/components/schemas/${requestName(type)}`]),
     ),
   },
 }
@@ -305,12 +95,16 @@ export const operation: Operation = {
     schema: object(
       {
         now: {
-          ...optionalTime,
+          ...shared('OptionalTimestamp'),
           description: 'Reference time of the call; the wall clock when left out.',
         },
         timeZone: shared('TimeZone'),
         requests: mapOf(request, 'Requests by label.'),
-        format: word(['points', 'columns'], 'How `dataPoints` are written; `points` when left out.'),
+        format: {
+          type: ['string', 'null'],
+          enum: ['points', 'columns', null],
+          description: 'How `dataPoints` are written; `points` when left out.',
+        },
         explain: { type: ['boolean', 'null'], description: 'Only says what the call would need.' },
       },
       ['requests'],

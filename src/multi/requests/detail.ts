@@ -1,0 +1,273 @@
+import { showInput, TidemarkError } from '../../errors/tidemark-error.ts'
+import type { Warnings } from '../../errors/warnings.ts'
+import { type Duration, fixedDurationUs, parseDuration, rateUs } from '../../time/duration.ts'
+import type { Instant } from '../../time/instant.ts'
+import { invalidTime, type TimeErrorContext } from '../../time/invalid-time.ts'
+import { parseEndTime, parseTime } from '../../time/parse.ts'
+import type { TimeZone } from '../../time/zone.ts'
+
+/**
+ * One detail of a request, declared once: reading, warnings, the OpenAPI document and docs/multi.md take it from here.
+ */
+export interface Detail<Value = unknown> {
+  readonly name: string
+  readonly type: DetailType<unknown>
+  /** What it means, in sentences for the reference. */
+  readonly meaning: string
+  /** Whether it is an error to leave it out, but where one of the details `unless` is there. */
+  readonly isNeeded: boolean
+  readonly unless: readonly string[]
+  /** Its value when it is left out; `null` for none. */
+  readonly otherwise: Value | null
+}
+
+/** What a detail takes, and how it is read. */
+export interface DetailType<Value> {
+  readonly takes: Takes
+  /** Throws the sentence for the label. */
+  read(input: unknown, details: Details, name: string): Value
+}
+
+/** What the OpenAPI document and the reference say of a type. */
+export type Takes =
+  | { readonly kind: 'time' }
+  | { readonly kind: 'flag' }
+  | { readonly kind: 'text' }
+  | { readonly kind: 'count'; readonly most?: number }
+  | { readonly kind: 'word'; readonly words: readonly string[] }
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'numbers'; readonly most: number }
+  | { readonly kind: 'duration'; readonly format: string; readonly example?: string }
+  | { readonly kind: 'object'; readonly details: readonly Detail[] }
+
+/** A detail that must be there, or one of those `unless`. */
+export function needed<Value>(
+  name: string,
+  type: DetailType<Value>,
+  meaning: string,
+  unless: readonly string[] = [],
+): Detail<Value> {
+  return { name, type, meaning, isNeeded: true, unless, otherwise: null }
+}
+
+/** A detail that may be left out. @param otherwise its value then */
+export function optional<Value>(name: string, type: DetailType<Value>, meaning: string): Detail<Value | null>
+export function optional<Value>(
+  name: string,
+  type: DetailType<Value>,
+  meaning: string,
+  otherwise: Value,
+): Detail<Value>
+export function optional<Value>(
+  name: string,
+  type: DetailType<Value>,
+  meaning: string,
+  otherwise: Value | null = null,
+): Detail<Value | null> {
+  return { name, type, meaning, isNeeded: false, unless: [], otherwise }
+}
+
+export const TIME: DetailType<Instant> = {
+  takes: { kind: 'time' },
+  read: (input, details, name) => {
+    const at = parseTime(input, details.context)
+    if (at === null) throw invalidTime(input, details.placeOf(name), details.context)
+    return at
+  },
+}
+
+/** The end of a range, up to the year 9999. */
+export const END_TIME: DetailType<Instant> = {
+  ...TIME,
+  read: (input, details, name) => parseEndTime(input, details.context) ?? TIME.read(input, details, name),
+}
+
+/** A whole number of at least 1. */
+export const COUNT = countUpTo()
+
+export function countUpTo(most?: number): DetailType<number> {
+  return {
+    takes: { kind: 'count', ...(most !== undefined && { most }) },
+    read: (input, details, name) => {
+      if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 1)
+        throw details.invalid(name, 'a whole number of at least 1')
+      if (most !== undefined && input > most) throw details.invalid(name, `a whole number from 1 to ${most}`)
+      return input
+    },
+  }
+}
+
+export function oneOf<const Word extends string>(words: readonly Word[]): DetailType<Word> {
+  return {
+    takes: { kind: 'word', words },
+    read: (input, details, name) => {
+      const word = words.find((candidate) => candidate === input)
+      if (word === undefined) throw details.invalid(name, listWords(words))
+      return word
+    },
+  }
+}
+
+export const FLAG: DetailType<boolean> = {
+  takes: { kind: 'flag' },
+  read: (input, details, name) => {
+    if (typeof input !== 'boolean') throw details.invalid(name, 'true or false')
+    return input
+  },
+}
+
+export const TEXT: DetailType<string> = {
+  takes: { kind: 'text' },
+  read: (input, details, name) => {
+    if (typeof input !== 'string') throw details.invalid(name, 'a text')
+    return input
+  },
+}
+
+/** A duration above zero, with the text that it was written as. */
+export const DURATION: DetailType<{ readonly duration: Duration; readonly text: string }> = {
+  takes: {
+    kind: 'duration',
+    format: 'A duration such as `10s`, `1h`, `1d` or `1mo`; a number is milliseconds.',
+  },
+  read: (input, details, name) => {
+    const text = durationText(input)
+    const duration = text === null ? null : parseDuration(text)
+    if (duration === null || !isPositive(duration))
+      throw details.invalid(name, 'a duration above zero such as 10s, 1h, 1d or 1mo')
+    return { duration, text: text! }
+  },
+}
+
+/** A length of time in microseconds: a day has 24 hours, and months have none. */
+export const LENGTH = lengthType(
+  'a duration of a fixed length such as 10s, 1h or 1d',
+  'A duration of a fixed length such as `10s`, `1h` or `1d`, which is 24 hours; a number is milliseconds.',
+)
+
+export function lengthType(expected: string, format: string): DetailType<number> {
+  return {
+    takes: { kind: 'duration', format },
+    read: (input, details, name) => {
+      const us = rateUs(DURATION.read(input, details, name).duration)
+      if (us === null) throw details.invalid(name, expected)
+      return us
+    },
+  }
+}
+
+/** What is expected of a duration of a fixed length. */
+export const FIXED_DURATION = 'a duration above zero of a fixed length such as 90s, 5min or 1d'
+
+/** How long a point is good for, in microseconds. */
+export const GOOD_FOR: DetailType<number> = {
+  takes: {
+    kind: 'duration',
+    format: 'A duration of a fixed length above 0, or milliseconds.',
+    example: '5min',
+  },
+  read: (input, details, name) => {
+    const us = readFixedDuration(input)
+    if (us === null) throw details.invalid(name, FIXED_DURATION)
+    return us
+  },
+}
+
+/** A duration of a fixed length above zero, in microseconds; `null` for anything else. */
+export function readFixedDuration(input: unknown): number | null {
+  const text = durationText(input)
+  const us = text === null ? null : fixedDurationUs(text)
+  return us !== null && us >= 1 ? us : null
+}
+
+/** A number is milliseconds. */
+function durationText(input: unknown): string | null {
+  if (typeof input === 'number') return String(input)
+  return typeof input === 'string' ? input : null
+}
+
+function isPositive(duration: Duration): boolean {
+  if (duration.kind === 'exact') return duration.us >= 1
+  const { years, months, weeks, days, us } = duration
+  return years + months + weeks + days + us > 0
+}
+
+/**
+ * The `details` of one request. Types are never coerced; an optional detail that is null counts as left out. Every
+ * method throws TidemarkError with the sentence for the label.
+ */
+export class Details {
+  readonly context: TimeErrorContext & { readonly warnings: Warnings }
+  readonly #fields: Readonly<Record<string, unknown>>
+  readonly #type: { readonly name: string; readonly place: string }
+
+  /** @param type whose details they are; `place` is how sentences name them */
+  constructor(
+    fields: Readonly<Record<string, unknown>>,
+    type: { readonly name: string; readonly place: string },
+    context: TimeErrorContext & { readonly warnings: Warnings },
+  ) {
+    this.#fields = fields
+    this.#type = type
+    this.context = context
+  }
+
+  /** Zone of times that name none, and of calendar steps. */
+  get zone(): TimeZone {
+    return this.context.zone
+  }
+
+  has({ name }: Pick<Detail, 'name'>): boolean {
+    return this.#input(name) !== undefined
+  }
+
+  /** The value of a detail, or what it is when left out. Throws MISSING_DETAIL, INVALID_DETAIL or INVALID_TIME. */
+  get<Value>({ name, type, isNeeded, otherwise }: Detail<Value>): Value {
+    const input = this.#input(name)
+    if (input !== undefined) return type.read(input, this, name) as Value
+    return isNeeded ? this.missing(name) : (otherwise as Value)
+  }
+
+  /** Warns that a detail means nothing in this request. */
+  warnUseless({ name }: Detail, reason: string): void {
+    this.context.warnings.addUseless(name, this.#type.place, reason)
+  }
+
+  /** Warns of fields of an object among the details that it does not know. */
+  warnUnknown(object: object, known: readonly string[], name: string): void {
+    this.context.warnings.checkFields(object, known, this.placeOf(name))
+  }
+
+  /** A detail as sentences name it: `at in the details of HISTORICAL_POINT`. */
+  placeOf(name: string): string {
+    return `${name} in ${this.#type.place}`
+  }
+
+  invalid(field: string, expected: string): TidemarkError {
+    const input = showInput(this.#input(field))
+    const values = { field, input, type: this.#type.name, expected }
+    return new TidemarkError('INVALID_DETAIL', values, { place: { input } })
+  }
+
+  /** Throws MISSING_DETAIL. @param field what the caller should give, in words */
+  missing(field: string): never {
+    throw new TidemarkError('MISSING_DETAIL', { type: this.#type.name, field })
+  }
+
+  #input(field: string): unknown {
+    return Object.hasOwn(this.#fields, field) ? (this.#fields[field] ?? undefined) : undefined
+  }
+}
+
+/** What a detail means, when it is needed, and its value when left out, in sentences. */
+export function descriptionOf({ meaning, type: { takes }, unless, otherwise }: Detail): string {
+  const format = takes.kind === 'duration' ? ` ${takes.format}` : ''
+  const need = unless.length > 0 ? ` Needed without ${listWords(unless.map((name) => `\`${name}\``))}.` : ''
+  const isShown = typeof otherwise === 'string' || typeof otherwise === 'number'
+  return `${meaning}${format}${need}${isShown ? ` \`${otherwise}\` when left out.` : ''}`
+}
+
+/** `A, B or C`. */
+export function listWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}
