@@ -100,7 +100,7 @@ for (const encoding of ['identity', 'gzip', 'zstd']) {
     const noise = randomBytes(LENGTH)
     const { port } = await serve(function* () {
       for (let index = 0; index < CHUNKS; index++) {
-        const { bytes } = pool.take(LENGTH)
+        const { bytes } = pool.take()
         lent.add(bytes.buffer)
         noise.copy(bytes)
         bytes.fill(index, 0, 50)

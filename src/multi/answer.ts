@@ -1,286 +1,252 @@
 import type { SinglePoint } from '../calc/graph/point-source.ts'
-import { type Issue, never } from '../errors/tidemark-error.ts'
-import type { PointColumns } from '../series/columns.ts'
-import type { TimeZone } from '../time/zone.ts'
-import { aggregateColumns, aggregateRows } from './answer-aggregates.ts'
-import { AnswerBuffer } from './answer-buffer.ts'
-import { gapColumns, gapRows, intervalColumns, intervalRows } from './answer-intervals.ts'
-import { type Chunk, columnChunks, pointText, rowChunks } from './answer-points.ts'
-import { StateTexts } from './answer-states.ts'
+import { FIXED_LIMITS } from '../errors/limits.ts'
+import { type Issue, issue, never } from '../errors/tidemark-error.ts'
+import type { MissingSpan } from '../series/reads.ts'
+import { formatInstant } from '../time/format.ts'
+import type { Instant } from '../time/instant.ts'
+import { writeRanges } from './answer-ranges.ts'
+import { AnswerWriter, pointsNear, pointText } from './answer-writer.ts'
 import { BufferPool } from './buffer-pool.ts'
+import type { CallHead } from './call.ts'
 import { formatCursor } from './cursor.ts'
 import type { ExecutedLabel } from './execute.ts'
-import { missingParts } from './left-out.ts'
 import type { Result } from './requests/request.ts'
+import { StateNames } from './state-names.ts'
 
 /**
  * Streaming JSON writer for answers, chunk by chunk, straight from columns: an object per point, or one string of the
  * whole answer, would cost more than all other work of a large call. Keys from outside (labels) are written by
  * JSON.stringify and never become keys of an object of ours.
  */
-
-/** Texts of several labels are passed on at about this length. */
-const TEXT_CHARACTERS = 4_096
-
 export interface AnswerParts {
   readonly results: readonly ExecutedLabel[]
   readonly issues: readonly Issue[]
   readonly now: string
   readonly warnings: readonly string[]
-  readonly message: string | null
   readonly format: 'points' | 'columns'
 }
 
-/** Labels that have one point each, by their places among the results. */
-interface PointRun {
-  readonly first: number
-  readonly end: number
+type Written = Generator<void>
+
+/**
+ * The answer of an executed call, in chunks worth sending.
+ * @param pool buffers of large chunks; left out they are new memory
+ */
+export function answerChunks(parts: AnswerParts, pool?: BufferPool): Generator<Uint8Array> {
+  return chunksOf((out) => writeAnswer(out, parts), pool)
 }
 
 /**
- * The answer of an executed or refused call, in chunks worth sending.
- * @param pool buffers of large chunks; left out they are new memory
+ * The answer of a call that failed as a whole: the sentence under every label, written from one text for all of them,
+ * and the issues of the first thousand.
  */
-export function answerChunks(parts: AnswerParts, pool = new BufferPool()): Generator<Uint8Array> {
-  return joined(partsOf(parts, pool), parts.results)
+export function failedCallChunks(
+  { names, warnings, now, zone }: CallHead,
+  { code, message }: Pick<Issue, 'code' | 'message'>,
+  pool?: BufferPool,
+): Generator<Uint8Array> {
+  const sentence = JSON.stringify(message)
+  const issues: Issue[] = names.slice(0, MOST_ISSUES).map((label) => ({ code, message, label }))
+  const more = names.length - issues.length
+  if (more > 0) issues.push(issue('TOO_MANY_ISSUES', { count: more }))
+  return chunksOf(function* (out) {
+    out.text(`{"message":${sentence},"results":{}`)
+    yield* writeEntries(out, 'errors', names, (label) => `${JSON.stringify(label)}:${sentence}`)
+    yield* writeEnd(out, { issues, warnings: warnings.list(), now: formatInstant(now, zone) })
+  }, pool)
 }
 
+/** The answer to `"explain": true`. @param explain the value of the field of that name, in texts */
+export function explanationChunks(
+  parts: Omit<AnswerParts, 'results' | 'format'>,
+  explain: readonly string[],
+  pool?: BufferPool,
+): Generator<Uint8Array> {
+  return chunksOf(function* (out) {
+    out.text('{"results":{}')
+    yield* writeEntries(out, 'errors', parts.issues, errorOf)
+    out.text(',"explain":')
+    for (const text of explain) {
+      out.text(text)
+      if (out.isFull) yield
+    }
+    yield* writeEnd(out, parts)
+  }, pool)
+}
+
+/** Labels that have an issue of their own; as in a write, one more issue says how many there are beyond. */
+const MOST_ISSUES = FIXED_LIMITS.listedIssues.limit
 /** Answers with more labels are written in chunks. */
 const MOST_AT_ONCE = 256
-const WHOLE_ANSWER = new AnswerBuffer()
+const WHOLE_ANSWER = new AnswerWriter(new BufferPool())
 
 /**
  * The same answer as one chunk, written without generators, where it is a small one of single points alone; `null` for
  * any other. A short one is a text of ASCII.
  */
-export function pointsAnswer({
-  results,
-  issues,
-  now,
-  warnings,
-  message,
-}: AnswerParts): string | Uint8Array | null {
-  if (results.length === 0 || results.length > MOST_AT_ONCE) return null
-  if (issues.length > 0 || warnings.length > 0 || message !== null) return null
-  const buffer = WHOLE_ANSWER
-  buffer.open()
-  for (let i = 0; i < results.length; i++) {
-    const { parsed, states, result } = results[i]!
-    if (result.kind !== 'point' || states !== undefined || buffer.isFull) {
-      buffer.clear()
-      return null
-    }
-    const { label, zone } = parsed
-    if (i === 0) buffer.near(result.point.time, zone)
-    if (!buffer.point(i > 0, label, result.point, zone)) {
-      buffer.clear()
-      return null
-    }
+export function pointsAnswer({ results, issues, now, warnings }: AnswerParts): string | Uint8Array | null {
+  if (results.length === 0 || results.length > MOST_AT_ONCE || issues.length > 0 || warnings.length > 0)
+    return null
+  const out = WHOLE_ANSWER
+  out.text('{"results":{')
+  if (writePoints(out, results, 0, false) < results.length) {
+    out.clear()
+    return null
   }
-  buffer.close(now)
-  return buffer.takeShort()
+  out.text(`},"errors":{},"now":"${now}"}`)
+  return out.takeShort()
 }
 
-function* partsOf(
-  { results, issues, now, warnings, message, format }: AnswerParts,
-  pool: BufferPool,
-): Generator<Chunk | PointRun> {
-  let text = message === null ? '{"results":{' : `{"message":${JSON.stringify(message)},"results":{`
+function* chunksOf(write: (out: AnswerWriter) => Written, pool = new BufferPool()): Generator<Uint8Array> {
+  const out = new AnswerWriter(pool)
+  try {
+    for (const _ of write(out)) yield* out.chunks()
+    yield* out.last()
+  } finally {
+    out.close()
+  }
+}
+
+function* writeAnswer(out: AnswerWriter, { results, issues, now, warnings, format }: AnswerParts): Written {
+  out.text('{"results":{')
   for (let i = 0; i < results.length; ) {
-    const executed = results[i]!
-    const { parsed, result } = executed
-    if (i > 0) text += ','
-    if (result.kind === 'point') {
-      yield text
-      text = ''
-      // Many labels have a single point: they are written together, without a step of a generator for each.
-      const first = i
-      while (i < results.length && results[i]!.result.kind === 'point') i++
-      yield { first, end: i }
-      continue
-    }
-    i++
-    text += `${JSON.stringify(parsed.label)}:`
-    if (result.kind === 'adjacent') {
-      text += adjacentText(result, pointTextOf(executed))
-      if (text.length < TEXT_CHARACTERS) continue
-      yield text
-      text = ''
-    } else {
-      yield text
-      text = ''
-      yield* resultParts(executed, result, format, pool)
-    }
+    const next = writePoints(out, results, i, true)
+    if (next === i) yield* writeLabel(out, i > 0, results[i++]!, format)
+    else i = next
+    if (out.isFull) yield
   }
-  yield `${text}}`
-  yield* nextParts(results)
-  yield* missingParts(results)
-  yield ',"errors":{'
-  let separator = ''
-  for (const issue of issues) {
-    yield `${separator}${JSON.stringify(issue.label)}:${JSON.stringify(issue.message)}`
-    separator = ','
-  }
-  yield '}'
-  if (issues.length > 0) yield* issueParts(issues)
-  if (warnings.length > 0) yield `,"warnings":${JSON.stringify(warnings)}`
-  yield `,"now":"${now}"}`
+  out.text('}')
+  // Beside `results`: a widely used client fails on a label with other fields than its points.
+  yield* writeEntries(out, 'next', results.filter(goesOn), cursorOf)
+  yield* writeEntries(out, 'missing', results.filter(lacksPoints), missingOf)
+  yield* writeEntries(out, 'errors', issues, errorOf)
+  yield* writeEnd(out, { issues, now, warnings })
 }
 
-function* resultParts(
-  { parsed, states }: ExecutedLabel,
-  result: Exclude<Result, { readonly kind: 'point' | 'adjacent' }>,
+/**
+ * Writes the labels with one point each from an index on, until a chunk is full, and without a step of a generator for
+ * each. Returns the index of the next label.
+ * @param any whether those of long labels, and of tags whose values have names, are written too
+ */
+function writePoints(
+  out: AnswerWriter,
+  results: readonly ExecutedLabel[],
+  first: number,
+  any: boolean,
+): number {
+  for (let i = first; i < results.length; i++) {
+    const { parsed, states, result } = results[i]!
+    if (result.kind !== 'point' || out.isFull) return i
+    const { label, zone } = parsed
+    if (i === first) pointsNear(result.point.time, zone)
+    if (states === undefined && out.point(i > 0, label, result.point, zone)) continue
+    if (!any) return i
+    const names = states === undefined ? null : new StateNames(states)
+    const point = pointText(result.point, zone, names)
+    out.text(`${i > 0 ? ',' : ''}${JSON.stringify(label)}:{"dataPoint":${point}}`)
+  }
+  return results.length
+}
+
+function* writeLabel(
+  out: AnswerWriter,
+  comma: boolean,
+  { parsed: { label, zone }, states, result }: ExecutedLabel,
   format: 'points' | 'columns',
-  pool: BufferPool,
-): Generator<Chunk> {
-  const { zone } = parsed
+): Written {
+  const names = states === undefined ? null : new StateNames(states)
+  out.text(`${comma ? ',' : ''}${JSON.stringify(label)}:`)
   switch (result.kind) {
+    case 'point':
+    case 'adjacent':
+      out.text(singleText(result, (point) => (point === null ? 'null' : pointText(point, zone, names))))
+      break
     case 'raw':
-      if (states !== undefined) {
-        yield* rawStateParts(result.points, new StateTexts(states), zone, format, pool)
-        break
-      }
-      yield '{"dataPoints":'
-      yield* format === 'columns' ? columnChunks(result.points, pool) : rowChunks(result.points, zone, pool)
-      yield '}'
-      break
     case 'points':
-      yield '{"dataPoints":'
-      yield* format === 'columns' ? columnChunks(result.points, pool) : rowChunks(result.points, zone, pool)
-      yield '}'
-      break
-    case 'intervals':
-      yield '{"intervals":'
+    case 'plot': {
+      const ownNames = result.kind === 'raw' ? names : null
+      out.text('{"dataPoints":')
       yield* format === 'columns'
-        ? intervalColumns(result.intervals, result.aggregates, pool)
-        : intervalRows(result.intervals, result.aggregates, zone)
-      yield '}'
+        ? out.columns(result.points, ownNames)
+        : out.rows(result.points, zone, ownNames)
+      if (ownNames !== null) out.text(`,"enumDictionary":${ownNames.dictionary}`)
+      if (result.kind === 'plot') out.text(`,"sampled":${JSON.stringify(result.sampled)}`)
+      out.text('}')
       break
-    case 'gaps':
-      yield '{"intervals":'
-      yield* format === 'columns' ? gapColumns(result.gaps, pool) : gapRows(result.gaps, zone)
-      yield '}'
-      break
-    case 'plot':
-      yield '{"dataPoints":'
-      yield* format === 'columns' ? columnChunks(result.points, pool) : rowChunks(result.points, zone, pool)
-      yield `,"sampled":${JSON.stringify(result.sampled)}}`
-      break
+    }
     case 'aggregates':
-      yield '{"aggregates":'
-      yield* format === 'columns'
-        ? aggregateColumns(
-            result.edges.subarray(0, -1),
-            result.edges.subarray(1),
-            result.aggregates,
-            result.cut,
-            pool,
-          )
-        : aggregateRows(result.edges, result.aggregates, result.cut, zone)
-      yield '}'
+    case 'intervals':
+    case 'gaps':
+      out.text(result.kind === 'aggregates' ? '{"aggregates":' : '{"intervals":')
+      yield* writeRanges(out, result, format, zone)
+      out.text('}')
       break
     default:
       never(result)
   }
 }
 
-/** Raw points of a tag with names of its values. */
-function* rawStateParts(
-  points: PointColumns,
-  states: StateTexts,
-  zone: TimeZone,
-  format: 'points' | 'columns',
-  pool: BufferPool,
-): Generator<Chunk> {
-  yield '{"dataPoints":'
-  yield* format === 'columns'
-    ? columnChunks(points, pool, states.column(points.values))
-    : states.rows(points, zone)
-  yield `,"enumDictionary":${states.dictionary}}`
-}
-
-/** Where labels go on, beside `results`: a widely used client fails on a label with other fields than its points. */
-function* nextParts(results: readonly ExecutedLabel[]): Generator<string> {
-  let separator = ',"next":{'
-  for (const { parsed, result } of results) {
-    if (!('rest' in result) || result.rest === null) continue
-    const { label, address, now, zone } = parsed
-    const cursor = formatCursor(result.rest, { now, zone }, address)
-    yield `${separator}${JSON.stringify(label)}:"${cursor}"`
-    separator = ','
-  }
-  if (separator === ',') yield '}'
-}
-
-function adjacentText(
-  { before, at, after }: Extract<Result, { readonly kind: 'adjacent' }>,
-  textOf: (point: SinglePoint) => string,
+function singleText(
+  result: Extract<Result, { readonly kind: 'point' | 'adjacent' }>,
+  textOf: (point: SinglePoint | null) => string,
 ): string {
-  const orNull = (point: SinglePoint | null) => (point === null ? 'null' : textOf(point))
-  return `{"before":${orNull(before)},"at":${orNull(at)},"after":${orNull(after)}}`
+  if (result.kind === 'point') return `{"dataPoint":${textOf(result.point)}}`
+  return `{"before":${textOf(result.before)},"at":${textOf(result.at)},"after":${textOf(result.after)}}`
 }
 
-/** Writes single points of a label. */
-function pointTextOf({ parsed: { zone }, states }: ExecutedLabel): (point: SinglePoint) => string {
-  if (states === undefined) return (point) => pointText(point, zone)
-  const texts = new StateTexts(states)
-  return (point) => texts.point(point, zone)
+function goesOn({ result }: ExecutedLabel): boolean {
+  return 'rest' in result && result.rest !== null
 }
 
-function* issueParts(issues: readonly Issue[]): Generator<string> {
-  yield ',"issues":['
-  let separator = ''
-  for (const { code, message, ...place } of issues) {
-    yield `${separator}${JSON.stringify({ code, message, ...place })}`
-    separator = ','
+function cursorOf({ parsed: { label, address, now, zone }, result }: ExecutedLabel): string {
+  const rest = 'rest' in result ? result.rest : null
+  return `${JSON.stringify(label)}:"${formatCursor(rest!, { now, zone }, address)}"`
+}
+
+function lacksPoints({ result }: ExecutedLabel): boolean {
+  return result.kind === 'raw' && result.leftOut !== undefined
+}
+
+function missingOf({ parsed: { label, zone }, result }: ExecutedLabel): string {
+  const spans = result.kind === 'raw' ? result.leftOut!.missing : []
+  const shown = ({ from, to }: MissingSpan) => ({
+    from: formatInstant(from as Instant, zone),
+    to: formatInstant(to as Instant, zone),
+  })
+  return `${JSON.stringify(label)}:${JSON.stringify(spans.map(shown))}`
+}
+
+function errorOf({ label, message }: Issue): string {
+  return `${JSON.stringify(label)}:${JSON.stringify(message)}`
+}
+
+/** A further field that is an object; `errors` is there without entries too. */
+function* writeEntries<Entry>(
+  out: AnswerWriter,
+  field: 'next' | 'missing' | 'errors',
+  entries: readonly Entry[],
+  textOf: (entry: Entry) => string,
+): Written {
+  if (entries.length === 0 && field !== 'errors') return
+  out.text(`,"${field}":{`)
+  for (let i = 0; i < entries.length; i++) {
+    out.text(i === 0 ? textOf(entries[i]!) : `,${textOf(entries[i]!)}`)
+    if (out.isFull) yield
   }
-  yield ']'
+  out.text('}')
 }
 
-/** Writes labels with one point each, and yields the chunks that become full on the way. */
-function* writeRun(
-  buffer: AnswerBuffer,
-  { first, end }: PointRun,
-  results: readonly ExecutedLabel[],
-): Generator<Uint8Array> {
-  for (let i = first; i < end; i++) {
-    const executed = results[i]!
-    const { parsed, states, result } = executed
-    if (result.kind !== 'point') continue
-    const { label, zone } = parsed
-    if (i === first) buffer.near(result.point.time, zone)
-    if (states !== undefined || !buffer.point(i > first, label, result.point, zone)) {
-      const comma = i > first ? ',' : ''
-      const point = pointTextOf(executed)(result.point)
-      const text = `${comma}${JSON.stringify(label)}:{"dataPoint":${point}}`
-      if (!buffer.text(text)) yield* besideBuffer(buffer, text)
-    }
-    if (buffer.isFull) yield buffer.take()
+/** The fields with which every answer ends. */
+function* writeEnd(
+  out: AnswerWriter,
+  { issues, warnings, now }: Pick<AnswerParts, 'issues' | 'warnings' | 'now'>,
+): Written {
+  if (issues.length > 0) {
+    yield* out.texts('issues', issues.length, (i) => {
+      const { code, message, ...place } = issues[i]!
+      return JSON.stringify({ code, message, ...place })
+    })
   }
-}
-
-/** A text that does not fit into the buffer is a chunk of its own, behind what was written before. */
-function* besideBuffer(buffer: AnswerBuffer, text: string): Generator<Uint8Array> {
-  if (!buffer.isEmpty) yield buffer.take()
-  yield Buffer.from(text)
-}
-
-/** Joins small parts to chunks worth sending; bytes are passed on as they are, in their place. */
-function* joined(
-  parts: Iterable<Chunk | PointRun>,
-  results: readonly ExecutedLabel[],
-): Generator<Uint8Array> {
-  const buffer = new AnswerBuffer()
-  for (const part of parts) {
-    if (typeof part === 'string') {
-      if (!buffer.text(part)) yield* besideBuffer(buffer, part)
-    } else if (part instanceof Uint8Array) {
-      if (!buffer.isEmpty) yield buffer.take()
-      yield part
-    } else {
-      yield* writeRun(buffer, part, results)
-    }
-    if (buffer.isFull) yield buffer.take()
-  }
-  if (!buffer.isEmpty) yield buffer.take()
+  if (warnings.length > 0) out.text(`,"warnings":${JSON.stringify(warnings)}`)
+  out.text(`,"now":"${now}"}`)
 }

@@ -12,7 +12,7 @@ export function makeOutputBuffer(length: number): OutputBuffer {
 }
 
 /** Length of pooled buffers, in bytes: a chunk of an answer and what writing it may go beyond. */
-const BUFFER_BYTES = 163_840
+export const BUFFER_BYTES = 163_840
 /** Free buffers kept: enough for some answers that go out at once, and not much memory. */
 const MOST_KEPT = 16
 
@@ -26,9 +26,7 @@ export class BufferPool {
   /** Buffers in use, by their memory; one that does not come back is garbage like any other. */
   readonly #taken = new WeakMap<ArrayBufferLike, OutputBuffer>()
 
-  /** @param length bytes that are needed; the buffer may have more */
-  take(length: number): OutputBuffer {
-    if (length > BUFFER_BYTES || length < BUFFER_BYTES / 4) return makeOutputBuffer(length)
+  take(): OutputBuffer {
     const buffer = this.#kept.pop() ?? makeOutputBuffer(BUFFER_BYTES)
     this.#taken.set(buffer.bytes.buffer, buffer)
     return buffer

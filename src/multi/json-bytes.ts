@@ -7,16 +7,12 @@ import type { OutputBuffer } from './buffer-pool.ts'
  * JSON as bytes, for the one place where it matters: the points of large answers. A string for each timestamp and
  * value, joined and then encoded, takes several times as long. Each function writes at `at` into a buffer, which the
  * caller has made large enough, and returns where the next one writes: a position in a local variable is what keeps the
- * loops fast. Text that is always the same is written eight bytes at a time, as doubles; no ASCII text is a NaN, so it
- * arrives unchanged.
+ * loops fast. Text that is always the same is written eight bytes at a time, as doubles; no eight bytes of UTF-8 are a
+ * NaN, so it arrives unchanged.
  */
 
-/** Bytes after a text that writing it may spoil: nothing is written there yet. */
-export const SLACK = 8
 /** Most bytes that one number takes: `-2.2250738585072014e-308` and some more. */
-export const LONGEST_NUMBER = 32
-/** Most bytes that one instant takes: `2023-09-25T17:29:04.446123+00:53:28` and some more. */
-const LONGEST_INSTANT = 48
+const LONGEST_NUMBER = 32
 
 const ZERO = 48
 const COMMA = 44
@@ -39,19 +35,19 @@ const FRACTIONS = Uint32Array.from(
   (_, n) => POINT + PAIRS[(n / 10) | 0]! * 256 + (ZERO + (n % 10)) * 2 ** 24,
 )
 
-/** ASCII text to be written many times. */
+/** A text to be written many times. */
 export class FixedText {
   readonly length: number
   readonly #words: Float64Array
 
   constructor(text: string) {
-    this.length = text.length
-    const padded = Buffer.alloc(Math.ceil(text.length / 8) * 8)
-    padded.write(text, 'latin1')
+    this.length = Buffer.byteLength(text)
+    const padded = Buffer.alloc(Math.ceil(this.length / 8) * 8)
+    padded.write(text)
     this.#words = Float64Array.from({ length: padded.length / 8 }, (_, word) => padded.readDoubleLE(word * 8))
   }
 
-  /** Up to SLACK bytes after the text are written over. */
+  /** Up to eight bytes after the text are written over: nothing is written there yet. */
   write(view: DataView, at: number): number {
     const words = this.#words
     for (let word = 0; word < words.length; word++) view.setFloat64(at + word * 8, words[word]!, true)
@@ -209,12 +205,7 @@ export class TimestampTemplate {
     this.#day = new DayText(zone)
   }
 
-  /** Most bytes that one timestamp with its surroundings takes. */
-  get longest(): number {
-    return this.#before.length + LONGEST_INSTANT + this.#after.length
-  }
-
-  /** Up to SLACK bytes after the text are written over. */
+  /** As FixedText, it writes over up to eight bytes after the text. */
   write(view: DataView, at: number, instant: number): number {
     const day = this.#day
     if (instant < day.start || instant >= day.end) this.#enter(instant)

@@ -1,6 +1,5 @@
 import { leftOutSentence } from '../errors/left-out.ts'
 import type { Warnings } from '../errors/warnings.ts'
-import type { MissingSpan } from '../series/reads.ts'
 import { formatInstant } from '../time/format.ts'
 import type { Instant } from '../time/instant.ts'
 import type { ExecutedLabel } from './execute.ts'
@@ -21,20 +20,4 @@ export function warnOfLeftOut(results: readonly ExecutedLabel[], warnings: Warni
     causes.push(result.leftOut.cause)
   }
   return causes
-}
-
-/** The spans that labels lack, beside `results` as `next` is; nothing where none does. */
-export function* missingParts(results: readonly ExecutedLabel[]): Generator<string> {
-  let separator = ',"missing":{'
-  for (const { parsed, result } of results) {
-    if (result.kind !== 'raw' || result.leftOut === undefined) continue
-    const { label, zone } = parsed
-    const text = ({ from, to }: MissingSpan) => ({
-      from: formatInstant(from as Instant, zone),
-      to: formatInstant(to as Instant, zone),
-    })
-    yield `${separator}${JSON.stringify(label)}:${JSON.stringify(result.leftOut.missing.map(text))}`
-    separator = ','
-  }
-  if (separator === ',') yield '}'
 }

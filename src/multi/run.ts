@@ -11,17 +11,9 @@ import { withSuggestions } from '../historian/suggestions.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { formatInstant } from '../time/format.ts'
 import { traced } from '../tracing/span.ts'
-import { answerChunks, pointsAnswer } from './answer.ts'
-import { failedCallChunks } from './answer-failed.ts'
+import { answerChunks, explanationChunks, failedCallChunks, pointsAnswer } from './answer.ts'
 import type { BufferPool } from './buffer-pool.ts'
-import {
-  type CallHead,
-  type CallLabel,
-  type InvalidLabel,
-  type MultiCall,
-  type ParsedCall,
-  treesOf,
-} from './call.ts'
+import { type CallHead, type CallLabel, type InvalidLabel, type MultiCall, treesOf } from './call.ts'
 import { type ExecutableLabel, type ExecutedLabel, executableLabels, executeLabels } from './execute.ts'
 import { expandAliases } from './expand.ts'
 import { explainTexts } from './explain.ts'
@@ -31,7 +23,7 @@ import { warnOfLeftOut } from './left-out.ts'
 import { type Breach, findBreaches } from './limit.ts'
 import { MemoryGate } from './memory-gate.ts'
 import { checkTagNames, LabelParser, parseHead } from './parse.ts'
-import { type Plan, planCall, plannedLabels, totalsOf, withoutFailed } from './plan.ts'
+import { type Plan, planCall, totalsOf, withoutFailed } from './plan.ts'
 import { crowdRemedy, remedyOf } from './remedy.ts'
 import { resolveTags } from './resolve.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
@@ -277,7 +269,7 @@ async function prepare(
   for (const breach of parsed.explain ? breaches : breaches.slice(0, 1))
     reasons.push(withRemedy(breach, await remedyOf(breach, { plan, totals, planning, historians, context })))
   if (parsed.explain)
-    return explanation(parsed, plan, await explainTexts(parsed, plan, { totals, limits, reasons }, pause))
+    return explained(parsed, plan, await explainTexts(plan, { totals, limits, reasons }, pause))
   const [refused] = reasons
   if (refused !== undefined) return wholeCallFailed('limit', head, refused)
   return { labels: await executableLabels(plan, evaluation), evaluation, source, estimated }
@@ -308,7 +300,7 @@ function executed(
   const damage = warnOfLeftOut(results, head.warnings)
   const warnings = head.warnings.list()
   const now = formatInstant(head.now, head.zone)
-  const parts = { results, issues, now, warnings, message: null, format }
+  const parts = { results, issues, now, warnings, format }
   return {
     outcome: 'executed',
     whole: () => pointsAnswer(parts),
@@ -379,7 +371,7 @@ function wholeCallFailed(
 ): MultiAnswer {
   return {
     outcome,
-    chunks: () => failedCallChunks(head, { code, message }),
+    chunks: (pool) => failedCallChunks(head, { code, message }, pool),
     labels: head.names.length,
     invalidLabels: head.names.length,
     statistics: NOTHING_READ,
@@ -387,12 +379,18 @@ function wholeCallFailed(
   }
 }
 
-function explanation(parsed: ParsedCall, plan: Plan, texts: readonly string[]): MultiAnswer {
+function explained(
+  { now, zone, warnings }: CallHead,
+  { labels }: Plan,
+  texts: readonly string[],
+): MultiAnswer {
+  const issues = labels.flatMap((label) => (label.kind === 'invalid' ? [label.issue] : []))
+  const parts = { issues, warnings: warnings.list(), now: formatInstant(now, zone) }
   return {
     outcome: 'explained',
-    chunks: () => texts.values().map((text) => Buffer.from(text)),
-    labels: parsed.labels.length,
-    invalidLabels: parsed.labels.length - plannedLabels(plan).length,
+    chunks: (pool) => explanationChunks(parts, texts, pool),
+    labels: labels.length,
+    invalidLabels: issues.length,
     statistics: NOTHING_READ,
     failures: [],
   }

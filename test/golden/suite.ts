@@ -336,7 +336,6 @@ async function withPagesOfOnePoint(
     issues: [],
     now: '',
     warnings: [],
-    message: null,
     format: 'points',
   } as const
   const chunks = answerChunks(parts)

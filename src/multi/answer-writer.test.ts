@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { instantFromUs } from '../time/instant.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
 import { answerChunks, pointsAnswer } from './answer.ts'
-import { pointText } from './answer-points.ts'
+import { pointText } from './answer-writer.ts'
 import { BufferPool } from './buffer-pool.ts'
 
 const OSLO = parseTimeZone('Europe/Oslo')!
@@ -75,7 +75,7 @@ test('labels with a point each are written as the texts of their points', () => 
       })
       const chunks = [
         ...answerChunks(
-          { results, issues: [], now: 'now', warnings: [], message: null, format: 'points' },
+          { results, issues: [], now: 'now', warnings: [], format: 'points' },
           new BufferPool(),
         ),
       ].map((chunk) => Buffer.from(chunk))
@@ -85,7 +85,6 @@ test('labels with a point each are written as the texts of their points', () => 
         issues: [],
         now: 'now',
         warnings: [],
-        message: null,
         format: 'points',
       })
       if (whole !== null) assert.equal(Buffer.from(whole).toString(), text)
@@ -100,14 +99,11 @@ test('labels with a point each are written as the texts of their points', () => 
 
 test('two answers that are taken chunk by chunk in turn do not mix', () => {
   const answerOf = (name: string) => {
-    const results = Array.from({ length: 3_000 }, (_, i) => ({
+    const results = Array.from({ length: 6_000 }, (_, i) => ({
       parsed: { label: `${name}${i}`, address: '', now: instantFromUs(0), zone: UTC },
       result: { kind: 'point', point: { time: instantFromUs(i * 1e6), value: i, bad: false } } as const,
     }))
-    return answerChunks(
-      { results, issues: [], now: name, warnings: [], message: null, format: 'points' },
-      new BufferPool(),
-    )
+    return answerChunks({ results, issues: [], now: name, warnings: [], format: 'points' }, new BufferPool())
   }
   const whole = (name: string) => Buffer.concat([...answerOf(name)]).toString()
   const alone = ['a', 'bb'].map(whole)
