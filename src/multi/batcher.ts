@@ -9,9 +9,7 @@ type Send<Query, Result> = (queries: readonly Query[]) => Promise<readonly Resul
  */
 export class Batcher<Query, Result> {
   readonly #send: Send<Query, Result>
-  #queries: Query[] = []
-  /** Of the queries, in their order. */
-  #waiters: PromiseWithResolvers<Result>[] = []
+  #waiters: Waiter<Query, Result>[] = []
 
   /** @param send answers as many results as it got queries, in their order */
   constructor(send: Send<Query, Result>) {
@@ -19,35 +17,47 @@ export class Batcher<Query, Result> {
   }
 
   add(query: Query): Promise<Result> {
-    if (this.#queries.length === 0) process.nextTick(() => this.#flush())
-    const waiter = Promise.withResolvers<Result>()
-    this.#queries.push(query)
-    this.#waiters.push(waiter)
-    return waiter.promise
+    if (this.#waiters.length === 0) process.nextTick(() => this.#flush())
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    this.#waiters.push({ query, resolve, reject })
+    return promise
   }
 
   #flush(): void {
-    const queries = this.#queries
     const waiters = this.#waiters
-    this.#queries = []
     this.#waiters = []
-    void sendAll(queries, waiters, this.#send)
+    void togetherOrAlone(
+      waiters,
+      async (some) => {
+        const results = await this.#send(some.map(({ query }) => query))
+        for (let i = 0; i < some.length; i++) some[i]!.resolve(results[i]!)
+      },
+      ({ reject }, error) => reject(error),
+    )
   }
 }
 
-/** Sends queries in one call and settles each waiter; never rejects. */
-async function sendAll<Query, Result>(
-  queries: readonly Query[],
-  waiters: readonly PromiseWithResolvers<Result>[],
-  send: Send<Query, Result>,
+interface Waiter<Query, Result> {
+  readonly query: Query
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Does work for some items together; where one of them is damaged, for each alone, so that it does not take the others
+ * with it. Never rejects.
+ * @param fail called with each item whose work failed
+ */
+export async function togetherOrAlone<Item>(
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<void>,
+  fail: (item: Item, error: unknown) => void,
 ): Promise<void> {
   try {
-    const results = await send(queries)
-    for (let i = 0; i < waiters.length; i++) waiters[i]!.resolve(results[i]!)
+    await work(items)
   } catch (error) {
-    if (queries.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt') {
-      // One damaged tag must not take the others' answers with it: ask for each alone.
-      await Promise.all(queries.map((query, i) => sendAll([query], [waiters[i]!], send)))
-    } else for (const waiter of waiters) waiter.reject(error)
+    if (items.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt')
+      await Promise.all(items.map((item) => togetherOrAlone([item], work, fail)))
+    else for (const item of items) fail(item, error)
   }
 }

@@ -1,4 +1,4 @@
-import type { Issue } from '../errors/tidemark-error.ts'
+import { type Issue, issueOf } from '../errors/tidemark-error.ts'
 import type { Warnings } from '../errors/warnings.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import type { Abortable } from '../historian/deadline.ts'
@@ -66,6 +66,16 @@ export interface ParsedLabel {
   readonly zone: TimeZone
   /** From the details: how long good points of the label's stored tags are good for. */
   readonly maxGapUs?: number
+}
+
+/** A label that fails, with its issue; what was wrong in it is only said where it is not all of its tag. */
+export function failedLabel(
+  { label, address }: Pick<ParsedLabel, 'label' | 'address'>,
+  cause: unknown,
+): InvalidLabel {
+  const { input, ...rest } = issueOf(cause, { label, tag: address })
+  const issue = input === undefined || input === address ? rest : { ...rest, input }
+  return { kind: 'invalid', label, issue, cause }
 }
 
 /** The tags that a label is about. */

@@ -71,6 +71,11 @@ export function isRange(from: unknown, to: unknown): boolean {
   return isAccepted(from) && (to === END_INSTANT || isAccepted(to)) && from < to
 }
 
+/** Whether a field of a cursor is a length of time, in microseconds. */
+export function isLength(us: unknown): us is number {
+  return typeof us === 'number' && Number.isSafeInteger(us) && us >= 0
+}
+
 function digest(content: Buffer, type: string, address: string): Buffer {
   return createHash('sha256')
     .update(type)

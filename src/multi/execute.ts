@@ -1,12 +1,10 @@
 import type { Evaluation } from '../calc/graph/evaluation.ts'
-import { issueOf } from '../errors/tidemark-error.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
-import { type InvalidLabel, type ParsedLabel, treesOf } from './call.ts'
+import { failedLabel, type InvalidLabel, type ParsedLabel, treesOf } from './call.ts'
 import { expectedBytes } from './expected-memory.ts'
 import type { MemoryGate } from './memory-gate.ts'
 import { namedStates, type Plan, type PlannedLabel } from './plan.ts'
-import { Grids } from './requests/grids.ts'
-import type { Result } from './requests/request.ts'
+import type { Grids, Result } from './requests/request.ts'
 
 /** A label with what it is answered with. */
 export interface ExecutedLabel {
@@ -56,7 +54,7 @@ export async function executeLabels(
   labels: readonly (ExecutableLabel | InvalidLabel)[],
   { evaluation, gate, signal }: Execution,
 ): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
-  const execution = { evaluation, gate, signal, grids: new Grids() }
+  const execution = { evaluation, gate, signal, grids: new Map() }
   const outcomes: (InvalidLabel | ExecutedLabel)[] = Array.from({ length: labels.length })
   const started: Promise<void>[] = []
   for (const [i, label] of labels.entries()) {
@@ -89,7 +87,7 @@ async function executeLabel(
   { parsed, operator, other, heldBytes }: ExecutableLabel,
   { evaluation, gate, signal, grids }: Execution & { readonly grids: Grids },
 ): Promise<ExecutedLabel | InvalidLabel> {
-  const { label, address, request, zone, now } = parsed
+  const { request, zone, now } = parsed
   const states = namedStates(parsed.tree, operator)
   const otherStates = namedStates(parsed.otherTree, other)
   const answer = () => request.answer(operator, { evaluation, grids, zone, now, states, other, otherStates })
@@ -97,6 +95,6 @@ async function executeLabel(
     const result = heldBytes === 0 ? await answer() : await gate.run(heldBytes, signal, answer)
     return states === null ? { parsed, result } : { parsed, states, result }
   } catch (error) {
-    return { kind: 'invalid', label, issue: issueOf(error, { label, tag: address }), cause: error }
+    return failedLabel(parsed, error)
   }
 }

@@ -1,5 +1,5 @@
 import { DayText } from '../time/format.ts'
-import { US_PER_MS, US_PER_SECOND } from '../time/instant.ts'
+import { US_PER_MS } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
 import type { OutputBuffer } from './buffer-pool.ts'
 
@@ -250,7 +250,10 @@ export class TimestampTemplate {
 /** Microseconds for which the digits of epoch milliseconds before the last six are the same. */
 const SAME_HEAD_US = 1_000_000_000
 
-/** Writes a column of instants as a list of epoch milliseconds, a comma before each. */
+/**
+ * Writes a column of instants as a list of epoch milliseconds, a comma before each. Doubles around them lie closer than
+ * a thousandth, so that the text of one is exact.
+ */
 export class MillisWriter {
   readonly #times: Float64Array
   /** The instants from `#from` on for SAME_HEAD_US begin with this text, a comma first. */
@@ -264,7 +267,7 @@ export class MillisWriter {
   }
 
   /** Goes on until `fullAt` is reached, where LIST_SLACK is left in the buffer, or there are no more. */
-  writeList({ view }: OutputBuffer, start: number, fullAt: number): number {
+  writeList({ bytes, view }: OutputBuffer, start: number, fullAt: number): number {
     const times = this.#times
     let at = start
     let i = this.reached
@@ -274,8 +277,7 @@ export class MillisWriter {
       // Also true for NaN.
       if (!(inHead >= 0 && inHead < SAME_HEAD_US)) {
         if (us < SAME_HEAD_US) {
-          view.setUint8(at, COMMA)
-          at = writeMillis(view, at + 1, us)
+          at += bytes.write(`,${us / US_PER_MS}`, at, 'latin1')
           continue
         }
         const head = Math.floor(us / SAME_HEAD_US)
@@ -297,37 +299,10 @@ export class MillisWriter {
   }
 }
 
-/** An instant as epoch milliseconds with all its digits: dividing the double would be off in the last of them. */
-export function writeMillis(view: DataView, at: number, us: number): number {
-  if (us < 0) {
-    view.setUint8(at++, MINUS)
-    us = -us
-  }
-  // Parts of at most seven digits, so that this is integer arithmetic.
-  const seconds = Math.floor(us / US_PER_SECOND)
-  const inSecond = us - seconds * US_PER_SECOND
-  const thousands = (seconds / 1000) | 0
-  const ms = (inSecond / US_PER_MS) | 0
-  const rest = inSecond - ms * US_PER_MS
-  if (thousands > 0) {
-    at = writeWhole(view, at, thousands)
-    at = writeThreeDigits(view, at, seconds - thousands * 1000)
-    at = writeThreeDigits(view, at, ms)
-  } else {
-    at = writeWhole(view, at, seconds * 1000 + ms)
-  }
-  return rest === 0 ? at : writeMicros(view, at, rest)
-}
-
 /** A fraction of 1 to 999 thousandths. */
 function writeMicros(view: DataView, at: number, rest: number): number {
   view.setUint32(at, FRACTIONS[rest]!, true)
   at += 4
   while (view.getUint8(at - 1) === ZERO) at--
   return at
-}
-
-function writeThreeDigits(view: DataView, at: number, number: number): number {
-  view.setUint32(at, THREES[number]!, true)
-  return at + 3
 }

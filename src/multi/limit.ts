@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/codes.ts'
-import type { CALL_LIMITS, LimitValues } from '../errors/limits.ts'
-import { type ErrorValues, sentence } from '../errors/tidemark-error.ts'
+import { CALL_LIMITS, type LimitValues } from '../errors/limits.ts'
+import { sentence } from '../errors/tidemark-error.ts'
 
 /**
  * The limits of one call, each checked before anything is fetched; the deadline is for all of it, planning included.
@@ -32,32 +32,15 @@ export interface Breach {
   readonly message: string
 }
 
-const NONE: readonly Breach[] = []
-
-function isWithin(totals: CallTotals, limits: CallLimits): boolean {
-  return (
-    totals.requestedPoints <= limits.requestedPoints &&
-    totals.effectiveTags <= limits.effectiveTags &&
-    totals.aggregateWindows <= limits.aggregateWindows &&
-    (totals.load === null || totals.load.points <= limits.historianLoad)
-  )
-}
-
 /** Every limit that the totals are over, in the order in which they are checked. */
 export function findBreaches(totals: CallTotals, limits: CallLimits): readonly Breach[] {
-  if (isWithin(totals, limits)) return NONE
-  const breaches: Breach[] = []
-  const check = (code: ErrorCode, limit: number, actual: number, values: ErrorValues = {}) => {
-    if (actual <= limit) return
-    breaches.push({ code, limit, actual, message: sentence(code, { limit, actual, ...values }) })
-  }
-  check('LIMIT_REQUESTED_POINTS', limits.requestedPoints, totals.requestedPoints)
-  check('LIMIT_EFFECTIVE_TAGS', limits.effectiveTags, totals.effectiveTags)
-  check('LIMIT_AGGREGATE_WINDOWS', limits.aggregateWindows, totals.aggregateWindows)
-  if (totals.load !== null) {
-    const { points, capped } = totals.load
-    const actual = capped ? `at least ${points}` : points
-    check('LIMIT_HISTORIAN_LOAD', limits.historianLoad, points, { actual })
-  }
-  return breaches
+  const { requestedPoints, effectiveTags, aggregateWindows, load } = totals
+  const counted = { requestedPoints, effectiveTags, aggregateWindows, historianLoad: load?.points ?? 0 }
+  const names = Object.keys(counted) as (keyof typeof counted)[]
+  return names.flatMap((name) => {
+    const [limit, actual, { code }] = [limits[name], counted[name], CALL_LIMITS[name]]
+    if (actual <= limit) return []
+    const shown = name === 'historianLoad' && load?.capped === true ? `at least ${actual}` : actual
+    return [{ code, limit, actual, message: sentence(code, { limit, actual: shown }) }]
+  })
 }

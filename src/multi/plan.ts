@@ -3,10 +3,9 @@ import type { Evaluation } from '../calc/graph/evaluation.ts'
 import { Graph } from '../calc/graph/graph.ts'
 import type { Operator, OperatorContext } from '../calc/graph/operator.ts'
 import { checkGenerated } from '../calc/leaves/generated.ts'
-import { type Issue, issueOf } from '../errors/tidemark-error.ts'
 import { WideMap } from '../scheduling/wide-map.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
-import type { CallLabel, InvalidLabel, ParsedLabel } from './call.ts'
+import { type CallLabel, failedLabel, type InvalidLabel, type ParsedLabel } from './call.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
 import { isCalculation } from './parse.ts'
 import { type EstimatedRead, PlannedReads, sumLoad } from './reads.ts'
@@ -80,7 +79,7 @@ export async function planCall(labels: readonly CallLabel[], planning: Planning)
       for (const read of beside?.reads ?? []) ownReads.push(reads.add(read))
       planned.push({ kind: 'planned', parsed: label, size, operator, other, reads: ownReads, generated })
     } catch (error) {
-      planned.push({ kind: 'invalid', label: label.label, issue: issueOfLabel(error, label), cause: error })
+      planned.push(failedLabel(label, error))
     }
   }
   return { labels: planned, reads }
@@ -104,12 +103,6 @@ export function operatorContext(
     ...(spacingUs !== undefined && { spacingUs }),
     ...(maxGapUs !== undefined && { maxGapUs }),
   }
-}
-
-/** The issue of a label; what was wrong in it is only said where it is not all of its tag. */
-export function issueOfLabel(error: unknown, { label, address }: ParsedLabel): Issue {
-  const { input, ...issue } = issueOf(error, { label, tag: address })
-  return input === undefined || input === address ? issue : { ...issue, input }
 }
 
 /** Points of all signals. Throws LIMIT_GENERATED_POINTS, which names the one that most would be generated for. */
@@ -138,10 +131,7 @@ export function withoutFailed(plan: Plan, failures: ReadonlyMap<EstimatedRead, u
   const labels = plan.labels.map((planned) => {
     if (planned.kind === 'invalid') return planned
     const failed = planned.reads.find((read) => failures.has(read))
-    if (failed === undefined) return planned
-    const { label, address } = planned.parsed
-    const cause = failures.get(failed)
-    return { kind: 'invalid', label, issue: issueOf(cause, { label, tag: address }), cause } as const
+    return failed === undefined ? planned : failedLabel(planned.parsed, failures.get(failed))
   })
   return { ...plan, labels }
 }

@@ -1,8 +1,8 @@
 import type { PlannedRead } from '../calc/graph/need.ts'
-import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, CountedRange, Historian } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { WideMap } from '../scheduling/wide-map.ts'
+import { togetherOrAlone } from './batcher.ts'
 import type { Load } from './limit.ts'
 import { type CountSearch, countSearch, type CountedRange as Range } from './near-search.ts'
 import { type RangeRead, sharedRanges } from './shared-ranges.ts'
@@ -84,7 +84,11 @@ export class PlannedReads {
         if (historian === null) return
         for (let from = 0; from < reads.length; from += STEP_READS) {
           await pause()
-          await estimateReads(reads.slice(from, from + STEP_READS), historian, cap, context, failures)
+          await togetherOrAlone(
+            reads.slice(from, from + STEP_READS),
+            (some) => estimateReads(some, historian, cap, context),
+            (read, error) => failures.set(read, error),
+          )
         }
       }),
     )
@@ -104,35 +108,27 @@ async function estimateReads(
   historian: Historian,
   cap: number,
   context: CallContext,
-  failures: Map<EstimatedRead, unknown>,
 ): Promise<void> {
   const counted = reads.map(
     (estimated): CountedRead => ({ estimated, search: countSearch(estimated.read.stored!), count: 0 }),
   )
   let open = counted
-  try {
-    while (open.length > 0) {
-      const steps = open.map(({ estimated, search }) => ({ read: estimated.read, ranges: search.ranges() }))
-      const queries = steps.flatMap(({ read, ranges }) => ranges.map((range) => queryOf(read, range)))
-      const counts = await historian.estimatePoints(queries, cap, context)
-      let next = 0
-      open = open.filter((read, i) => {
-        const { length } = steps[i]!.ranges
-        const count = read.search.take(counts.slice(next, next + length))
-        next += length
-        if (count === null) return true
-        read.count = count
-        setPoints(read.estimated, count, cap)
-        return false
-      })
-    }
-    await share(counted.flatMap(rangeRead), historian, cap, context)
-  } catch (error) {
-    if (reads.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt') {
-      // One damaged tag must not take the estimates of the others with it: estimate each alone.
-      await Promise.all(reads.map((read) => estimateReads([read], historian, cap, context, failures)))
-    } else for (const read of reads) failures.set(read, error)
+  while (open.length > 0) {
+    const steps = open.map(({ estimated, search }) => ({ read: estimated.read, ranges: search.ranges() }))
+    const queries = steps.flatMap(({ read, ranges }) => ranges.map((range) => queryOf(read, range)))
+    const counts = await historian.estimatePoints(queries, cap, context)
+    let next = 0
+    open = open.filter((read, i) => {
+      const { length } = steps[i]!.ranges
+      const count = read.search.take(counts.slice(next, next + length))
+      next += length
+      if (count === null) return true
+      read.count = count
+      setPoints(read.estimated, count, cap)
+      return false
+    })
   }
+  await share(counted.flatMap(rangeRead), historian, cap, context)
 }
 
 /** Known points amid a range that are fetched again with it (src/series/known-points.ts). */

@@ -18,7 +18,7 @@ import { type ExecutableLabel, type ExecutedLabel, executableLabels, executeLabe
 import { expandAliases } from './expand.ts'
 import { explainTexts } from './explain.ts'
 import { refusedFallbacks, withFallbacks } from './fallback.ts'
-import { answerManyPoints, answerPoints } from './fast-points.ts'
+import { answerManyPoints, answerPoints, type FastAnswer } from './fast-points.ts'
 import { warnOfLeftOut } from './left-out.ts'
 import { type Breach, findBreaches } from './limit.ts'
 import { MemoryGate } from './memory-gate.ts'
@@ -56,6 +56,16 @@ const LABELS_OF_LONG_CALL = 2_000
 /** What a label becomes on its way to its answer, about. */
 const BYTES_OF_LABEL = 2_048
 
+/** A call on its way: what was read of it, and what it uses. */
+interface Run {
+  readonly head: CallHead
+  readonly call: MultiCall
+  readonly parser: LabelParser
+  readonly deadline: Deadline
+  /** What historians are called with: what their reads leave out is said in the answer. */
+  readonly context: CallContext
+}
+
 /**
  * Answers a multi call under one deadline. A call of single raw points that needs no waiting is answered
  * at once. Throws or rejects when the call was cancelled, and with what is a bug; everything else is an answer.
@@ -70,85 +80,45 @@ export function runMulti(
   try {
     parsed = parseHead(body, call)
   } catch (error) {
-    return refusal(error)
+    return refused(error)
   }
   const { head, requests } = parsed
+  const { historians, limits } = call
   // Each label requests at least one point: more of them than points are refused unread, whatever they hold.
-  const fewest = { requestedPoints: head.names.length, effectiveTags: 0, aggregateWindows: 0, load: null }
-  const [crowd] = findBreaches(fewest, call.limits)
-  if (crowd !== undefined) return wholeCallFailed('limit', head, withRemedy(crowd, crowdRemedy(crowd)))
-  const deadline = new Deadline(call.signal, call.limits.deadlineSeconds)
+  if (head.names.length > limits.requestedPoints) {
+    const fewest = { requestedPoints: head.names.length, effectiveTags: 0, aggregateWindows: 0, load: null }
+    const crowd = findBreaches(fewest, limits)[0]!
+    return failed('limit', head, withRemedy(crowd, crowdRemedy(crowd)))
+  }
+  const deadline = new Deadline(call.signal, limits.deadlineSeconds)
+  const { signal } = deadline
+  const context = { signal, warn: (sentence: string) => head.warnings.addDamage(sentence) }
   try {
     const parser = new LabelParser(head, requests, call.defaultHistorian, SIGNATURES, deadline)
-    const isPlain = options.slowPathOnly !== true && !head.explain && parser.parseNow()
-    const fast = isPlain ? answerFast(head, call, parser, deadline) : null
-    if (fast !== null && !(fast instanceof Promise)) {
+    const mayBeFast = options.slowPathOnly !== true && !head.explain
+    const isParsed = mayBeFast && parser.parseNow()
+    const fast = isParsed ? answerPoints({ labels: parser.labels, historians, limits, context }) : null
+    if (fast !== null && !(fast instanceof Promise) && fast.invalidLabels === 0) {
       deadline.check()
-      return fast
+      return executed(head, fast.labels, fast.statistics)
     }
-    // What could be answered so is not tried again.
-    const mayBePoints = options.slowPathOnly !== true && !head.explain && !isPlain
-    return answerInTime(answerSlowly(fast, head, call, parser, deadline, mayBePoints), head, deadline)
+    // What could not be answered so is not tried again.
+    const mayBeMany = mayBeFast && !isParsed
+    return answerInTime({ head, call, parser, deadline, context }, fast, mayBeMany)
   } catch (error) {
     return failedAsWhole(head, error)
   }
 }
 
-function answerFast(
-  head: CallHead,
-  call: MultiCall,
-  { labels }: LabelParser,
-  deadline: Deadline,
-): MaybePromise<MultiAnswer | null> {
-  const { historians, limits } = call
-  const answer = answerPoints({ labels, historians, limits, context: contextOf(head, deadline) })
-  if (answer === null) return null
-  if (!(answer instanceof Promise)) return executed(head, answer.labels, answer.statistics)
-  return answer.then((found) => (found === null ? null : executed(head, found.labels, found.statistics)))
-}
-
-async function answerSlowly(
-  fast: Promise<MultiAnswer | null> | null,
-  head: CallHead,
-  call: MultiCall,
-  parser: LabelParser,
-  deadline: Deadline,
-  mayBePoints: boolean,
-): Promise<MultiAnswer> {
-  const found = await fast
-  deadline.signal.throwIfAborted()
-  if (found !== null) return found
-  const answer = async () =>
-    (mayBePoints ? await answerMany(head, call, parser, deadline) : null) ??
-    (await answerCall(head, call, parser, deadline))
-  const labels = head.names.length
-  return labels < LABELS_OF_LONG_CALL
-    ? answer()
-    : LONG_CALLS.run(labels * BYTES_OF_LABEL, deadline.signal, answer)
-}
-
-async function answerMany(
-  head: CallHead,
-  { historians, limits }: MultiCall,
-  parser: LabelParser,
-  deadline: Deadline,
-): Promise<MultiAnswer | null> {
-  const labels = await parser.parseRest()
-  const context = contextOf(head, deadline)
-  const call = { labels, historians, limits, context }
-  const answer = await answerManyPoints(call, new CooperativeScheduler(deadline.signal))
-  if (answer === null) return null
-  return executed(head, await suggested(answer.labels, historians, context), answer.statistics)
-}
-
 async function answerInTime(
-  work: Promise<MultiAnswer>,
-  head: CallHead,
-  deadline: Deadline,
+  run: Run,
+  fast: MaybePromise<FastAnswer | null>,
+  mayBeMany: boolean,
 ): Promise<MultiAnswer> {
+  const { head, deadline } = run
   try {
     // An answer must not wait for a driver that does not end with its signal.
-    const answer = await deadline.race(work)
+    const answer = await deadline.race(answerSlowly(run, fast, mayBeMany))
     deadline.check()
     return answer
   } catch (error) {
@@ -158,35 +128,49 @@ async function answerInTime(
   }
 }
 
-/** The answer of a call past its deadline or its budget. Throws what ended it otherwise. */
-function failedAsWhole(head: CallHead, error: unknown): MultiAnswer {
-  if (error instanceof TidemarkError && (error.kind === 'deadline' || error.kind === 'limit'))
-    return wholeCallFailed(error.kind, head, error)
-  throw error
+async function answerSlowly(
+  run: Run,
+  fast: MaybePromise<FastAnswer | null>,
+  mayBeMany: boolean,
+): Promise<MultiAnswer> {
+  const { signal } = run.deadline
+  const found = await fast
+  signal.throwIfAborted()
+  if (found !== null) return answerFound(run, found)
+  const answer = async () => {
+    const many = mayBeMany ? await answerMany(run) : null
+    return many === null ? answerCall(run) : answerFound(run, many)
+  }
+  const labels = run.head.names.length
+  return labels < LABELS_OF_LONG_CALL ? answer() : LONG_CALLS.run(labels * BYTES_OF_LABEL, signal, answer)
 }
 
-/** What historians are called with: what their reads leave out is said in the answer. */
-function contextOf({ warnings }: CallHead, { signal }: Deadline): CallContext {
-  return { signal, warn: (sentence) => warnings.addDamage(sentence) }
+async function answerMany({ call, parser, context }: Run): Promise<FastAnswer | null> {
+  const { historians, limits } = call
+  const labels = await parser.parseRest()
+  const scheduler = new CooperativeScheduler(context.signal)
+  return answerManyPoints({ labels, historians, limits, context }, scheduler)
+}
+
+async function answerFound(
+  { head, call, context }: Run,
+  { labels, statistics }: FastAnswer,
+): Promise<MultiAnswer> {
+  return executed(head, await suggested(labels, call.historians, context), statistics)
 }
 
 /** The stages of a call, one after the other. */
-async function answerCall(
-  head: CallHead,
-  call: MultiCall,
-  parser: LabelParser,
-  deadline: Deadline,
-): Promise<MultiAnswer> {
-  const prepared = await traced('multi plan', 'internal', {}, () => prepare(head, call, parser, deadline))
+async function answerCall(run: Run): Promise<MultiAnswer> {
+  const prepared = await traced('multi plan', 'internal', {}, () => prepare(run))
   if ('outcome' in prepared) return prepared
   const { source, evaluation } = prepared
   return traced('multi evaluate', 'internal', {}, async () => {
-    const outcomes = await evaluate(prepared, deadline)
+    const outcomes = await evaluate(prepared, run.deadline)
     // With 100,000 labels each stage takes the time of a slice.
     await evaluation.pause()
-    const better = await suggested(outcomes, call.historians, contextOf(head, deadline))
+    const better = await suggested(outcomes, run.call.historians, run.context)
     await evaluation.pause()
-    return executed(head, better, source.statistics)
+    return executed(run.head, better, source.statistics)
   })
 }
 
@@ -223,14 +207,8 @@ async function evaluate(
 }
 
 /** What evaluates the labels of a call, or its answer where there is nothing to evaluate. */
-async function prepare(
-  head: CallHead,
-  call: MultiCall,
-  parser: LabelParser,
-  deadline: Deadline,
-): Promise<MultiAnswer | Prepared> {
+async function prepare({ head, call, parser, deadline, context }: Run): Promise<MultiAnswer | Prepared> {
   const { historians, limits } = call
-  const context = contextOf(head, deadline)
   const onExhausted = (error: TidemarkError): void => deadline.abort(error)
   const labels = await parser.parseRest()
   const namesAlias = await checkTagNames(labels, limits.tagNames, new CooperativeScheduler(deadline.signal))
@@ -270,8 +248,8 @@ async function prepare(
     reasons.push(withRemedy(breach, await remedyOf(breach, { plan, totals, planning, historians, context })))
   if (parsed.explain)
     return explained(parsed, plan, await explainTexts(plan, { totals, limits, reasons }, pause))
-  const [refused] = reasons
-  if (refused !== undefined) return wholeCallFailed('limit', head, refused)
+  const [breach] = reasons
+  if (breach !== undefined) return failed('limit', head, breach)
   return { labels: await executableLabels(plan, evaluation), evaluation, source, estimated }
 }
 
@@ -294,47 +272,29 @@ function executed(
   outcomes: readonly (ExecutedLabel | InvalidLabel)[],
   statistics: ReadStatistics,
 ): MultiAnswer {
-  const { results, invalid } = sorted(outcomes)
-  const issues = invalid.length === 0 ? NONE : invalid.map((label) => label.issue)
-  const { format } = head
-  const damage = warnOfLeftOut(results, head.warnings)
-  const warnings = head.warnings.list()
-  const now = formatInstant(head.now, head.zone)
-  const parts = { results, issues, now, warnings, format }
-  return {
-    outcome: 'executed',
-    whole: () => pointsAnswer(parts),
-    chunks: (pool) => answerChunks(parts, pool),
-    labels: outcomes.length,
-    invalidLabels: issues.length,
-    statistics,
-    failures: [...damage, ...invalid.flatMap(({ cause }) => (isOurs(cause) ? [cause] : []))],
-  }
-}
-
-const NONE: readonly never[] = []
-
-/** Labels with results and invalid ones, each in their order. */
-function sorted(outcomes: readonly (ExecutedLabel | InvalidLabel)[]): {
-  readonly results: readonly ExecutedLabel[]
-  readonly invalid: readonly InvalidLabel[]
-} {
-  if (areExecuted(outcomes)) return { results: outcomes, invalid: NONE }
   const results: ExecutedLabel[] = []
   const invalid: InvalidLabel[] = []
   for (const outcome of outcomes) {
     if ('issue' in outcome) invalid.push(outcome)
     else results.push(outcome)
   }
-  return { results, invalid }
-}
-
-/** Whether no label is invalid, as in most calls. */
-function areExecuted(
-  outcomes: readonly (ExecutedLabel | InvalidLabel)[],
-): outcomes is readonly ExecutedLabel[] {
-  for (const outcome of outcomes) if ('issue' in outcome) return false
-  return true
+  const damage = warnOfLeftOut(results, head.warnings)
+  const parts = {
+    results,
+    issues: invalid.map(({ issue }) => issue),
+    now: formatInstant(head.now, head.zone),
+    warnings: head.warnings.list(),
+    format: head.format,
+  }
+  return {
+    outcome: 'executed',
+    whole: () => pointsAnswer(parts),
+    chunks: (pool) => answerChunks(parts, pool),
+    labels: outcomes.length,
+    invalidLabels: invalid.length,
+    statistics,
+    failures: [...damage, ...invalid.flatMap(({ cause }) => (isOurs(cause) ? [cause] : []))],
+  }
 }
 
 /** Whether an error is the service's or a historian's, not the caller's. */
@@ -342,41 +302,29 @@ function isOurs(error: unknown): boolean {
   return !(error instanceof TidemarkError) || ['unavailable', 'corrupt', 'bug'].includes(error.kind)
 }
 
-const NOTHING_READ: ReadStatistics = { points: 0, historianCalls: 0 }
-
 /** The call as a whole is invalid: no label applies. Throws what is no fault of the caller. */
-function refusal(error: unknown): MultiAnswer {
+function refused(error: unknown): MultiAnswer {
   if (!(error instanceof TidemarkError) || error.kind === 'bug') throw error
   const issue = issueOf(error)
   const body = { message: issue.message, results: {}, errors: {}, issues: [issue] }
-  return {
-    outcome: 'refused',
-    chunks: () => [Buffer.from(JSON.stringify(body))],
-    labels: 0,
-    invalidLabels: 0,
-    statistics: NOTHING_READ,
-    failures: [],
-  }
+  return nothingRead('refused', [0, 0], () => [Buffer.from(JSON.stringify(body))])
 }
 
-function withRemedy(breach: Breach, remedy: string): Breach {
-  return { ...breach, message: `${breach.message}${remedy}` }
+/** The answer of a call past its deadline or its budget. Throws what ended it otherwise. */
+function failedAsWhole(head: CallHead, error: unknown): MultiAnswer {
+  if (error instanceof TidemarkError && (error.kind === 'deadline' || error.kind === 'limit'))
+    return failed(error.kind, head, error)
+  throw error
 }
 
 /** The same sentence under every label, and nothing else: a limit was breached or the deadline has passed. */
-function wholeCallFailed(
+function failed(
   outcome: 'limit' | 'deadline',
   head: CallHead,
   { code, message }: { readonly code: Issue['code']; readonly message: string },
 ): MultiAnswer {
-  return {
-    outcome,
-    chunks: (pool) => failedCallChunks(head, { code, message }, pool),
-    labels: head.names.length,
-    invalidLabels: head.names.length,
-    statistics: NOTHING_READ,
-    failures: [],
-  }
+  const { length } = head.names
+  return nothingRead(outcome, [length, length], (pool) => failedCallChunks(head, { code, message }, pool))
 }
 
 function explained(
@@ -386,12 +334,20 @@ function explained(
 ): MultiAnswer {
   const issues = labels.flatMap((label) => (label.kind === 'invalid' ? [label.issue] : []))
   const parts = { issues, warnings: warnings.list(), now: formatInstant(now, zone) }
-  return {
-    outcome: 'explained',
-    chunks: (pool) => explanationChunks(parts, texts, pool),
-    labels: labels.length,
-    invalidLabels: issues.length,
-    statistics: NOTHING_READ,
-    failures: [],
-  }
+  return nothingRead('explained', [labels.length, issues.length], (pool) =>
+    explanationChunks(parts, texts, pool),
+  )
+}
+
+function nothingRead(
+  outcome: MultiOutcome,
+  [labels, invalidLabels]: readonly [number, number],
+  chunks: MultiAnswer['chunks'],
+): MultiAnswer {
+  const statistics = { points: 0, historianCalls: 0 }
+  return { outcome, chunks, labels, invalidLabels, statistics, failures: [] }
+}
+
+function withRemedy(breach: Breach, remedy: string): Breach {
+  return { ...breach, message: `${breach.message}${remedy}` }
 }

@@ -9,17 +9,7 @@ import {
 import { TagReads } from '../calc/graph/tag-reads.ts'
 import { comparedName } from '../calc/leaves/stored-cost.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
-import type {
-  AggregateQuery,
-  CallContext,
-  GapsQuery,
-  Historian,
-  IntegralQuery,
-  InterpolationQuery,
-  PlotQuery,
-  PointQuery,
-  RangeQuery,
-} from '../historian/contract.ts'
+import type { CallContext, Historian, PointQuery } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { WideMap } from '../scheduling/wide-map.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
@@ -220,49 +210,42 @@ type ReadMethod<Query, Result> = (
 
 /** The batchers of one historian. */
 class HistorianReader {
-  readonly points: Batcher<PointQuery, SinglePoint | null>
-  readonly ranges: Batcher<RangeQuery, RangeResult>
-  readonly interpolations: Batcher<InterpolationQuery, Float64Array>
-  readonly integrals: Batcher<IntegralQuery, Integrals>
-  readonly aggregates: Batcher<AggregateQuery, AggregateColumns>
-  readonly plots: Batcher<PlotQuery, PlotPoints>
-  readonly gaps: Batcher<GapsQuery, GapPage>
-  readonly #boundingValues = new Map<number, Batcher<string, BoundingValues>>()
   readonly #historian: Historian
   readonly #context: CallContext
   readonly #count: (points: number) => void
+  readonly #boundingValues = new Map<number, Batcher<string, BoundingValues>>()
+  readonly points = this.#batcher(
+    (its): ReadMethod<PointQuery, SinglePoint | null> =>
+      async (queries, context) => {
+        const found = await its.readPoints(queries, context)
+        return queries.map((_, i) => pointAt(found, i))
+      },
+    () => 1,
+  )
+  readonly ranges = this.#batcher(
+    (its) => its.readRanges,
+    ({ points }) => points.times.length,
+  )
+  readonly interpolations = this.#batcher(
+    (its) => its.readInterpolated,
+    (values) => values.length,
+  )
+  readonly integrals = this.#batcher(
+    (its) => its.readIntegrals,
+    ({ integrals }) => integrals.length,
+  )
+  readonly aggregates = this.#batcher((its) => its.readAggregates, countWindows)
+  readonly plots = this.#batcher((its) => its.readPlots, countWindows)
+  readonly gaps = this.#batcher(
+    (its) => its.readGaps,
+    ({ from }) => 2 * from.length,
+  )
 
   /** @param count called with the points that each method call returned; may throw */
   constructor(historian: Historian, context: CallContext, count: (points: number) => void) {
     this.#historian = historian
     this.#context = context
     this.#count = count
-    this.points = this.#batcher(
-      (its) => async (queries, context) => {
-        const found = await its.readPoints(queries, context)
-        return queries.map((_, i) => pointAt(found, i))
-      },
-      () => 1,
-    )
-    this.ranges = this.#batcher(
-      (its) => its.readRanges,
-      ({ points }) => points.times.length,
-    )
-    this.interpolations = this.#batcher(
-      (its) => its.readInterpolated,
-      (values) => values.length,
-    )
-    this.integrals = this.#batcher(
-      (its) => its.readIntegrals,
-      ({ integrals }) => integrals.length,
-    )
-    const windows = (_: unknown, { edges }: { readonly edges: Float64Array }) => edges.length - 1
-    this.aggregates = this.#batcher((its) => its.readAggregates, windows)
-    this.plots = this.#batcher((its) => its.readPlots, windows)
-    this.gaps = this.#batcher(
-      (its) => its.readGaps,
-      ({ from }) => 2 * from.length,
-    )
   }
 
   /** Bounding points of many tags at the same times are one read; at other times they are another. */
@@ -310,6 +293,10 @@ export function pointAt(points: PointColumns, index: number): SinglePoint | null
     value: points.values[index]!,
     bad: points.statuses[index] === STATUS_BAD,
   }
+}
+
+function countWindows(_: unknown, { edges }: { readonly edges: Float64Array }): number {
+  return edges.length - 1
 }
 
 function countBoundingValues(boundingValues: BoundingValues): number {

@@ -16,7 +16,6 @@ import { answerChunks } from '../../src/multi/answer.ts'
 import type { MultiCall } from '../../src/multi/call.ts'
 import { LabelParser, parseHead } from '../../src/multi/parse.ts'
 import { namedStates, operatorContext } from '../../src/multi/plan.ts'
-import { Grids } from '../../src/multi/requests/grids.ts'
 import { resolveTags } from '../../src/multi/resolve.ts'
 import { runMulti } from '../../src/multi/run.ts'
 import { CallSource } from '../../src/multi/source.ts'
@@ -324,7 +323,7 @@ async function withPagesOfOnePoint(
   }
   const result = await request.answer(operator, {
     evaluation,
-    grids: new Grids(),
+    grids: new Map(),
     zone,
     now,
     states: namedStates(tree, operator),

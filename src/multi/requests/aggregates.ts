@@ -83,8 +83,10 @@ class AggregatesRequest implements Request {
     const { from, to } = this.range
     const windows = this.#windows
     if (windows.kind === 'even')
-      return grids.times(`windows ${from} ${to} ${windows.count}`, () => evenEdges(from, to, windows.count))
-    return grids.times(`windows ${from} ${to} ${windows.text} ${zone.id}`, () => {
+      return grids.getOrInsertComputed(`windows ${from} ${to} ${windows.count}`, () =>
+        evenEdges(from, to, windows.count),
+      )
+    return grids.getOrInsertComputed(`windows ${from} ${to} ${windows.text} ${zone.id}`, () => {
       const edges = windowEdges(from, to, windows.find, Number.MAX_SAFE_INTEGER)
       if (edges === null) throw new TidemarkError('BUG', { what: 'there are no more windows than allowed' })
       return edges

@@ -8,8 +8,14 @@ import type { Instant } from '../../time/instant.ts'
 import { nominalUs } from '../../time/windows.ts'
 import type { TimeZone } from '../../time/zone.ts'
 import { COUNT, type Details, DURATION, optional } from './detail.ts'
-import type { Grids } from './grids.ts'
-import { type AnswerContext, distinctTimes, type Request, type RequestSize, type Result } from './request.ts'
+import {
+  type AnswerContext,
+  distinctTimes,
+  type Grids,
+  type Request,
+  type RequestSize,
+  type Result,
+} from './request.ts'
 import { DEFAULT_POINTS, endOf, FROM, MAX_GAP, readRange, requestType, TO } from './request-type.ts'
 
 /** `count` points evenly from `from` to `to`, or one at each step of `interval`. */
@@ -65,8 +71,10 @@ export class InterpolatedPointsRequest implements Request {
     const { from, to } = this.range
     const grid = this.#grid
     if (grid.kind === 'even')
-      return grids.times(`even ${from} ${to} ${grid.count}`, () => evenGrid(from, to, grid.count))
-    return grids.times(`steps ${from} ${to} ${grid.text} ${zone.id}`, () => {
+      return grids.getOrInsertComputed(`even ${from} ${to} ${grid.count}`, () =>
+        evenGrid(from, to, grid.count),
+      )
+    return grids.getOrInsertComputed(`steps ${from} ${to} ${grid.text} ${zone.id}`, () => {
       const times = stepGrid(from, to, grid.interval, zone, Number.MAX_SAFE_INTEGER)
       if (times === null)
         throw new TidemarkError('BUG', { what: 'a grid is no larger than the limits allowed' })

@@ -4,7 +4,7 @@ import type { Operator } from '../../calc/graph/operator.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
-import { isRange } from '../cursor.ts'
+import { isLength, isRange } from '../cursor.ts'
 import { AGGREGATES, PER, readAggregateNames } from './aggregate-words.ts'
 import { type AskedAggregates, askedAggregates, askedNeeds, pickWindows } from './asked-aggregates.ts'
 import { type Details, LENGTH, optional, TEXT } from './detail.ts'
@@ -147,9 +147,4 @@ function readAggregated(details: Details): IntervalsDetails['aggregated'] {
   for (const { name } of [AGGREGATES, PER].filter((one) => details.has(one)))
     throw details.invalid(name, 'aggregatesOf, the tag to be aggregated, beside it')
   return null
-}
-
-/** Whether a field of a cursor is a length of time. */
-export function isLength(us: unknown): us is number {
-  return typeof us === 'number' && Number.isSafeInteger(us) && us >= 0
 }

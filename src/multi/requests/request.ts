@@ -12,7 +12,6 @@ import type { Instant } from '../../time/instant.ts'
 import type { TimeZone } from '../../time/zone.ts'
 import type { Rest } from '../cursor.ts'
 import type { ShownAggregates } from './asked-aggregates.ts'
-import type { Grids } from './grids.ts'
 
 /**
  * One label's request with its details parsed: what it is about, how much it requests, what it needs of its operator,
@@ -70,9 +69,15 @@ export interface RequestSize {
 
 export const ONE_POINT: RequestSize = { points: 1, windows: 0 }
 
+/**
+ * The times of one call's answers, each grid once, by a name that is equal only for equal times: labels with the same
+ * grid share an array, which is then looked at once to find equal reads. Made only after the limits allowed as many
+ * times; an array is not to be changed.
+ */
+export type Grids = Map<string, Float64Array>
+
 export interface AnswerContext {
   readonly evaluation: Evaluation
-  /** Of the call. */
   readonly grids: Grids
   readonly zone: TimeZone
   /** The label's. */
