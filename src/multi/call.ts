@@ -34,11 +34,7 @@ export interface CallHead {
   readonly warnings: Warnings
 }
 
-/** A call whose labels are parsed; invalid ones carry their issue. */
-export interface ParsedCall extends CallHead {
-  readonly labels: readonly CallLabel[]
-}
-
+/** A label that is parsed; an invalid one carries its issue. */
 export type CallLabel = InvalidLabel | ParsedLabel
 
 export interface InvalidLabel {

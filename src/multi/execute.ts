@@ -3,6 +3,7 @@ import type { TagStates } from '../series/optional-metadata.ts'
 import { failedLabel, type InvalidLabel, type ParsedLabel, treesOf } from './call.ts'
 import { expectedBytes } from './expected-memory.ts'
 import type { MemoryGate } from './memory-gate.ts'
+import { inSlices } from './pace.ts'
 import { namedStates, type Plan, type PlannedLabel } from './plan.ts'
 import type { Grids, Result } from './requests/request.ts'
 
@@ -22,25 +23,23 @@ export interface ExecutableLabel extends Pick<PlannedLabel, 'parsed' | 'operator
   readonly heldBytes: number
 }
 
-/** Labels that are made executable before the event loop is checked for other work. */
-const STEP_PLANNED = 4_096
-
 /** The labels of a plan that is allowed. */
 export async function executableLabels(
   { labels }: Plan,
   evaluation: Evaluation,
 ): Promise<readonly (ExecutableLabel | InvalidLabel)[]> {
   const executable: (ExecutableLabel | InvalidLabel)[] = []
-  for (const [i, planned] of labels.entries()) {
-    if (i % STEP_PLANNED === STEP_PLANNED - 1) await evaluation.pause()
-    if (planned.kind === 'invalid') executable.push(planned)
-    else {
-      const { parsed, operator, other } = planned
-      const isTagAlone = treesOf(parsed).every(({ kind }) => kind === 'tag')
-      const heldBytes = isTagAlone ? 0 : expectedBytes(planned)
-      executable.push({ kind: 'executable', parsed, operator, other, heldBytes })
+  const pause = async () => evaluation.pause()
+  await inSlices(labels, pause, (planned) => {
+    if (planned.kind === 'invalid') {
+      executable.push(planned)
+      return
     }
-  }
+    const { parsed, operator, other } = planned
+    const isTagAlone = treesOf(parsed).every(({ kind }) => kind === 'tag')
+    const heldBytes = isTagAlone ? 0 : expectedBytes(planned)
+    executable.push({ kind: 'executable', parsed, operator, other, heldBytes })
+  })
   return executable
 }
 

@@ -2,11 +2,11 @@ import type { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import type { CallContext } from '../historian/contract.ts'
 import type { VisibleAliases } from '../historian/visible-aliases.ts'
-import { type ParsedCall, type ParsedLabel, treesOf } from './call.ts'
+import { type CallLabel, type ParsedLabel, treesOf } from './call.ts'
 
-/** A call in which aliases were replaced by what they refer to. */
-export interface ExpandedCall {
-  readonly parsed: ParsedCall
+/** Labels in which aliases were replaced by what they refer to. */
+export interface ExpandedLabels {
+  readonly labels: readonly CallLabel[]
   /** Dangling aliases, which refer to nothing and still stand in the trees, by address, with the reason. */
   readonly unresolved: ReadonlyMap<string, TidemarkError>
 }
@@ -16,12 +16,12 @@ export interface ExpandedCall {
  * @param aliases `null` where the labels name none, or there are none
  */
 export async function expandAliases(
-  parsed: ParsedCall,
+  labels: readonly CallLabel[],
   aliases: VisibleAliases | null,
   context: CallContext,
-): Promise<ExpandedCall> {
-  if (aliases === null) return { parsed, unresolved: new Map() }
-  const named = parsed.labels.filter((label) => label.kind === 'parsed')
+): Promise<ExpandedLabels> {
+  if (aliases === null) return { labels, unresolved: new Map() }
+  const named = labels.filter((label) => label.kind === 'parsed')
   const expanded = new Map<TagTree, TagTree>()
   const unresolved = new Map<string, TidemarkError>()
   // Labels that go on from a cursor have the time and zone of their first page.
@@ -34,13 +34,13 @@ export async function expandAliases(
     })
     for (const [address, reason] of expansion.unresolved) unresolved.set(address, reason)
   }
-  const labels = parsed.labels.map((label) => {
+  const expandedLabels = labels.map((label) => {
     if (label.kind === 'invalid') return label
     const tree = expanded.get(label.tree) ?? label.tree
     const otherTree = label.otherTree === null ? null : (expanded.get(label.otherTree) ?? label.otherTree)
     return tree === label.tree && otherTree === label.otherTree ? label : { ...label, tree, otherTree }
   })
-  return { parsed: { ...parsed, labels }, unresolved }
+  return { labels: expandedLabels, unresolved }
 }
 
 function timeOf({ now, zone }: ParsedLabel): string {

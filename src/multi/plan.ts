@@ -7,6 +7,7 @@ import { WideMap } from '../scheduling/wide-map.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
 import { type CallLabel, failedLabel, type InvalidLabel, type ParsedLabel } from './call.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
+import { inSlices } from './pace.ts'
 import { isCalculation } from './parse.ts'
 import { type EstimatedRead, PlannedReads, sumLoad } from './reads.ts'
 import type { RequestSize } from './requests/request.ts'
@@ -139,9 +140,6 @@ export function withoutFailed(plan: Plan, failures: ReadonlyMap<EstimatedRead, u
 /** Totals that were worked out in this process. */
 let totalsMade = 0
 
-/** Labels or reads that are added up before the event loop is checked for other work. */
-const STEP_TOTALS = 1_024
-
 /**
  * What the labels that can be executed need, in the words of the limits; the load only where it is estimated.
  * @param pause  yields to the event loop when that is due
@@ -155,8 +153,7 @@ export async function totalsOf(
   let aggregateWindows = 0
   const counting = ++totalsMade
   const reads: EstimatedRead[] = []
-  for (const [i, { size, reads: own }] of plannedLabels(plan).entries()) {
-    if (i % STEP_TOTALS === STEP_TOTALS - 1) await pause()
+  await inSlices(plannedLabels(plan), pause, ({ size, reads: own }) => {
     requestedPoints += size.points
     aggregateWindows += size.windows
     for (const read of own) {
@@ -164,17 +161,15 @@ export async function totalsOf(
       read.countedIn = counting
       reads.push(read)
     }
-  }
+  })
   const tags = new WideMap<number>()
   let effectiveTags = 0
-  let step = 0
-  for (const { read } of reads) {
-    if (step++ % STEP_TOTALS === STEP_TOTALS - 1) await pause()
+  await inSlices(reads, pause, ({ read }) => {
     const address = `${read.historian}/${read.tag}`
-    if (tags.get(address) !== undefined) continue
+    if (tags.get(address) !== undefined) return
     tags.set(address, 1)
     effectiveTags++
-  }
+  })
   const load = options.withLoad ? sumLoad(reads) : null
   return { requestedPoints, aggregateWindows, effectiveTags, load }
 }

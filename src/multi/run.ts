@@ -210,12 +210,11 @@ async function evaluate(
 async function prepare({ head, call, parser, deadline, context }: Run): Promise<MultiAnswer | Prepared> {
   const { historians, limits } = call
   const onExhausted = (error: TidemarkError): void => deadline.abort(error)
-  const labels = await parser.parseRest()
-  const namesAlias = await checkTagNames(labels, limits.tagNames, new CooperativeScheduler(deadline.signal))
-  const aliases = namesAlias ? historians.aliases : null
-  const { parsed, unresolved } = await expandAliases({ ...head, labels }, aliases, context)
+  const parsed = await parser.parseRest()
+  const namesAlias = await checkTagNames(parsed, limits.tagNames, new CooperativeScheduler(deadline.signal))
+  const { labels, unresolved } = await expandAliases(parsed, namesAlias ? historians.aliases : null, context)
   const trees: TagTree[] = []
-  for (const label of parsed.labels) if (label.kind === 'parsed') trees.push(...treesOf(label))
+  for (const label of labels) if (label.kind === 'parsed') trees.push(...treesOf(label))
   const tags = await resolveTags(trees, historians, context, unresolved)
 
   const source = new CallSource(historians, context, {
@@ -230,7 +229,7 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
     // What is counted without a historian comes first; a load that cannot be over the limit is not worked out at all.
     let totals = await totalsOf(plan, { withLoad: false }, pause)
     let breaches = findBreaches(totals, limits)
-    if (parsed.explain || (breaches.length === 0 && plan.reads.atMost() > limits.historianLoad)) {
+    if (head.explain || (breaches.length === 0 && plan.reads.atMost() > limits.historianLoad)) {
       plan = withoutFailed(
         plan,
         await plan.reads.estimate(historians, limits.historianLoad + 1, context, pause),
@@ -240,14 +239,13 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
     }
     return { plan, totals, breaches }
   }
-  const wanted = await estimated(parsed.labels)
-  const fallbacks = withFallbacks(parsed.labels, wanted.plan, wanted.breaches)
+  const wanted = await estimated(labels)
+  const fallbacks = withFallbacks(labels, wanted.plan, wanted.breaches)
   const { plan, totals, breaches } = fallbacks === null ? wanted : await estimated(fallbacks)
   const reasons: Breach[] = []
-  for (const breach of parsed.explain ? breaches : breaches.slice(0, 1))
+  for (const breach of head.explain ? breaches : breaches.slice(0, 1))
     reasons.push(withRemedy(breach, await remedyOf(breach, { plan, totals, planning, historians, context })))
-  if (parsed.explain)
-    return explained(parsed, plan, await explainTexts(plan, { totals, limits, reasons }, pause))
+  if (head.explain) return explained(head, plan, await explainTexts(plan, { totals, limits, reasons }, pause))
   const [breach] = reasons
   if (breach !== undefined) return failed('limit', head, breach)
   return { labels: await executableLabels(plan, evaluation), evaluation, source, estimated }

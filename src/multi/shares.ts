@@ -1,9 +1,8 @@
+import { inSlices } from './pace.ts'
 import type { PlannedLabel } from './plan.ts'
 
 /** Labels that are known as the heaviest. */
 const HEAVIEST = 3
-/** Labels that are counted before others go on. */
-const STEP_LABELS = 512
 
 /** Something that a label needs, and how much it counts; what several labels need counts once. */
 export type Item = readonly [key: unknown, weight: number]
@@ -37,8 +36,7 @@ export class LabelShares {
     const users = new Map<unknown, number>()
     let total = 0
     let heaviest: { readonly label: PlannedLabel; readonly own: number }[] = []
-    for (const [i, label] of labels.entries()) {
-      if (i % STEP_LABELS === 0) await pause()
+    await inSlices(labels, pause, (label) => {
       let own = 0
       for (const [key, weight] of itemsOf(label)) {
         const known = users.get(key) ?? 0
@@ -46,9 +44,9 @@ export class LabelShares {
         own += weight
         if (known === 0) total += weight
       }
-      if (heaviest.length === HEAVIEST && own <= heaviest.at(-1)!.own) continue
+      if (heaviest.length === HEAVIEST && own <= heaviest.at(-1)!.own) return
       heaviest = [...heaviest, { label, own }].sort((a, b) => b.own - a.own).slice(0, HEAVIEST)
-    }
+    })
     return new LabelShares(
       heaviest.map(({ label }) => label),
       total,

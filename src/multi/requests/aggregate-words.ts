@@ -1,6 +1,6 @@
 import { AGGREGATE_NAMES, type AggregateName, FIRST_AGGREGATE_NAMES } from '../../series/aggregate-names.ts'
 import type { AskedAggregates } from './asked-aggregates.ts'
-import { type Details, type DetailType, lengthType, listWords, optional } from './detail.ts'
+import { type Details, detailType, lengthType, listWords, optional } from './detail.ts'
 
 /** The interface's name of the variance. */
 const VAR = 'VAR'
@@ -21,13 +21,11 @@ const BY_WORD: ReadonlyMap<string, AggregateName> = new Map([
   [VAR, 'variance'] as const,
 ])
 
-const WORDS: DetailType<readonly string[]> = {
-  takes: { kind: 'words', words: AGGREGATE_WORDS },
-  read: (input, details, name) => {
-    if (Array.isArray(input) && input.every((entry) => typeof entry === 'string')) return input
-    throw details.invalid(name, 'an array of texts')
-  },
-}
+const WORDS = detailType({ kind: 'words', words: AGGREGATE_WORDS }, 'an array of texts', (input) =>
+  Array.isArray(input) && input.every((entry): entry is string => typeof entry === 'string')
+    ? input
+    : undefined,
+)
 
 export const AGGREGATES = optional(
   'aggregates',

@@ -82,62 +82,64 @@ export const END_TIME: DetailType<Instant> = {
   read: (input, details, name) => parseEndTime(input, details.context) ?? TIME.read(input, details, name),
 }
 
-/** A whole number of at least 1. */
-export const COUNT = countUpTo()
-
-export function countUpTo(most?: number): DetailType<number> {
+/** A type whose values are found without knowing where they stand. @param parse `undefined` for anything else */
+export function detailType<Value>(
+  takes: Takes,
+  expected: string,
+  parse: (input: unknown) => Value | undefined,
+): DetailType<Value> {
   return {
-    takes: { kind: 'count', ...(most !== undefined && { most }) },
+    takes,
     read: (input, details, name) => {
-      if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 1)
-        throw details.invalid(name, 'a whole number of at least 1')
-      if (most !== undefined && input > most) throw details.invalid(name, `a whole number from 1 to ${most}`)
-      return input
+      const value = parse(input)
+      if (value === undefined) throw details.invalid(name, expected)
+      return value
+    },
+  }
+}
+
+export const FLAG = detailType({ kind: 'flag' }, 'true or false', (input) =>
+  typeof input === 'boolean' ? input : undefined,
+)
+
+export const TEXT = detailType({ kind: 'text' }, 'a text', (input) =>
+  typeof input === 'string' ? input : undefined,
+)
+
+export const COUNT = detailType({ kind: 'count' }, 'a whole number of at least 1', (input) =>
+  typeof input === 'number' && Number.isSafeInteger(input) && input >= 1 ? input : undefined,
+)
+
+export function countUpTo(most: number): DetailType<number> {
+  return {
+    takes: { kind: 'count', most },
+    read: (input, details, name) => {
+      const count = COUNT.read(input, details, name)
+      if (count > most) throw details.invalid(name, `a whole number from 1 to ${most}`)
+      return count
     },
   }
 }
 
 export function oneOf<const Word extends string>(words: readonly Word[]): DetailType<Word> {
-  return {
-    takes: { kind: 'word', words },
-    read: (input, details, name) => {
-      const word = words.find((candidate) => candidate === input)
-      if (word === undefined) throw details.invalid(name, listWords(words))
-      return word
-    },
-  }
-}
-
-export const FLAG: DetailType<boolean> = {
-  takes: { kind: 'flag' },
-  read: (input, details, name) => {
-    if (typeof input !== 'boolean') throw details.invalid(name, 'true or false')
-    return input
-  },
-}
-
-export const TEXT: DetailType<string> = {
-  takes: { kind: 'text' },
-  read: (input, details, name) => {
-    if (typeof input !== 'string') throw details.invalid(name, 'a text')
-    return input
-  },
+  return detailType({ kind: 'word', words }, listWords(words), (input) =>
+    words.find((word) => word === input),
+  )
 }
 
 /** A duration above zero, with the text that it was written as. */
-export const DURATION: DetailType<{ readonly duration: Duration; readonly text: string }> = {
-  takes: {
+export const DURATION = detailType(
+  {
     kind: 'duration',
     format: 'A duration such as `10s`, `1h`, `1d` or `1mo`; a number is milliseconds.',
   },
-  read: (input, details, name) => {
+  'a duration above zero such as 10s, 1h, 1d or 1mo',
+  (input) => {
     const text = durationText(input)
     const duration = text === null ? null : parseDuration(text)
-    if (duration === null || !isPositive(duration))
-      throw details.invalid(name, 'a duration above zero such as 10s, 1h, 1d or 1mo')
-    return { duration, text: text! }
+    return duration === null || !isPositive(duration) ? undefined : { duration, text: text! }
   },
-}
+)
 
 /** A length of time in microseconds: a day has 24 hours, and months have none. */
 export const LENGTH = lengthType(
@@ -160,18 +162,11 @@ export function lengthType(expected: string, format: string): DetailType<number>
 export const FIXED_DURATION = 'a duration above zero of a fixed length such as 90s, 5min or 1d'
 
 /** How long a point is good for, in microseconds. */
-export const GOOD_FOR: DetailType<number> = {
-  takes: {
-    kind: 'duration',
-    format: 'A duration of a fixed length above 0, or milliseconds.',
-    example: '5min',
-  },
-  read: (input, details, name) => {
-    const us = readFixedDuration(input)
-    if (us === null) throw details.invalid(name, FIXED_DURATION)
-    return us
-  },
-}
+export const GOOD_FOR = detailType(
+  { kind: 'duration', format: 'A duration of a fixed length above 0, or milliseconds.', example: '5min' },
+  FIXED_DURATION,
+  (input) => readFixedDuration(input) ?? undefined,
+)
 
 /** A duration of a fixed length above zero, in microseconds; `null` for anything else. */
 export function readFixedDuration(input: unknown): number | null {
