@@ -4,8 +4,6 @@ import { type Details, detailType, lengthType, listWords, optional } from './det
 
 /** The interface's name of the variance. */
 const VAR = 'VAR'
-/** What is expected of `per`. */
-const TIME_UNIT = 'a time unit such as 1s, 1min, 1h or 1d'
 /** The one aggregate that is not a number. */
 const STATES = 'STATES'
 

@@ -134,32 +134,24 @@ export const DURATION = detailType(
     format: 'A duration such as `10s`, `1h`, `1d` or `1mo`; a number is milliseconds.',
   },
   'a duration above zero such as 10s, 1h, 1d or 1mo',
-  (input) => {
-    const text = durationText(input)
-    const duration = text === null ? null : parseDuration(text)
-    return duration === null || !isPositive(duration) ? undefined : { duration, text: text! }
-  },
+  readDuration,
 )
+
+/** What is expected of a duration of a fixed length. */
+export const FIXED_DURATION = 'a duration above zero of a fixed length such as 90s, 5min or 1d'
 
 /** A length of time in microseconds: a day has 24 hours, and months have none. */
 export const LENGTH = lengthType(
-  'a duration of a fixed length such as 10s, 1h or 1d',
+  FIXED_DURATION,
   'A duration of a fixed length such as `10s`, `1h` or `1d`, which is 24 hours; a number is milliseconds.',
 )
 
 export function lengthType(expected: string, format: string): DetailType<number> {
-  return {
-    takes: { kind: 'duration', format },
-    read: (input, details, name) => {
-      const us = rateUs(DURATION.read(input, details, name).duration)
-      if (us === null) throw details.invalid(name, expected)
-      return us
-    },
-  }
+  return detailType({ kind: 'duration', format }, expected, (input) => {
+    const read = readDuration(input)
+    return read === undefined ? undefined : (rateUs(read.duration) ?? undefined)
+  })
 }
-
-/** What is expected of a duration of a fixed length. */
-export const FIXED_DURATION = 'a duration above zero of a fixed length such as 90s, 5min or 1d'
 
 /** How long a point is good for, in microseconds. */
 export const GOOD_FOR = detailType(
@@ -173,6 +165,12 @@ export function readFixedDuration(input: unknown): number | null {
   const text = durationText(input)
   const us = text === null ? null : fixedDurationUs(text)
   return us !== null && us >= 1 ? us : null
+}
+
+function readDuration(input: unknown): { readonly duration: Duration; readonly text: string } | undefined {
+  const text = durationText(input)
+  const duration = text === null ? null : parseDuration(text)
+  return duration === null || !isPositive(duration) ? undefined : { duration, text: text! }
 }
 
 /** A number is milliseconds. */
