@@ -1,5 +1,16 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 
+/** A thread that others waited for has ended by itself; `cause` is its error where it had one. */
+export class ThreadEnded extends Error {
+  readonly code = 'THREAD_ENDED'
+
+  /** @param name  of the thread, as the subject of a sentence */
+  constructor(name: string, cause: unknown) {
+    super(`${name} has ended`, { cause })
+    this.name = 'ThreadEnded'
+  }
+}
+
 /** An error of a thread as a message. */
 export interface ThreadFailure {
   readonly kind: 'error'
@@ -9,24 +20,32 @@ export interface ThreadFailure {
 }
 
 /**
- * Starts a thread that others wait for.
+ * Starts a thread that others wait for. Throws ThreadEnded when the system has no room for one.
  * @param on.message a message of the thread
- * @param on.exit    called once, with its error where it had one, or one that says that the thread has ended
+ * @param on.exit    called once, when nothing of it runs any more
  */
 export function startThread<Message>(
   file: URL,
   resourceLimits: ResourceLimits,
   name: string,
-  on: { message(message: Message): void; exit(thread: Worker, reason: unknown): void },
+  on: { message(message: Message): void; exit(thread: Worker, reason: ThreadEnded): void },
 ): Worker {
-  const thread = new Worker(file, { resourceLimits, execArgv: [] })
-  let reason: unknown = new Error(`${name} has ended`)
+  const thread = made(file, resourceLimits, name)
+  let cause: unknown
   thread.on('message', (message: Message) => on.message(message))
   thread.on('error', (error) => {
-    reason = error
+    cause = error
   })
-  thread.on('exit', () => on.exit(thread, reason))
+  thread.on('exit', () => on.exit(thread, new ThreadEnded(name, cause)))
   return thread
+}
+
+function made(file: URL, resourceLimits: ResourceLimits, name: string): Worker {
+  try {
+    return new Worker(file, { resourceLimits, execArgv: [] })
+  } catch (error) {
+    throw new ThreadEnded(name, error)
+  }
 }
 
 /** What a thread says of an error. */

@@ -55,8 +55,9 @@ class ThreadArchiveWriter implements ArchiveWriter {
   #call(message: ToThread): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#waiting !== null) throw new Error('the archive is being written to')
+      const thread = this.#started()
       this.#waiting = { resolve, reject }
-      this.#started().postMessage(message)
+      thread.postMessage(message)
     })
   }
 

@@ -41,6 +41,8 @@ export interface CommitterParts {
   readonly log: LogWriter
   readonly ownership: Ownership
   readonly reserve: Reserve
+  /** Called when a group is durable. */
+  durable(): void
   /** Tells other processes up to where the log is durable. */
   publish(): void
   /** What writes get now in place of being written; `null` when they are taken. */
@@ -216,6 +218,7 @@ export class Committer {
       }
       throw isIntact(error) ? causeOf(error) : state.errors.ofWriting(causeOf(error))
     }
+    this.#parts.durable()
     try {
       ownership.check()
     } catch (error) {

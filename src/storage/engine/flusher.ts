@@ -1,3 +1,4 @@
+import { ThreadEnded } from '../background-thread.ts'
 import type { CatalogStore } from '../catalog/tag-catalog.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
@@ -73,6 +74,8 @@ export class Flusher {
   #running: Promise<void> | null = null
   /** The part of a generation whose flush failed after it was written: it is not written again. */
   #written: { readonly immutable: Generation; readonly part: PartInfo } | null = null
+  /** Whether the thread that packs has ended by itself since the last flush that succeeded. */
+  #isThreadLost = false
   #isClosed = false
   #isWanted = false
   #ageTimer: NodeJS.Timeout | null = null
@@ -205,6 +208,7 @@ export class Flusher {
       ),
     )
     this.#written = null
+    this.#isThreadLost = false
     const old = catalog !== undefined && before !== null && before.name !== catalog.name ? before.name : null
     log.dropUntil(generation)
     this.#parts.dropped(flushed, old)
@@ -238,7 +242,9 @@ export class Flusher {
     const { memtable } = state
     const immutable = memtable.immutable!
     const origin = { firstSequence: immutable.first, lastSequence: immutable.last, replaces: [] }
-    if (packer !== null && memtable.immutablePoints >= (limits.packedAside ?? Number.POSITIVE_INFINITY)) {
+    const isLarge = memtable.immutablePoints >= (limits.packedAside ?? Number.POSITIVE_INFINITY)
+    // What ended the thread may end the next one: then it takes longer here, and the points come into a part.
+    if (packer !== null && isLarge && !this.#isThreadLost) {
       return this.#packAside(packer, origin)
     }
     const writer = store.create(partName(), origin)
@@ -291,6 +297,7 @@ export class Flusher {
       }
       if (points > 0 || tombstones.length > 0) return await packing.finish()
     } catch (error) {
+      this.#isThreadLost = error instanceof ThreadEnded
       await packing.abandon()
       throw error
     }

@@ -2,7 +2,13 @@ import type { RetentionMeasures } from '../../historian/measures.ts'
 import { Damage } from '../damage.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { Expired } from '../merge/expired.ts'
-import type { MergeLimits, MergePlan, Merger, PlanMerge } from '../merge/merge.ts'
+import {
+  type MergeLimits,
+  type MergePlan,
+  type Merger,
+  MOST_OUTPUTS,
+  type PlanMerge,
+} from '../merge/merge.ts'
 import { coveredShare, RECLAIMED_SHARE } from '../merge/reclaim.ts'
 import type { Part, PartInfo } from '../parts/part.ts'
 import type { TombstoneList } from '../parts/tombstone-list.ts'
@@ -39,9 +45,6 @@ export interface MergingParts {
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set()
-
-/** No merge makes more files. */
-const MOST_OUTPUTS = 1_000
 
 /** Has parts merged in the background, one merge after the other, as long as there is something to merge. */
 export class Merging {

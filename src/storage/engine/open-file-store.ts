@@ -49,7 +49,7 @@ import { Owner } from './owner.ts'
 import { OpenParts } from './part-set.ts'
 import { Reserve, removeReserve } from './reserve.ts'
 import type { RetentionOptions } from './retention-keeper.ts'
-import type { TroubleLog } from './trouble.ts'
+import { Trouble, type TroubleLog } from './trouble.ts'
 import { checkIsSame, checkIsThere, type HistorianBefore, removeMarks } from './was-there.ts'
 
 export interface FileStoreOptions {
@@ -241,7 +241,9 @@ async function openToChange(
   )
   const parts = new OpenParts(store, version, (name) => garbage.add(folders.parts, [name]))
   const generation = Math.max(before.flushedGeneration, ...segments.map(({ header }) => header.generation))
-  const device = given === undefined ? new ThreadDevice() : inlineDevice(files)
+  const logTrouble = new Trouble(historian, 'changes could not be made durable', troubleLog ?? null)
+  const device =
+    given === undefined ? new ThreadDevice((reason) => logTrouble.failed(reason)) : inlineDevice(files)
   const state: EngineState = {
     historian,
     errors: new EngineErrors(historian),
@@ -263,6 +265,7 @@ async function openToChange(
       { token, generation: generation + 1, nextSequence: memtable.nextSequence },
       clock,
     ),
+    logTrouble,
     manifest,
     publisher: new Publisher(files, folders.wal),
     store,

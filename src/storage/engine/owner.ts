@@ -21,8 +21,7 @@ import type { Garbage } from './garbage.ts'
 import { Merging } from './merging.ts'
 import type { Reserve } from './reserve.ts'
 import { RetentionKeeper, type RetentionOptions } from './retention-keeper.ts'
-import type { TroubleLog } from './trouble.ts'
-import { Trouble } from './trouble.ts'
+import { Trouble, type TroubleLog } from './trouble.ts'
 import { VersionLog } from './version-log.ts'
 
 /** What an owner works with, opened. */
@@ -32,6 +31,8 @@ export interface OwnerParts {
   readonly state: EngineState
   readonly ownership: Ownership
   readonly log: LogWriter
+  /** That what writes the log has ended by itself, until it is written again. */
+  readonly logTrouble: Trouble
   readonly manifest: ManifestWriter
   readonly publisher: Publisher
   readonly store: PartStore
@@ -86,6 +87,7 @@ export class Owner {
       ownership,
       reserve,
       publish,
+      durable: () => parts.logTrouble.over(),
       refusal: () => this.#refusal(),
       committed: () => this.#flusher.goOn(),
       room: (points) => this.#flusher.roomFor(points),
@@ -165,6 +167,7 @@ export class Owner {
   /** What somebody should look at although reads are answered; `null` for nothing. */
   get trouble(): string | null {
     return (
+      this.#parts.logTrouble.sentence ??
       this.#flushTrouble.sentence ??
       this.#mergeTrouble.sentence ??
       this.#publishTrouble.sentence ??

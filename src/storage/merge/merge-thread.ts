@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { errorOf, startThread, type ThreadFailure } from '../background-thread.ts'
-import type { MergeOrder, MergeResult, Merger } from './merge.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { tokenText } from '../ownership/ownership.ts'
+import { type MergeOrder, type MergeResult, type Merger, MOST_OUTPUTS } from './merge.ts'
 import { InputDamage } from './merge-input.ts'
 
 export type ToThread = { readonly kind: 'merge'; readonly order: MergeOrder } | { readonly kind: 'abort' }
@@ -19,6 +22,7 @@ export function startMerger(): Merger {
 }
 
 interface Waiting {
+  readonly order: MergeOrder
   resolve(result: MergeResult): void
   reject(error: unknown): void
 }
@@ -41,6 +45,7 @@ class ThreadMerger implements Merger {
         thread.unref()
       }
       this.#waiting = {
+        order,
         resolve(result) {
           settle()
           resolve(result)
@@ -71,7 +76,9 @@ class ThreadMerger implements Merger {
         message: (message) => this.#settle(message),
         exit: (ended, reason) => {
           if (this.#thread === ended) this.#thread = null
-          this.#waiting?.reject(reason)
+          if (this.#waiting === null) return
+          removeOutputs(this.#waiting.order)
+          this.#waiting.reject(reason)
         },
       },
     )
@@ -93,5 +100,18 @@ class ThreadMerger implements Merger {
       default:
         message satisfies never
     }
+  }
+}
+
+/** What a merge wrote that did not come to its end: one that fails again and again must not fill the disk. */
+function removeOutputs({ folder, namePrefix, firstNumber }: MergeOrder): void {
+  const first = `${namePrefix}${tokenText(firstNumber)}.part`
+  const end = `${namePrefix}${tokenText(firstNumber + MOST_OUTPUTS)}.part`
+  try {
+    for (const name of systemFiles.list(folder)) {
+      if (name >= first && name < end) systemFiles.remove(join(folder, name))
+    }
+  } catch {
+    // No manifest names them: the next owner removes them.
   }
 }

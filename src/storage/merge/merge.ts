@@ -51,11 +51,14 @@ export interface MergeOrder {
   readonly tombstones: readonly TombstoneColumns[]
   /** What retention has removed; `null` for nothing. */
   readonly expired: Expired | null
-  /** The outputs are called `<namePrefix><number>.part`, numbers from `firstNumber` on. */
+  /** The outputs are called `<namePrefix><number>.part`, numbers from `firstNumber` on, at most MOST_OUTPUTS. */
   readonly namePrefix: string
   readonly firstNumber: number
   readonly limits: MergeLimits
 }
+
+/** No merge makes more files. */
+export const MOST_OUTPUTS = 1_000
 
 export interface MergeResult {
   /**

@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
-import { errorOf, startThread, type ThreadFailure } from '../background-thread.ts'
+import { errorOf, startThread, type ThreadEnded, type ThreadFailure } from '../background-thread.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
+import { systemFiles } from '../files/system-files.ts'
 import type { Packer, PartPacking } from './packer.ts'
 import type { PartInfo, PartOrigin, Tombstone } from './part.ts'
 import { TombstoneBuilder, type TombstoneColumns } from './tombstone-columns.ts'
@@ -51,7 +53,7 @@ class ThreadPacker implements Packer {
     if (this.#packing !== null) throw new Error('a part is being packed')
     const thread = this.#started()
     this.#batches ??= Array.from({ length: BATCHES }, () => new PointBatch())
-    const packing = new ThreadPacking(thread, this.#batches, () => {
+    const packing = new ThreadPacking(thread, this.#batches, join(this.#folder, name), () => {
       this.#packing = null
       // The thread keeps no process alive that has nothing else to do.
       thread.unref()
@@ -90,6 +92,7 @@ class ThreadPacker implements Packer {
 
 class ThreadPacking implements PartPacking {
   readonly #thread: Worker
+  readonly #path: string
   readonly #over: () => void
   readonly #free: PointBatch[]
   /** Batches that the thread has, the oldest first. */
@@ -101,8 +104,12 @@ class ThreadPacking implements PartPacking {
   /** Called when the thread has said something. */
   #wake: (() => void) | null = null
 
-  /** @param over  called once, when the thread has done all that it was sent */
-  constructor(thread: Worker, batches: readonly PointBatch[], over: () => void) {
+  /**
+   * @param path  of the part
+   * @param over  called once, when the thread has done all that it was sent
+   */
+  constructor(thread: Worker, batches: readonly PointBatch[], path: string, over: () => void) {
+    this.#path = path
     this.#thread = thread
     this.#free = [...batches]
     this.#over = over
@@ -167,8 +174,10 @@ class ThreadPacking implements PartPacking {
     this.#wake?.()
   }
 
-  threadEnded(error: unknown): void {
+  /** Also what was written goes: a flush that fails again and again must not fill the disk. */
+  threadEnded(error: ThreadEnded): void {
     this.#failure ??= { error }
+    removeQuietly(this.#path)
     this.#end()
     this.#wake?.()
   }
@@ -186,5 +195,13 @@ class ThreadPacking implements PartPacking {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#wake = resolve
     return promise
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    systemFiles.remove(path)
+  } catch {
+    // No manifest names it: the next owner removes it.
   }
 }

@@ -5,6 +5,8 @@ import type { FileHandle, Files } from '../files/files.ts'
  * where `isIntact` says that the file is as it was before.
  */
 export interface WalDevice {
+  /** Whether a segment is open that may be appended to; false as well when what wrote it has ended by itself. */
+  readonly hasSegment: boolean
   /** Makes a segment with its header, durably, and goes on with it; the one before is closed. */
   begin(path: string, folder: string, header: Uint8Array): Promise<void>
   /** Writes bytes at an offset and has them on disk. Rejects with AppendFailed. The bytes are lent until then. */
@@ -48,6 +50,10 @@ export class SegmentFile {
 
   constructor(files: Files) {
     this.#files = files
+  }
+
+  get isOpen(): boolean {
+    return this.#file !== null
   }
 
   begin(path: string, folder: string, header: Uint8Array): void {
@@ -133,6 +139,9 @@ export function inlineDevice(files: Files): WalDevice {
     work()
   }
   return {
+    get hasSegment() {
+      return segment.isOpen
+    },
     begin: (path, folder, header) => soon(() => segment.begin(path, folder, header)),
     append: (bytes, at) => soon(() => segment.append(bytes, at)),
     close: () => soon(() => segment.close()),

@@ -117,7 +117,7 @@ export class LogWriter {
    * they may count all the same, if the process ends before the next group.
    */
   async append(records: readonly RecordBody[]): Promise<void> {
-    if (this.#needsSegment) await this.#begin()
+    if (this.#needsSegment || !this.#device.hasSegment) await this.#begin()
     const { nextSequence } = this
     const bytes = this.#buffer.encode(this.#header!, this.#offset, nextSequence, this.#clock(), records)
     try {
@@ -148,6 +148,8 @@ export class LogWriter {
       firstSequence: this.#nextSequence,
       previousBytes: this.#previous.bytes,
     })
+    // What is left of the one before counts up to what was durable.
+    this.#needsSegment = true
     // Also one that failed may be there.
     this.#segments.push({ name, generation: this.#generation, bytes: 0 })
     await this.#device.begin(join(this.#folder, name), this.#folder, encodeSegmentHeader(header))

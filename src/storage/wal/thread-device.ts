@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread, ThreadEnded } from '../background-thread.ts'
 import { AppendFailed, type WalDevice } from './device.ts'
 
 export type ToThread =
@@ -24,41 +25,38 @@ export interface FromThread {
 
 /**
  * A device with a thread of its own, so that a sync waits behind nothing. Bytes must begin with shared memory
- * (GroupBuffer).
+ * (GroupBuffer). A thread that ends by itself fails the call under way, whose outcome is not known if it was an append,
+ * and the next segment is begun by another one.
  */
 export class ThreadDevice implements WalDevice {
-  readonly #thread: Worker
+  readonly #ended: (reason: ThreadEnded) => void
+  #thread: Worker | null
   #waiting: { resolve(): void; reject(error: unknown): void; isAppend: boolean } | null = null
   #buffer: SharedArrayBuffer | null = null
-  #ended: Error | null = null
+  #hasSegment = false
+  #isClosing = false
 
-  constructor() {
-    this.#thread = new Worker(new URL('./thread.ts', import.meta.url), {
-      // What the main thread needs of memory and options is nothing to this one.
-      resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
-      execArgv: [],
-    })
-    this.#thread.unref()
-    this.#thread.on('message', ({ failure }: FromThread) => {
-      const waiting = this.#waiting
-      this.#waiting = null
-      this.#thread.unref()
-      if (waiting === null) return
-      if (failure === null) waiting.resolve()
-      else waiting.reject(errorOf(failure))
-    })
-    const end = (error: Error) => {
-      this.#ended = error
-      const waiting = this.#waiting
-      this.#waiting = null
-      waiting?.reject(waiting.isAppend ? new AppendFailed(error, false) : error)
+  /** @param ended  called when the thread has ended by itself, or cannot be started */
+  constructor(ended: (reason: ThreadEnded) => void) {
+    this.#ended = ended
+    try {
+      this.#thread = this.#start()
+    } catch (error) {
+      // The first segment begins with the next try.
+      if (!(error instanceof ThreadEnded)) throw error
+      this.#thread = null
     }
-    this.#thread.on('error', (error) => end(error as Error))
-    this.#thread.on('exit', () => end(this.#ended ?? new Error('the thread of the log has ended')))
   }
 
-  begin(path: string, folder: string, header: Uint8Array): Promise<void> {
-    return this.#call({ kind: 'begin', path, folder, header })
+  get hasSegment(): boolean {
+    return this.#hasSegment
+  }
+
+  async begin(path: string, folder: string, header: Uint8Array): Promise<void> {
+    this.#hasSegment = false
+    this.#thread ??= this.#start()
+    await this.#call({ kind: 'begin', path, folder, header })
+    this.#hasSegment = true
   }
 
   append(bytes: Uint8Array, at: number): Promise<void> {
@@ -69,15 +67,55 @@ export class ThreadDevice implements WalDevice {
   }
 
   async close(): Promise<void> {
-    if (this.#ended === null) await this.#call({ kind: 'close' })
-    await this.#thread.terminate()
+    this.#isClosing = true
+    // One that has ended has closed its files.
+    if (this.#thread !== null) await this.#call({ kind: 'close' }).catch(() => {})
+    await this.#thread?.terminate()
+  }
+
+  #start(): Worker {
+    try {
+      const thread = startThread<FromThread>(
+        new URL('./thread.ts', import.meta.url),
+        // What the main thread needs of memory and options is nothing to this one.
+        { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
+        'the thread of the log',
+        {
+          message: ({ failure }) => this.#settle(failure === null ? null : errorOf(failure)),
+          exit: (_thread, reason) => this.#end(reason),
+        },
+      )
+      thread.unref()
+      return thread
+    } catch (error) {
+      if (error instanceof ThreadEnded) this.#ended(error)
+      throw error
+    }
+  }
+
+  /** Nothing of the thread runs any more: what follows is written behind nothing of its. */
+  #end(reason: ThreadEnded): void {
+    this.#thread = null
+    this.#buffer = null
+    this.#hasSegment = false
+    if (!this.#isClosing) this.#ended(reason)
+    this.#settle(this.#waiting?.isAppend === true ? new AppendFailed(reason, false) : reason)
+  }
+
+  #settle(error: Error | null): void {
+    const waiting = this.#waiting
+    this.#waiting = null
+    this.#thread?.unref()
+    if (error === null) waiting?.resolve()
+    else waiting?.reject(error)
   }
 
   #call(message: ToThread): Promise<void> {
     return new Promise((resolve, reject) => {
       const isAppend = message.kind === 'append'
-      if (this.#ended !== null) {
-        reject(isAppend ? new AppendFailed(this.#ended, true) : this.#ended)
+      if (this.#thread === null) {
+        const reason = new ThreadEnded('the thread of the log', undefined)
+        reject(isAppend ? new AppendFailed(reason, false) : reason)
         return
       }
       // As long as it works the process does not end.

@@ -44,7 +44,7 @@ test('records come back as they were written, in order', async (t) => {
 
 test('the thread of a log does what is done here', async (t) => {
   const folder = temporaryFolder(t)
-  const log = new LogWriter(new ThreadDevice(), folder, { token: 1, generation: 1, nextSequence: 1 })
+  const log = new LogWriter(new ThreadDevice(() => {}), folder, { token: 1, generation: 1, nextSequence: 1 })
   await writeGroups(log, 20, 3)
   log.rotate()
   // More than the buffer holds at first, and what comes behind it.
@@ -68,7 +68,7 @@ test('the thread of a log does what is done here', async (t) => {
 
 test('a thread that is refused a segment says why, and goes on', async (t) => {
   const folder = temporaryFolder(t)
-  const device = new ThreadDevice()
+  const device = new ThreadDevice(() => {})
   await assert.rejects(device.begin(join(folder, 'none', 'a.wal'), folder, new Uint8Array(64)), {
     code: 'ENOENT',
   })
