@@ -219,6 +219,10 @@ export class SimulatedDisk implements Files {
     return next
   }
 
+  isInode(path: string, inode: Inode): boolean {
+    return this.#now.get(path) === inode
+  }
+
   #inode(path: string): Inode {
     const inode = this.#now.get(path)
     if (inode === undefined) throw errorOf('ENOENT', path)
@@ -265,6 +269,10 @@ class SimulatedFile implements FileHandle {
 
   size(): number {
     return this.#inode.now.length
+  }
+
+  isAt(path: string): boolean {
+    return this.#disk.isInode(path, this.#inode)
   }
 
   readNow(target: Uint8Array, at: number): number {

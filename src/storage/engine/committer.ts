@@ -209,6 +209,8 @@ export class Committer {
   async #append(records: readonly RecordBody[], makesRoom: boolean): Promise<void> {
     const { state, log, ownership, reserve } = this.#parts
     const firstSequence = log.nextSequence
+    // What is known to count no more is not written, and no segment is begun in another folder.
+    if (ownership.isSuperseded || log.beginsSegment) ownership.check()
     try {
       await log.append(records)
     } catch (error) {

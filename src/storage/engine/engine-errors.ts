@@ -4,6 +4,8 @@ import { systemCode } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 import { Superseded } from '../ownership/ownership.ts'
 
+const REPLACED = 'its folder is not there any more, or another one is in its place'
+
 /** The errors that callers of an embedded historian get. */
 export class EngineErrors {
   readonly #historian: string
@@ -28,8 +30,12 @@ export class EngineErrors {
     )
   }
 
-  superseded(): TidemarkError {
-    return this.writeFailed('another process owns its data now; end this one')
+  superseded({ isFolderGone }: Superseded): TidemarkError {
+    return this.writeFailed(
+      isFolderGone
+        ? `${REPLACED}: put it back, and start again`
+        : 'another process owns its data now; end this one',
+    )
   }
 
   writeFailed(reason: string, cause?: unknown): TidemarkError {
@@ -58,7 +64,9 @@ export class EngineErrors {
   ofWriting(cause: unknown): TidemarkError {
     const reason =
       cause instanceof Superseded
-        ? 'another process became the owner of its data while they were written'
+        ? cause.isFolderGone
+          ? REPLACED
+          : 'another process became the owner of its data while they were written'
         : systemCode(cause) === 'EIO'
           ? 'the disk reported an error while they were written'
           : reasonOf(cause)
@@ -69,7 +77,7 @@ export class EngineErrors {
   ofChange(error: unknown): unknown {
     if (error instanceof TidemarkError) return error
     if (error instanceof Damage) return this.ofRead(error)
-    if (error instanceof Superseded) return this.superseded()
+    if (error instanceof Superseded) return this.superseded(error)
     return systemCode(error) === '' ? error : this.writeFailed(reasonOf(error), error)
   }
 

@@ -175,6 +175,7 @@ export class Flusher {
   async #flush(): Promise<void> {
     const { state, log, versions, catalogs } = this.#parts
     const { memtable } = state
+    versions.checkOwner()
     if (memtable.immutable === null) {
       await this.#parts.between(() => {
         if (memtable.records === 0 || memtable.immutable !== null) return
@@ -192,7 +193,11 @@ export class Flusher {
     const catalog =
       immutable.catalog.length === 0
         ? undefined
-        : await this.#withReserve(() => catalogs.append(state.catalog, immutable.catalog, before))
+        : await this.#withReserve(() => {
+            // In another folder a file of that name is not the one that is appended to.
+            versions.checkOwner()
+            return catalogs.append(state.catalog, immutable.catalog, before)
+          })
     const flushed = [...accepted, ...log.completedUntil(generation)]
     await this.#withReserve(() =>
       versions.edit(

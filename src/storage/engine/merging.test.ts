@@ -42,6 +42,7 @@ function merging(
     },
     reserve: { isSpent: false },
     versions: {
+      checkOwner() {},
       edit: async ({ add, remove }: { add: readonly PartInfo[]; remove: readonly string[] }) => {
         const kept = parts.filter(({ name }) => !remove.includes(name))
         parts.splice(0, parts.length, ...kept, ...add)

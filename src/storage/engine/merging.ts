@@ -249,6 +249,7 @@ export class Merging {
     const names = new Set(chosen.inputs.map(({ name }) => name))
     parts.hold(set)
     try {
+      versions.checkOwner()
       const expired = known ?? (await expiry.ofParts(set, chosen.inputs, signal))
       const { added } = await merger.merge(
         {

@@ -194,7 +194,7 @@ export class Owner {
     try {
       ownership.check()
     } catch (error) {
-      throw error instanceof Superseded ? state.errors.superseded() : error
+      throw error instanceof Superseded ? state.errors.superseded(error) : error
     }
     const refusal = this.#refusal()
     if (refusal !== null) throw refusal

@@ -34,6 +34,11 @@ export class VersionLog {
     return this.#manifest.version
   }
 
+  /** Throws Superseded when this process is not the owner any more. */
+  checkOwner(): void {
+    this.#ownership.check()
+  }
+
   /**
    * Makes an edit, and the version after it that of reads. Rejects with Superseded or the system's error; then files
    * that the edit adds must stay, as it is not known whether it counts, until another edit has succeeded.

@@ -143,6 +143,10 @@ class FailingFile implements FileHandle {
     return this.#inner.size()
   }
 
+  isAt(path: string): boolean {
+    return this.#inner.isAt(path)
+  }
+
   readNow(target: Uint8Array, at: number): number {
     this.#files.meet('read', this.path)
     return this.#inner.readNow(target, at)

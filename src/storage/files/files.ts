@@ -45,6 +45,8 @@ export interface Files {
 export interface FileHandle {
   readonly path: string
   size(): number
+  /** Whether a path leads to this very file; false as well where that cannot be told. */
+  isAt(path: string): boolean
   /** Fills `target` from `at` on; gives how much was read, less than asked only at the end of the file. */
   readNow(target: Uint8Array, at: number): number
   read(target: Uint8Array, at: number): Promise<number>

@@ -14,6 +14,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statfsSync,
   statSync,
   unlink,
@@ -141,6 +142,7 @@ const syncAsync = promisify(fdatasync)
 class SystemFile implements FileHandle {
   readonly path: string
   readonly #descriptor: number
+  #identity: Pick<Stats, 'ino' | 'dev'> | null = null
 
   constructor(path: string, flags: string) {
     this.path = path
@@ -149,6 +151,16 @@ class SystemFile implements FileHandle {
 
   size(): number {
     return fstatSync(this.#descriptor).size
+  }
+
+  isAt(path: string): boolean {
+    try {
+      this.#identity ??= fstatSync(this.#descriptor)
+      const found = statSync(path, { throwIfNoEntry: false })
+      return found !== undefined && found.ino === this.#identity.ino && found.dev === this.#identity.dev
+    } catch {
+      return false
+    }
   }
 
   readNow(target: Uint8Array, at: number): number {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Files, systemCode } from '../files/files.ts'
+import { type FileHandle, type Files, systemCode } from '../files/files.ts'
 import { isLocked, type KernelLock, takeKernelLock } from './kernel-lock.ts'
 import { AlreadyOwned, type Ownership, Superseded, tokenText } from './ownership.ts'
 
@@ -41,24 +41,30 @@ export function claimOwnership(files: Files, folder: string): Ownership {
   files.makeFolder(owner)
   const lock = takeKernelLock(files, join(folder, LOCK_FILE))
   try {
-    const token = claim(files, owner)
-    return new Claim(files, owner, token, lock)
+    return new Claim(files, owner, claim(files, owner), lock)
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
+interface Entered {
+  readonly token: number
+  /** Open for as long as it is looked at: some file systems number a file anew that nobody has open. */
+  readonly file: FileHandle
+}
+
 /** Enters the next token, durably. Throws AlreadyOwned when another kernel does so at the same moment. */
-function claim(files: Files, owner: string): number {
+function claim(files: Files, owner: string): Entered {
   const claims = claimsOf(files, owner)
   const token = (claims.at(-1) ?? 0) + 1
+  const file = create(files, join(owner, tokenText(token)))
   try {
-    files.create(join(owner, tokenText(token))).close()
+    files.syncFolder(owner)
   } catch (error) {
-    throw systemCode(error) === 'EEXIST' ? new AlreadyOwned() : error
+    file.close()
+    throw error
   }
-  files.syncFolder(owner)
   // The oldest first: Claim.check relies on it.
   for (const old of claims.slice(0, Math.max(0, claims.length + 1 - KEPT_CLAIMS))) {
     try {
@@ -68,7 +74,15 @@ function claim(files: Files, owner: string): number {
       break
     }
   }
-  return token
+  return { token, file }
+}
+
+function create(files: Files, path: string): FileHandle {
+  try {
+    return files.create(path)
+  } catch (error) {
+    throw systemCode(error) === 'EEXIST' ? new AlreadyOwned() : error
+  }
 }
 
 /** Tokens of the claims, ascending. */
@@ -82,27 +96,47 @@ function claimsOf(files: Files, owner: string): readonly number[] {
 class Claim implements Ownership {
   readonly token: number
   readonly #files: Files
+  readonly #owner: string
   readonly #lock: KernelLock
+  readonly #file: FileHandle
   readonly #own: string
   readonly #next: string
-  #isSuperseded = false
+  #superseded: Superseded | null = null
+  #isReleased = false
 
-  constructor(files: Files, owner: string, token: number, lock: KernelLock) {
+  constructor(files: Files, owner: string, { token, file }: Entered, lock: KernelLock) {
     this.token = token
     this.#files = files
+    this.#owner = owner
     this.#lock = lock
+    this.#file = file
     this.#own = join(owner, tokenText(token))
     this.#next = join(owner, tokenText(token + 1))
+  }
+
+  get isSuperseded(): boolean {
+    return this.#superseded !== null
   }
 
   check(): void {
     // In this order: whoever removes the next claim removed this one before. For good: what is durable and was not
     // answered is in the log and not in memory, so that nothing more may be worked out on what is in memory.
-    this.#isSuperseded ||= this.#files.exists(this.#next) || !this.#files.exists(this.#own)
-    if (this.#isSuperseded) throw new Superseded()
+    this.#superseded ??=
+      this.#files.exists(this.#next) || !this.#file.isAt(this.#own) ? this.#findReason() : null
+    if (this.#superseded !== null) throw this.#superseded
   }
 
   release(): void {
+    if (!this.#isReleased) this.#file.close()
+    this.#isReleased = true
     this.#lock.release()
+  }
+
+  #findReason(): Superseded {
+    try {
+      return new Superseded((claimsOf(this.#files, this.#owner).at(-1) ?? 0) <= this.token)
+    } catch {
+      return new Superseded(true)
+    }
   }
 }

@@ -6,8 +6,10 @@
 export interface Ownership {
   /** From 1; each owner's is higher than that of all before. All names of files carry it. */
   readonly token: number
+  /** Whether `check` has thrown `Superseded`: then it always does. */
+  readonly isSuperseded: boolean
   /**
-   * Throws `Superseded` when a successor has claimed the historian. To be called after a sync and before the answer,
+   * Throws `Superseded` when a successor has claimed the historian, or its folder is another one than before. To be called after a sync and before the answer,
    * before each change of the manifest and before each unlink.
    */
   check(): void
@@ -15,11 +17,15 @@ export interface Ownership {
   release(): void
 }
 
-/** Another process has claimed the historian: nothing that this one does counts any more. */
+/** Nothing that this process does counts any more: another one has claimed the historian, or its folder is not there. */
 export class Superseded extends Error {
-  constructor() {
-    super('another process has claimed the historian')
+  /** Whether no successor is known: the folder was moved away, and perhaps another one put in its place. */
+  readonly isFolderGone: boolean
+
+  constructor(isFolderGone: boolean) {
+    super(isFolderGone ? 'the folder was replaced' : 'another process has claimed the historian')
     this.name = 'Superseded'
+    this.isFolderGone = isFolderGone
   }
 }
 

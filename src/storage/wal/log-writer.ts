@@ -85,6 +85,11 @@ export class LogWriter {
     return this.#offset
   }
 
+  /** Whether the next group begins a segment. */
+  get beginsSegment(): boolean {
+    return this.#needsSegment || !this.#device.hasSegment
+  }
+
   /** Has the next group begin a new generation. */
   rotate(): void {
     this.#generation++
@@ -117,7 +122,7 @@ export class LogWriter {
    * they may count all the same, if the process ends before the next group.
    */
   async append(records: readonly RecordBody[]): Promise<void> {
-    if (this.#needsSegment || !this.#device.hasSegment) await this.#begin()
+    if (this.beginsSegment) await this.#begin()
     const { nextSequence } = this
     const bytes = this.#buffer.encode(this.#header!, this.#offset, nextSequence, this.#clock(), records)
     try {
