@@ -35,12 +35,12 @@ export function blockOf(changes: Uint8Array, at: number): Buffer {
  * Hands the changes of all blocks over, in order. A block of which the changes are damaged is reported and skipped;
  * nothing behind damage to its length can be found.
  * @param bytes  of the file that count
- * @param take   must be done with the changes when it returns; may throw Damage, too
+ * @param take   must be done with the changes when it returns, and is told where their block ends; may throw Damage, too
  */
 export async function readBlocks(
   file: FileHandle,
   bytes: number,
-  take: (changes: Uint8Array) => void,
+  take: (changes: Uint8Array, end: number) => void,
   damaged: (damage: Damage) => void,
 ): Promise<void> {
   const size = file.size()
@@ -63,18 +63,14 @@ export async function readBlocks(
     const read = await file.read(block, at + BLOCK_HEADER_BYTES)
     if (read < length || checksum(block, at) !== blockHeader.readUInt32LE(4)) {
       damaged(new Damage(`the checksum of the block at ${at} of the catalog is wrong`))
-    } else takeOrTell(block, take, damaged)
+    } else takeOrTell(() => take(block, end), damaged)
     at = end
   }
 }
 
-function takeOrTell(
-  block: Uint8Array,
-  take: (changes: Uint8Array) => void,
-  damaged: (damage: Damage) => void,
-): void {
+function takeOrTell(take: () => void, damaged: (damage: Damage) => void): void {
   try {
-    take(block)
+    take()
   } catch (error) {
     if (!(error instanceof Damage)) throw error
     damaged(error)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Damage } from '../damage.ts'
 import { type FileHandle, type Files, systemCode } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
-import { blockOf, fileHeader, readBlocks } from './catalog-blocks.ts'
+import { blockOf, fileHeader, HEADER_BYTES, readBlocks } from './catalog-blocks.ts'
 import { MemoryCatalog } from './memory-catalog.ts'
 import type { CatalogRef, CatalogStore, TagCatalog, TagEntries } from './tag-catalog.ts'
 import { ChangeWriter, verifyChanges } from './tag-changes.ts'
@@ -66,6 +66,29 @@ class FileCatalogStore implements CatalogStore {
     const present = catalog.entries.bytes + TAG_BYTES * catalog.size
     if (!isOwn || ref.bytes + added > 2 * present + FREE_PAST_BYTES) return this.#writeNew(catalog)
     return this.#appendTo(ref, changes)
+  }
+
+  async intactBytes(name: string): Promise<{ readonly bytes: number; readonly left: number }> {
+    const file = this.#open(name)
+    try {
+      const size = file.size()
+      let bytes = HEADER_BYTES
+      let isIntact = true
+      await readBlocks(
+        file,
+        size,
+        (changes, end) => {
+          verifyChanges(changes)
+          if (isIntact) bytes = end
+        },
+        () => {
+          isIntact = false
+        },
+      )
+      return { bytes, left: Math.max(0, size - bytes) }
+    } finally {
+      file.close()
+    }
   }
 
   async check(ref: CatalogRef): Promise<readonly string[]> {

@@ -117,6 +117,8 @@ export interface CatalogStore {
    * @returns what the next manifest has to say
    */
   append(catalog: TagCatalog, changes: readonly Uint8Array[], ref: CatalogRef | null): Promise<CatalogRef>
+  /** Up to where a file can be read, its end of a block or its header, and how many bytes follow. Throws Damage. */
+  intactBytes(name: string): Promise<{ readonly bytes: number; readonly left: number }>
   /** Verifies the file. Gives what is wrong, one sentence each. */
   check(ref: CatalogRef): Promise<readonly string[]>
   close(): void

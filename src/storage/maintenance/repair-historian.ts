@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { openCatalogStore } from '../catalog/file-catalog-store.ts'
-import type { CatalogRef, CatalogStore } from '../catalog/tag-catalog.ts'
+import { MemoryCatalog } from '../catalog/memory-catalog.ts'
+import type { CatalogRef } from '../catalog/tag-catalog.ts'
+import { ChangeWriter } from '../catalog/tag-changes.ts'
 import { Damage } from '../damage.ts'
 import { type Folders, foldersOf } from '../engine/folders.ts'
 import { readNewest } from '../engine/newest-version.ts'
@@ -21,6 +23,8 @@ import { readAll } from '../wal/read-log.ts'
 import { scanSegment, WHOLE_SEGMENT } from '../wal/scan.ts'
 import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
 import { settleEnd } from '../wal/settle-end.ts'
+import { chooseParts, type FoundPart } from './choose-parts.ts'
+import { type FoundCatalog, findNewestCatalog } from './find-catalog.ts'
 import { momentOf } from './moment.ts'
 
 /** What a repair found. */
@@ -41,20 +45,14 @@ export interface RepairedOne {
   readonly before?: HistorianBefore | null
 }
 
-interface FoundPart {
-  readonly info: PartInfo
-  readonly replaces: readonly string[]
-}
-
 /** Files that cannot be read are moved here. */
 const ASIDE = 'damaged'
 
 /**
  * Keeps what is intact of damaged parts, in parts of their own, and sets the damaged ones aside. For a historian whose
  * manifest is missing or cannot be read it makes a new one, from what the files say of themselves.
- * Parts whose footer cannot be read, and segments without a header, are set aside; all others count. Points that were
- * removed by a merge whose inputs are still there may come twice, which changes nothing. Tags are those of the newest
- * catalog that can be read, and of the log behind it.
+ * Parts whose footer cannot be read, and segments without a header, are set aside. Tags are those of the newest catalog,
+ * as far as it can be read, and of the log behind it.
  *
  * Throws DATA_DIR_UNUSABLE when another historian is in the folder, AlreadyOwned when a process owns the historian, and
  * the system's errors; what was set aside stays so then, and it can be tried again.
@@ -73,17 +71,18 @@ export async function repairHistorian(
     const lost: string[] = []
     if (isSound(files, folders, before))
       return await repairParts(files, folders, ownership, aside, lost, signal)
-    const found = findParts(files, folders, aside, lost)
+    const chosen = chooseParts(findParts(files, folders, aside, lost))
     signal.throwIfAborted()
-    const chosen = chooseParts(found)
     const namePrefix = `${tokenText(ownership.token)}-`
     const { parts, damaged, lost: lostOfParts } = await keepIntact(files, folders, chosen, namePrefix, signal)
     lost.push(...lostOfParts)
     for (const name of damaged) setAside(files, folders, folders.parts, name, aside)
-    const { catalog, flushedBefore } = await findCatalog(files, folders, aside, lost)
+    const found = await findCatalog(files, folders, aside, lost)
     const flushed = parts.reduce((last, { lastSequence }) => Math.max(last, lastSequence), 0)
     const segments = findSegments(files, folders, flushed, aside, lost)
-    if (segments.first > flushed + 1 && flushedBefore) {
+    const { highestTag } = segments
+    const catalog = await withFreeIds(files, folders, found, parts, { highestTag, namePrefix })
+    if (segments.first > flushed + 1 && found.ref !== null) {
       lost.push(`what records ${flushed + 1} to ${segments.first - 1} of the log said of points, if anything`)
     }
     const version: Version = {
@@ -180,22 +179,6 @@ function findParts(files: Files, folders: Folders, aside: string[], lost: string
   return found
 }
 
-/**
- * A part that a merge made counts when one of those that it replaced is gone: these are removed after the manifest
- * named it. While all of them are there it may be one of several that were not finished.
- */
-function chooseParts(found: readonly FoundPart[]): PartInfo[] {
-  const there = new Map(found.map((part) => [part.info.name, part]))
-  for (const { info, replaces } of found) {
-    if (replaces.length === 0) continue
-    if (replaces.every((name) => there.has(name))) there.delete(info.name)
-    else for (const name of replaces) there.delete(name)
-  }
-  return [...there.values()]
-    .map(({ info }) => info)
-    .sort((a, b) => a.lastSequence - b.lastSequence || a.firstTime - b.firstTime)
-}
-
 /** Verifies parts, and writes what is intact of a damaged one to a new one, which counts in its place. */
 async function keepIntact(
   files: Files,
@@ -247,45 +230,57 @@ async function findCatalog(
   folders: Folders,
   aside: string[],
   lost: string[],
-): Promise<{ readonly catalog: CatalogRef | null; readonly flushedBefore: boolean }> {
-  const store = openCatalogStore(files, folders.catalog, '')
+): Promise<FoundCatalog> {
   const names = files.list(folders.catalog).filter((name) => name.endsWith('.tags'))
-  for (const name of names.toReversed()) {
-    const bytes = await readableBytes(files, folders, store, name)
-    if (bytes !== null) return { catalog: { name, bytes }, flushedBefore: true }
+  const { found, unreadable } = await findNewestCatalog(files, folders.catalog, names)
+  for (const name of unreadable) {
     lost.push(`tags of the catalog ${name}`)
     setAside(files, folders, folders.catalog, name, aside)
   }
-  return { catalog: null, flushedBefore: false }
+  if (found !== null && found.left > 0) {
+    lost.push(
+      `what the last ${found.left} bytes of the catalog ${found.ref.name} say of tags, if they counted`,
+    )
+  }
+  return found ?? { ref: null, catalog: new MemoryCatalog() }
 }
 
-/** All of a file that can be loaded; what a kill left of an append behind it is cut by trying less. */
-async function readableBytes(
+/**
+ * The catalog with a file that says that no tag to come has the id of one whose points are there: of tags that are lost
+ * the points must not seem to be those of others.
+ */
+async function withFreeIds(
   files: Files,
   folders: Folders,
-  store: CatalogStore,
-  name: string,
-): Promise<number | null> {
-  const file = files.open(join(folders.catalog, name))
-  const size = file.size()
-  file.close()
-  try {
-    await store.load({ name, bytes: size })
-    return size
-  } catch (error) {
-    if (!(error instanceof Damage)) throw error
-    return null
+  { ref, catalog }: FoundCatalog,
+  parts: readonly PartInfo[],
+  { highestTag, namePrefix }: { readonly highestTag: number; readonly namePrefix: string },
+): Promise<CatalogRef | null> {
+  const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
+  let highest = highestTag
+  for (const info of parts) {
+    const part = store.open(info)
+    for (const tag of part.tags()) highest = Math.max(highest, tag)
+    part.close()
   }
+  if (highest < catalog.entries.nextId) return ref
+  const writer = new ChangeWriter()
+  writer.nextId(highest + 1)
+  catalog.apply(writer.take()!)
+  return openCatalogStore(files, folders.catalog, namePrefix.slice(0, -1)).append(catalog, [], null)
 }
 
-/** Segments with records that are not in parts, in order; `first` is the number of the first record. */
+/**
+ * Segments with records that are not in parts, in order; `first` is the number of the first record, `highestTag` the
+ * highest id of a tag that they have points of.
+ */
 function findSegments(
   files: Files,
   folders: Folders,
   flushed: number,
   aside: string[],
   lost: string[],
-): { readonly accepted: readonly AcceptedSegment[]; readonly first: number } {
+): { readonly accepted: readonly AcceptedSegment[]; readonly first: number; readonly highestTag: number } {
   const found: (AnySegment & { readonly name: string })[] = []
   for (const name of files.list(folders.wal)) {
     if (parseSegmentName(name) === null) continue
@@ -300,13 +295,15 @@ function findSegments(
   }
   const accepted: AcceptedSegment[] = []
   let first = Number.POSITIVE_INFINITY
+  let highestTag = 0
   for (const one of found) {
     const { name, header, bytes } = one
     let last = 0
     const range = { ...WHOLE_SEGMENT, limit: countedBytes(one, found) }
     const end = scanSegment(bytes, header, range, {
-      take({ sequence }) {
+      take({ sequence, points }) {
         last = sequence
+        for (const tag of points?.tags ?? []) highestTag = Math.max(highestTag, tag)
       },
       damaged(damage) {
         lost.push(`${damage.message} (${name})`)
@@ -316,7 +313,7 @@ function findSegments(
     accepted.push({ name, bytes: end })
     first = Math.min(first, Math.max(header.firstSequence, flushed + 1))
   }
-  return { accepted, first: first === Number.POSITIVE_INFINITY ? flushed + 1 : first }
+  return { accepted, first: first === Number.POSITIVE_INFINITY ? flushed + 1 : first, highestTag }
 }
 
 function setAside(files: Files, folders: Folders, folder: string, name: string, aside: string[]): void {

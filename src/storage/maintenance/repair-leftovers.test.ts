@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { modelOf, open, printed, STEPS, signal } from '../../../test/durability/workload.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
+import type { FileStore } from '../engine/file-store.ts'
+import { openFileStore } from '../engine/open-file-store.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { repairHistorian } from './repair-historian.ts'
+
+const repair = (folder: string) => repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
+
+const write = (store: FileStore, tag: string, ...times: readonly number[]) => {
+  const points = makeColumns(times.length)
+  points.times.set(times)
+  return store.write(writeBatch([{ tag, points }], true), signal)
+}
+
+const catalogOf = (folder: string) =>
+  join(folder, 'catalog', readdirSync(join(folder, 'catalog')).sort().at(-1)!)
+
+test('without a manifest nothing that was deleted comes back, whatever files still wait to be removed', async (t) => {
+  const base = temporaryFolder(t)
+  const folder = join(base, 'plant')
+  const store = await openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    limits: {
+      flush: { points: 1e9, records: 1e9, ageMs: 1e9 },
+      merge: { partitionBytes: 5_000, fanIn: 2, largestBytes: 1 << 22 },
+      unlinkSoonestMs: 1e9,
+      unlinkAfterMs: 1e9,
+      reserveBytes: 0,
+    },
+    files: { ...systemFiles },
+  })
+  t.after(() => store.close())
+  const more = [...STEPS, STEPS[2]!, ...STEPS.slice(0, 6)]
+  for (const [i, step] of more.entries()) {
+    await step.run(store)
+    const image = join(base, `image-${i}`)
+    cpSync(folder, image, { recursive: true })
+    rmSync(join(image, 'manifest'), { recursive: true })
+    rmSync(join(image, 'owner.lock'))
+    assert.deepEqual((await repair(image)).lost, [], `after ${i}, ${step.name}`)
+    const again = await open(systemFiles, image)
+    assert.equal(printed(await modelOf(again)), printed(await modelOf(store)), `after ${i}, ${step.name}`)
+    await again.close()
+  }
+})
+
+test('a tag that is made after the catalog was lost does not show the points of another one', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await open(systemFiles, folder)
+  await write(store, 'a', 1, 2, 3)
+  await write(store, 'b', 4, 5)
+  await store.flush()
+  await write(store, 'a', 6)
+  await store.close()
+  rmSync(join(folder, 'manifest'), { recursive: true })
+  rmSync(catalogOf(folder))
+  await repair(folder)
+  for (let round = 0; round < 2; round++) {
+    const again = await open(systemFiles, folder)
+    await write(again, `new ${round}`, 7)
+    const found = await modelOf(again)
+    assert.deepEqual([...found.get(`new ${round}`)!.points.keys()], [7])
+    await again.flush()
+    assert.deepEqual((await again.check(signal)).problems, [])
+    await again.close()
+  }
+})
+
+test('without a manifest tags stay whose file ends in what a kill left of an append', async (t) => {
+  const base = temporaryFolder(t)
+  const folder = join(base, 'plant')
+  const store = await open(systemFiles, folder)
+  for (let i = 0; i < 50; i++) await write(store, `tag ${i}`, i)
+  await store.flush()
+  const model = await modelOf(store)
+  await store.close()
+  rmSync(join(folder, 'manifest'), { recursive: true })
+  const whole = readFileSync(catalogOf(folder))
+  for (const length of [1, 7, 8, 20, 500]) {
+    const image = join(base, `image-${length}`)
+    cpSync(folder, image, { recursive: true })
+    // The beginning of a block, and zeros.
+    appendFileSync(catalogOf(image), Buffer.concat([whole.subarray(16, 16 + length), Buffer.alloc(length)]))
+    const { lost } = await repair(image)
+    assert.ok(lost.length <= 1, lost.join('\n'))
+    const again = await open(systemFiles, image)
+    assert.equal(printed(await modelOf(again)), printed(model), `${length} bytes more`)
+    await again.close()
+  }
+})
+
+test('without a manifest a catalog that was being written anew does not take the place of the whole one', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await open(systemFiles, folder)
+  for (let i = 0; i < 50; i++) await write(store, `tag ${i}`, i)
+  await store.flush()
+  const model = await modelOf(store)
+  await store.close()
+  rmSync(join(folder, 'manifest'), { recursive: true })
+  const path = catalogOf(folder)
+  const whole = readFileSync(path)
+  writeFileSync(path.replace('-00000001.tags', '-00000002.tags'), whole.subarray(0, whole.length - 30))
+  await repair(folder)
+  const again = await open(systemFiles, folder)
+  assert.equal(printed(await modelOf(again)), printed(model))
+  await again.close()
+})
