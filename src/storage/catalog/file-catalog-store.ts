@@ -68,15 +68,16 @@ class FileCatalogStore implements CatalogStore {
     return this.#appendTo(ref, changes)
   }
 
-  async intactBytes(name: string): Promise<{ readonly bytes: number; readonly left: number }> {
-    const file = this.#open(name)
+  async intactBytes(ref: CatalogRef): Promise<{ readonly bytes: number; readonly left: number }> {
+    const file = this.#open(ref.name)
     try {
       const size = file.size()
+      const counted = ref.bytes < Number.POSITIVE_INFINITY ? ref.bytes : size
       let bytes = HEADER_BYTES
       let isIntact = true
       await readBlocks(
         file,
-        size,
+        Math.min(counted, size),
         (changes, end) => {
           verifyChanges(changes)
           if (isIntact) bytes = end
@@ -85,7 +86,7 @@ class FileCatalogStore implements CatalogStore {
           isIntact = false
         },
       )
-      return { bytes, left: Math.max(0, size - bytes) }
+      return { bytes, left: Math.max(0, counted - bytes) }
     } finally {
       file.close()
     }

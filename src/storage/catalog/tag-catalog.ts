@@ -117,8 +117,11 @@ export interface CatalogStore {
    * @returns what the next manifest has to say
    */
   append(catalog: TagCatalog, changes: readonly Uint8Array[], ref: CatalogRef | null): Promise<CatalogRef>
-  /** Up to where a file can be read, its end of a block or its header, and how many bytes follow. Throws Damage. */
-  intactBytes(name: string): Promise<{ readonly bytes: number; readonly left: number }>
+  /**
+   * Up to where a file can be read, the end of a block or of its header, and how many of the bytes follow that count,
+   * which are all for Infinity. Throws Damage for one that is missing.
+   */
+  intactBytes(ref: CatalogRef): Promise<{ readonly bytes: number; readonly left: number }>
   /** Verifies the file. Gives what is wrong, one sentence each. */
   check(ref: CatalogRef): Promise<readonly string[]>
   close(): void

@@ -1,7 +1,13 @@
 import { openCatalogStore } from '../catalog/file-catalog-store.ts'
 import type { CatalogRef, TagCatalog } from '../catalog/tag-catalog.ts'
+import { ChangeWriter } from '../catalog/tag-changes.ts'
 import { Damage } from '../damage.ts'
+import type { Folders } from '../engine/folders.ts'
 import type { Files } from '../files/files.ts'
+import type { Version } from '../manifest/version.ts'
+import { tokenText } from '../ownership/ownership.ts'
+import { openPartStore } from '../parts/file-part-store.ts'
+import type { PartInfo } from '../parts/part.ts'
 
 /** The tags of a historian without a manifest, and the file that has them; `null` for none. */
 export interface FoundCatalog {
@@ -9,9 +15,10 @@ export interface FoundCatalog {
   readonly catalog: TagCatalog
 }
 
-interface ReadCatalog extends FoundCatalog {
+/** What can be read of a file. */
+export interface ReadCatalog extends FoundCatalog {
   readonly ref: CatalogRef
-  /** Bytes at the end of the file that cannot be read. */
+  /** Bytes at its end that count, or may, and cannot be read. */
   readonly left: number
 }
 
@@ -29,7 +36,7 @@ export async function findNewestCatalog(
   const unreadable: string[] = []
   let found: ReadCatalog | null = null
   for (const name of names.toReversed()) {
-    const read = await readCatalog(files, folder, name)
+    const read = await readCatalog(files, folder, { name })
     if (read !== null && (found === null || read.catalog.size > found.catalog.size)) {
       if (found !== null) unreadable.push(found.ref.name)
       found = read
@@ -39,15 +46,56 @@ export async function findNewestCatalog(
   return { found, unreadable }
 }
 
-/** `null` for a file of which nothing can be read. */
-async function readCatalog(files: Files, folder: string, name: string): Promise<ReadCatalog | null> {
+/**
+ * Reads a file of a catalog as far as it can be read; `null` where nothing of it can.
+ * @param bytes  that count; all when left out
+ */
+export async function readCatalog(
+  files: Files,
+  folder: string,
+  { name, bytes = Number.POSITIVE_INFINITY }: { readonly name: string; readonly bytes?: number },
+): Promise<ReadCatalog | null> {
   const store = openCatalogStore(files, folder, '')
   try {
-    const { bytes, left } = await store.intactBytes(name)
-    const ref = { name, bytes }
-    return { ref, catalog: await store.load(ref), left }
+    const intact = await store.intactBytes({ name, bytes })
+    const ref = { name, bytes: intact.bytes }
+    return { ref, catalog: await store.load(ref), left: intact.left }
   } catch (error) {
     if (error instanceof Damage) return null
     throw error
   }
+}
+
+/** The highest id of a tag of which parts have points. @param least  what it is at least */
+export function highestTagOf(
+  files: Files,
+  folders: Folders,
+  parts: readonly PartInfo[],
+  least: number,
+): number {
+  const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
+  let highest = least
+  for (const info of parts) {
+    const part = store.open(info)
+    for (const tag of part.tags()) highest = Math.max(highest, tag)
+    part.close()
+  }
+  return highest
+}
+
+/**
+ * Writes a new file of a catalog, which says that no tag to come has the id of one whose points are there: of tags that
+ * are lost the points must not seem to be those of others.
+ */
+export async function writeWithFreeIds(
+  files: Files,
+  folders: Folders,
+  catalog: TagCatalog,
+  { parts, token }: Pick<Version, 'parts' | 'token'>,
+  highestTag: number,
+): Promise<CatalogRef> {
+  const writer = new ChangeWriter()
+  writer.nextId(highestTagOf(files, folders, parts, highestTag) + 1)
+  catalog.apply(writer.take()!)
+  return openCatalogStore(files, folders.catalog, tokenText(token)).append(catalog, [], null)
 }

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { openCatalogStore } from '../catalog/file-catalog-store.ts'
 import { MemoryCatalog } from '../catalog/memory-catalog.ts'
 import type { CatalogRef } from '../catalog/tag-catalog.ts'
-import { ChangeWriter } from '../catalog/tag-changes.ts'
 import { Damage } from '../damage.ts'
 import { type Folders, foldersOf } from '../engine/folders.ts'
 import { readNewest } from '../engine/newest-version.ts'
@@ -19,12 +17,19 @@ import type { PartStore } from '../parts/part-store.ts'
 import { salvagePart } from '../parts/salvage.ts'
 import { type AnySegment, countedBytes } from '../wal/counted.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
-import { readAll } from '../wal/read-log.ts'
+import { readAll, readLog } from '../wal/read-log.ts'
 import { scanSegment, WHOLE_SEGMENT } from '../wal/scan.ts'
 import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
 import { settleEnd } from '../wal/settle-end.ts'
 import { chooseParts, type FoundPart } from './choose-parts.ts'
-import { type FoundCatalog, findNewestCatalog } from './find-catalog.ts'
+import {
+  type FoundCatalog,
+  findNewestCatalog,
+  highestTagOf,
+  type ReadCatalog,
+  readCatalog,
+  writeWithFreeIds,
+} from './find-catalog.ts'
 import { momentOf } from './moment.ts'
 
 /** What a repair found. */
@@ -49,7 +54,7 @@ export interface RepairedOne {
 const ASIDE = 'damaged'
 
 /**
- * Keeps what is intact of damaged parts, in parts of their own, and sets the damaged ones aside. For a historian whose
+ * Keeps what is intact of damaged parts and of the catalog, in files of their own, and sets the damaged ones aside. For a historian whose
  * manifest is missing or cannot be read it makes a new one, from what the files say of themselves.
  * Parts whose footer cannot be read, and segments without a header, are set aside. Tags are those of the newest catalog,
  * as far as it can be read, and of the log behind it.
@@ -81,7 +86,11 @@ export async function repairHistorian(
     const flushed = parts.reduce((last, { lastSequence }) => Math.max(last, lastSequence), 0)
     const segments = findSegments(files, folders, flushed, aside, lost)
     const { highestTag } = segments
-    const catalog = await withFreeIds(files, folders, found, parts, { highestTag, namePrefix })
+    const highest = highestTagOf(files, folders, parts, highestTag)
+    const catalog =
+      highest < found.catalog.entries.nextId
+        ? found.ref
+        : await writeWithFreeIds(files, folders, found.catalog, { parts, token: ownership.token }, highest)
     if (segments.first > flushed + 1 && found.ref !== null) {
       lost.push(`what records ${flushed + 1} to ${segments.first - 1} of the log said of points, if anything`)
     }
@@ -127,17 +136,50 @@ async function repairParts(
   const before = momentOf(files, folders)
   const { token } = ownership
   const kept = await keepIntact(files, folders, before.parts, `${tokenText(token)}-`, signal)
-  if (kept.damaged.length === 0) return { isSound: true, parts: before.parts.length, aside, lost }
+  const readable = before.catalog === null ? null : await readCatalog(files, folders.catalog, before.catalog)
+  const isCatalogSound = readable?.left === 0 || before.catalog === null
+  if (kept.damaged.length === 0 && isCatalogSound) {
+    return { isSound: true, parts: before.parts.length, aside, lost }
+  }
   lost.push(...kept.lost)
+  const catalog = isCatalogSound
+    ? before.catalog
+    : await intactCatalog(files, folders, { ...before, parts: kept.parts, token }, readable, lost)
   settleEnd(files, folders.wal, before.token, before.accepted, publishedIn(files, folders))
   ownership.check()
-  const version = { ...before, number: before.number + 1, token, parts: kept.parts }
+  const version = { ...before, number: before.number + 1, token, parts: kept.parts, catalog }
   const manifest = new ManifestWriter(files, folders.manifest, version)
   await manifest.begin()
   manifest.close()
   // Only now: until then the manifest names them.
   for (const name of kept.damaged) setAside(files, folders, folders.parts, name, aside)
+  if (!isCatalogSound && files.exists(join(folders.catalog, before.catalog!.name))) {
+    setAside(files, folders, folders.catalog, before.catalog!.name, aside)
+  }
   return { isSound: false, parts: kept.parts.length, aside, lost }
+}
+
+/** A new file of the catalog with what is intact of the one of a version. */
+async function intactCatalog(
+  files: Files,
+  folders: Folders,
+  version: Version,
+  readable: ReadCatalog | null,
+  lost: string[],
+): Promise<CatalogRef> {
+  const { name, bytes } = version.catalog!
+  const { catalog } = readable ?? { catalog: new MemoryCatalog() }
+  lost.push(`what bytes ${readable?.ref.bytes ?? 0} to ${bytes} of the catalog ${name} said of tags`)
+  let highestTag = 0
+  readLog(files, folders.wal, version, null, {
+    take({ points }) {
+      for (const tag of points?.tags ?? []) highestTag = Math.max(highestTag, tag)
+    },
+    damaged() {
+      // It was read before, without damage.
+    },
+  })
+  return writeWithFreeIds(files, folders, catalog, version, highestTag)
 }
 
 function isSound(files: Files, folders: Folders, before: HistorianBefore | null): boolean {
@@ -243,31 +285,6 @@ async function findCatalog(
     )
   }
   return found ?? { ref: null, catalog: new MemoryCatalog() }
-}
-
-/**
- * The catalog with a file that says that no tag to come has the id of one whose points are there: of tags that are lost
- * the points must not seem to be those of others.
- */
-async function withFreeIds(
-  files: Files,
-  folders: Folders,
-  { ref, catalog }: FoundCatalog,
-  parts: readonly PartInfo[],
-  { highestTag, namePrefix }: { readonly highestTag: number; readonly namePrefix: string },
-): Promise<CatalogRef | null> {
-  const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
-  let highest = highestTag
-  for (const info of parts) {
-    const part = store.open(info)
-    for (const tag of part.tags()) highest = Math.max(highest, tag)
-    part.close()
-  }
-  if (highest < catalog.entries.nextId) return ref
-  const writer = new ChangeWriter()
-  writer.nextId(highest + 1)
-  catalog.apply(writer.take()!)
-  return openCatalogStore(files, folders.catalog, namePrefix.slice(0, -1)).append(catalog, [], null)
 }
 
 /**

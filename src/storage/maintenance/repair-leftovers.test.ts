@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -112,4 +112,45 @@ test('without a manifest a catalog that was being written anew does not take the
   const again = await open(systemFiles, folder)
   assert.equal(printed(await modelOf(again)), printed(model))
   await again.close()
+})
+
+test('of a damaged catalog the tags before the damage are kept, and the points of the others show as those of none', async (t) => {
+  const base = temporaryFolder(t)
+  const folder = join(base, 'plant')
+  const store = await open(systemFiles, folder)
+  await write(store, 'first', 1)
+  await store.flush()
+  const { size } = statSync(catalogOf(folder))
+  await write(store, 'second', 2)
+  await store.flush()
+  await write(store, 'third', 3)
+  await store.close()
+  for (const [what, damage] of [
+    [
+      'a flipped bit',
+      (bytes: Buffer) => Buffer.from(bytes).fill(bytes[size + 12]! ^ 1, size + 12, size + 13),
+    ],
+    ['a missing end', (bytes: Buffer) => bytes.subarray(0, size + 5)],
+    ['a missing file', () => null],
+  ] as const) {
+    const image = join(base, what)
+    cpSync(folder, image, { recursive: true })
+    const damaged = damage(readFileSync(catalogOf(image)))
+    if (damaged === null) rmSync(catalogOf(image))
+    else writeFileSync(catalogOf(image), damaged)
+    await assert.rejects(open(systemFiles, image), { code: 'STORAGE_CORRUPT' })
+    const { isSound, lost } = await repair(image)
+    assert.deepEqual([isSound, lost.length], [false, 1], what)
+    assert.match(lost[0]!, /of the catalog .* said of tags/)
+    const again = await open(systemFiles, image)
+    await write(again, 'new', 7)
+    const found = await modelOf(again)
+    const expected = damaged === null ? ['new', 'third'] : ['first', 'new', 'third']
+    assert.deepEqual([...found.keys()].sort(), expected, what)
+    assert.deepEqual([...found.get('new')!.points.keys()], [7], what)
+    assert.deepEqual([...found.get('third')!.points.keys()], [3], what)
+    assert.deepEqual((await again.check(signal)).problems, [])
+    await again.close()
+    assert.equal((await repair(image)).isSound, true)
+  }
 })
