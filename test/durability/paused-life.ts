@@ -1,6 +1,6 @@
 import { FailingFiles } from '../../src/storage/files/failing-files.fixture.ts'
 import { systemFiles } from '../../src/storage/files/system-files.ts'
-import { open, STEPS } from './workload.ts'
+import { newClock, openRetained, RETAINED_STEPS } from './workload.ts'
 
 /**
  * The life of an owner that two-owners.test.ts has stand still: all steps of the workload, each told before and after.
@@ -21,10 +21,11 @@ export async function livePaused(
     return null
   })
   try {
-    const store = await open(files, folder)
-    for (const [index, step] of STEPS.entries()) {
+    const clock = newClock()
+    const store = await openRetained(files, folder, clock)
+    for (const [index, step] of RETAINED_STEPS.entries()) {
       tell(`begun ${index}`)
-      await step.run(store).then(
+      await step.run(store, clock).then(
         () => tell(`done ${index}`),
         (error: { code?: unknown }) => tell(`refused ${index} ${String(error.code)}`),
       )

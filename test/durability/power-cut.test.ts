@@ -3,20 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { randomOf } from './random.ts'
 import { PowerCut, SimulatedDisk } from './simulated-disk.ts'
 import { type Model, modelOf, newClock, openRetained, printed, RETAINED_STEPS, signal } from './workload.ts'
 
 /** Power cuts at each moment; each leaves something else. */
 const CUTS = Number(process.env.POWER_CUTS ?? 3)
-
-/** Numbers that look random and are the same in each run. */
-function randomOf(seed: number): (below: number) => number {
-  let state = Math.imul(seed + 1, 0x9e3779b1)
-  return (below) => {
-    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x297a2d39
-    return ((state ^ (state >>> 13)) >>> 0) % below
-  }
-}
 
 interface Life {
   readonly disk: SimulatedDisk

@@ -11,7 +11,7 @@ import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
 import { systemFiles } from '../../src/storage/files/system-files.ts'
 import { temporaryFolder } from './folder.ts'
-import { type Model, modelOf, open, printed, STEPS, signal } from './workload.ts'
+import { type Model, modelOf, open, printed, RETAINED_STEPS, signal } from './workload.ts'
 
 /**
  * Moments at which a process that owns is paused, spread over its life; all of them with OWNER_PAUSES=all. Threads are
@@ -125,7 +125,7 @@ function modelsOf(lines: readonly string[]): { readonly model: Model; readonly n
   let next = model
   for (const line of lines) {
     const [kind, index] = line.split(' ')
-    const step = STEPS[Number(index)]
+    const step = RETAINED_STEPS[Number(index)]
     if (kind === 'begun') next = step!.change?.(model) ?? model
     if (kind === 'done') model = next
   }
@@ -148,7 +148,11 @@ async function pauseAt(folder: string, first: Paused, at: number): Promise<void>
   await first.goOn()
   // What was durable and looked at before it was paused is answered; nothing is after that.
   const answered = first.lines.slice(before.length).filter((line) => line.startsWith('done'))
-  const changing = answered.filter((line) => STEPS[Number(line.split(' ')[1])]!.change !== null)
+  const changing = answered.filter((line) => {
+    // What retention cannot do is told as trouble, and not by the step.
+    const { change, isWithoutRecord } = RETAINED_STEPS[Number(line.split(' ')[1])]!
+    return change !== null && isWithoutRecord !== true
+  })
   const effective = changing.filter((line) => {
     const done = modelsOf([...before, line]).model
     return printed(done) !== printed(model) && printed(done) !== found
