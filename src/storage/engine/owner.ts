@@ -2,7 +2,7 @@ import type { RetentionMeasures } from '../../historian/measures.ts'
 import type { ArchiveWriter } from '../archive/archive-thread.ts'
 import type { CatalogStore } from '../catalog/tag-catalog.ts'
 import type { Clock } from '../clock.ts'
-import type { Files } from '../files/files.ts'
+import { type Files, isWithoutSpace } from '../files/files.ts'
 import type { ManifestWriter } from '../manifest/manifest-file.ts'
 import type { Merger, PlanMerge } from '../merge/merge.ts'
 import { type Ownership, Superseded, tokenText } from '../ownership/ownership.ts'
@@ -67,6 +67,7 @@ export class Owner {
   readonly #mergeTrouble: Trouble
   readonly #publishTrouble: Trouble
   readonly #archiving: Archiving | null
+  #publishTimer: NodeJS.Timeout | null = null
   #nextPart = 1
 
   constructor(parts: OwnerParts) {
@@ -168,9 +169,9 @@ export class Owner {
   get trouble(): string | null {
     return (
       this.#parts.logTrouble.sentence ??
+      this.#publishTrouble.sentence ??
       this.#flushTrouble.sentence ??
       this.#mergeTrouble.sentence ??
-      this.#publishTrouble.sentence ??
       this.#archiving?.trouble ??
       this.retention?.sentence ??
       null
@@ -233,6 +234,7 @@ export class Owner {
     await this.committer.idle()
     await this.#archiving?.close()
     await garbage.close()
+    if (this.#publishTimer !== null) clearTimeout(this.#publishTimer)
     publisher.close()
     manifest.close()
     catalogs.close()
@@ -258,19 +260,44 @@ export class Owner {
     this.#merging.goOn()
   }
 
-  /** What cannot be published now is published with what comes next: it counts all the same, and is read here. */
+  /**
+   * What cannot be published now is published soon, or with what comes next: it counts all the same, and is read here.
+   * Until then others lack it, so that on a full disk it takes what is set aside.
+   */
   #publish(): void {
-    const { publisher, log, manifest } = this.#parts
+    if (this.#publishTimer !== null) clearTimeout(this.#publishTimer)
+    this.#publishTimer = null
     try {
-      publisher.publish({
-        ...log.position,
-        manifest: manifest.place.number,
-        manifestBytes: manifest.bytes,
-      })
+      try {
+        this.#publishNow()
+      } catch (error) {
+        if (!isWithoutSpace(error) || !this.#parts.reserve.giveUp()) throw error
+        this.#publishNow()
+      }
       this.#publishTrouble.over()
     } catch (error) {
-      this.#publishTrouble.failed(error)
+      this.#publishTimer = setTimeout(() => this.#publishAgain(), this.#publishTrouble.failed(error))
+      this.#publishTimer.unref()
     }
+  }
+
+  #publishAgain(): void {
+    try {
+      this.#parts.ownership.check()
+    } catch {
+      // What its successor published stands there.
+      return
+    }
+    this.#publish()
+  }
+
+  #publishNow(): void {
+    const { publisher, log, manifest } = this.#parts
+    publisher.publish({
+      ...log.position,
+      manifest: manifest.place.number,
+      manifestBytes: manifest.bytes,
+    })
   }
 
   #takeNumbers(count: number): number {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import type { FileStore } from '../engine/file-store.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { copyHistorian } from './copy-historian.ts'
 import { repairHistorian } from './repair-historian.ts'
@@ -110,4 +112,32 @@ test('of an owner that has published nothing yet no group is read', async (t) =>
   assert.deepEqual(await namesIn(reader), ALL)
   await reader.close()
   await second.close()
+})
+
+test('what could not be published is published without another change, on a full disk with what is set aside', async (t) => {
+  for (const [code, reserveBytes] of [
+    ['EIO', 0],
+    ['ENOSPC', 1 << 20],
+  ] as const) {
+    const folder = temporaryFolder(t)
+    const files = new FailingFiles(systemFiles)
+    const reserve = join(folder, 'wal', 'reserve')
+    mkdirSync(join(folder, 'wal'))
+    if (reserveBytes > 0) writeFileSync(reserve, new Uint8Array(reserveBytes))
+    const store = await openFileStore(folder, { ...owner, files, limits: { reserveBytes } })
+    files.plan = (call, path) => {
+      const isRefused = call === 'write' && path.endsWith('published')
+      return isRefused && (code === 'EIO' || existsSync(reserve)) ? { code } : null
+    }
+    await store.write(batch('a'), signal)
+    if (code === 'EIO') assert.match(store.trouble ?? '', /^changes cannot be published to other processes/)
+    files.plan = () => null
+    const reader = await openFileStore(folder, { ...owner, owner: false })
+    const isThere = async () => (await namesIn(reader)).includes('a')
+    if (code === 'ENOSPC') assert.ok(await isThere())
+    await until(isThere, 'the reader has it')
+    assert.equal(store.trouble, null)
+    await reader.close()
+    await store.close()
+  }
 })

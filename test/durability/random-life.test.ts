@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { TidemarkError } from '../../src/errors/tidemark-error.ts'
+import { writeBatch } from '../../src/historian/write-batch.ts'
+import { makeColumns } from '../../src/series/columns.ts'
+import type { FileStore } from '../../src/storage/engine/file-store.ts'
+import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
+import { FailingFiles } from '../../src/storage/files/failing-files.fixture.ts'
+import { copyHistorian } from '../../src/storage/maintenance/copy-historian.ts'
+import { repairHistorian } from '../../src/storage/maintenance/repair-historian.ts'
+import { listManifests, readManifest } from '../../src/storage/manifest/manifest-file.ts'
+import type { RetentionRule } from '../../src/storage/retention/rules.ts'
+import { keep, TestClock } from '../property/retention-model.ts'
+import { LifeModel, type ModelPoint } from './life-model.ts'
+import { randomOf } from './random.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
+
+/** Lives, and the first of their seeds. */
+const LIVES = Number(process.env.RANDOM_LIVES ?? 30)
+const FIRST = Number(process.env.RANDOM_LIVES_FROM ?? 1)
+const STEPS = 60
+
+const { signal } = new AbortController()
+const EVER = { from: -1e17, to: 1e17, order: 'asc', limit: 1e6 } as const
+const NAMES = ['a', 'b', 'c', 'd1', 'd2', 'dd1']
+const RULES: readonly (readonly RetentionRule[])[] = [
+  [],
+  [keep('d*', 60)],
+  [keep('dd*', 200), keep('d*', 60)],
+  [keep('d*', 60), keep('b*', 30)],
+  [keep('b*', 30), keep('d*', 100)],
+]
+const MONTH = 2.6e12
+
+const LIMITS = {
+  flush: { points: 1e9, records: 1e9, ageMs: 1e9 },
+  merge: { partitionBytes: 3_000, fanIn: 2, largestBytes: 1 << 22 },
+  cacheBytes: 1 << 20,
+  unlinkAfterMs: 0,
+  reserveBytes: 0,
+  retentionEveryMs: 1e9,
+  idleMergeAfterMs: 1e9,
+}
+
+/** What may go wrong in a life. */
+interface Dangers {
+  /** Calls of the file layer that fail. */
+  readonly faults: boolean
+  readonly retention: boolean
+  /** The manifest is lost, and made anew by a repair. */
+  readonly repairs: boolean
+}
+
+async function textOf(store: FileStore): Promise<string> {
+  const page = await store.searchTags({ matches: null, foldedPrefix: '', after: null, limit: 1_000 }, signal)
+  const ranges = await store.readRanges(
+    page.tags.map(({ name }) => ({ tag: name, ...EVER })),
+    signal,
+  )
+  const tags = page.tags.map(({ name, description }, i) => {
+    const { times, values, statuses } = ranges[i]!.points
+    const points = Array.from(
+      times,
+      (time, at) => [time, { value: values[at]!, isBad: statuses[at] === 1 }] as const,
+    )
+    return [name, { description, points: new Map(points) }] as const
+  })
+  return new LifeModel(new Map(tags)).text
+}
+
+class Life {
+  readonly #dangers: Dangers
+  readonly #random: (below: number) => number
+  readonly #base: string
+  readonly #clock = new TestClock(1e9)
+  readonly #done: string[] = []
+  #folder: string
+  #copies = 0
+  #disk = new SimulatedDisk()
+  #files: FailingFiles
+  #store: FileStore | null = null
+  #rules: readonly RetentionRule[] = []
+  #model = new LifeModel()
+  /** What may be there in its place after the next start. */
+  #maybe: LifeModel[] = []
+
+  constructor(base: string, seed: number, dangers: Dangers) {
+    this.#base = base
+    this.#dangers = dangers
+    this.#random = randomOf(seed)
+    this.#folder = this.#newFolder()
+    this.#files = new FailingFiles(this.#disk)
+  }
+
+  async run(): Promise<void> {
+    try {
+      await this.#open()
+      for (let i = 0; i < STEPS; i++) {
+        await this.#step()
+        await this.#look()
+      }
+      await this.#end()
+    } catch (error) {
+      throw new Error(`after ${this.#done.join(', ')}`, { cause: error })
+    } finally {
+      await this.#store?.close().catch(() => {})
+    }
+  }
+
+  #newFolder(): string {
+    const folder = join(this.#base, String(this.#copies++))
+    mkdirSync(folder)
+    return folder
+  }
+
+  async #open(): Promise<void> {
+    if (this.#dangers.retention && this.#random(3) === 0) this.#rules = RULES[this.#random(RULES.length)]!
+    this.#store = await openFileStore(this.#folder, {
+      historian: 'plant',
+      owner: true,
+      // Without a manifest what waits to be removed is there beside what counts.
+      limits: { ...LIMITS, ...(this.#dangers.repairs && { unlinkSoonestMs: 1e9, unlinkAfterMs: 1e9 }) },
+      files: this.#files,
+      ...(this.#dangers.retention && { retention: { rules: this.#rules, time: this.#clock } }),
+    })
+    if (this.#dangers.retention) await this.#store.retain()
+    const found = await textOf(this.#store)
+    const all = [this.#model, ...this.#maybe].map((model) =>
+      this.#dangers.retention ? model.retain(this.#rules, this.#clock.us) : model,
+    )
+    const watermarks = this.#watermarks()
+    const same = all.find(
+      (model) => model.text === found && isEqual([...model.watermarks.values()], watermarks),
+    )
+    if (same === undefined) assert.equal(found, all[0]!.text, 'what is there after a start')
+    this.#model = same!
+    this.#maybe = []
+  }
+
+  /** Those of the manifest: where points are hidden that were not there, they alone tell what was done. */
+  #watermarks(): readonly number[] {
+    const folder = join(this.#folder, 'manifest')
+    const place = listManifests(this.#disk, folder).at(-1)!
+    return readManifest(this.#disk, folder, place).version.retention?.watermarks ?? []
+  }
+
+  async #look(): Promise<void> {
+    const found = await textOf(this.#store!)
+    assert.equal(found, this.#model.text)
+  }
+
+  async #end(): Promise<void> {
+    await this.#store!.flush()
+    await this.#look()
+    assert.deepEqual((await this.#store!.check(signal)).problems, [])
+    await this.#store!.close()
+    this.#store = null
+  }
+
+  async #step(): Promise<void> {
+    const kind = this.#random(24)
+    if (kind < 9) await this.#write()
+    else if (kind < 12) await this.#flush()
+    else if (kind === 12) await this.#delete()
+    else if (kind === 13) await this.#rename()
+    else if (kind === 14) await this.#drop()
+    else if (kind === 15) await this.#describe()
+    else if (kind === 16) await this.#start('clean start', false, false)
+    else if (kind === 17) await this.#start('kill', true, false)
+    else if (kind === 18) await this.#start('power cut', true, true)
+    else if (kind === 19 && this.#dangers.retention) await this.#pass()
+    else if (kind === 20) await this.#copy()
+    else if (kind === 21 && this.#dangers.repairs) await this.#repair()
+    else if (kind >= 22) await this.#danger()
+  }
+
+  #name(): string {
+    return NAMES[this.#random(NAMES.length)]!
+  }
+
+  #existing(): string | null {
+    const names = [...this.#model.tags.keys()]
+    return names.length === 0 ? null : names[this.#random(names.length)]!
+  }
+
+  #time(name: string): number {
+    if (this.#dangers.retention && /^[bd]/.test(name)) return this.#clock.us - this.#random(240) * 1e6
+    return (this.#random(7) - 3) * MONTH + this.#random(20) * 10
+  }
+
+  /** Makes a change, which may fail by what goes wrong meanwhile. */
+  async #change(
+    name: string,
+    change: (store: FileStore) => Promise<unknown>,
+    apply: (model: LifeModel) => LifeModel,
+  ): Promise<void> {
+    const next = apply(this.#model)
+    try {
+      await change(this.#store!)
+      this.#done.push(name)
+      // What changes nothing is not written, and says nothing of what was written before.
+      if (next.text !== this.#model.text) this.#maybe = []
+      this.#model = next
+    } catch (error) {
+      const code = error instanceof TidemarkError ? error.code : ''
+      this.#done.push(`${name} (${code || String(error)})`)
+      if (code === 'WRITE_OUTCOME_UNKNOWN') this.#maybe.push(next)
+      else {
+        assert.ok(this.#disk.cutAt < this.#disk.calls || this.#files.plan !== NO_FAULT, String(error))
+        if (this.#disk.cutAt < this.#disk.calls) this.#maybe.push(next)
+      }
+    }
+  }
+
+  async #write(): Promise<void> {
+    const name = this.#name()
+    const points = new Map<number, ModelPoint>()
+    for (let left = 1 + this.#random(6); left > 0; left--) {
+      points.set(this.#time(name), { value: this.#random(100), isBad: this.#random(4) === 0 })
+    }
+    const columns = makeColumns(points.size)
+    ;[...points].forEach(([time, { value, isBad }], i) => {
+      columns.times[i] = time
+      columns.values[i] = value
+      columns.statuses[i] = isBad ? 1 : 0
+    })
+    await this.#change(
+      `write ${name} ${[...points.keys()].join(' ')}`,
+      (store) => store.write(writeBatch([{ tag: name, points: columns }], true), signal),
+      (model) => model.write(name, points),
+    )
+  }
+
+  async #flush(): Promise<void> {
+    await this.#change(
+      'flush',
+      (store) => store.flush(),
+      (model) => model,
+    )
+  }
+
+  async #delete(): Promise<void> {
+    const name = this.#existing()
+    if (name === null) return
+    const [one, other] = [this.#time(name), this.#time(name)]
+    const [from, to] = [Math.min(one, other), Math.max(one, other) + 1]
+    await this.#change(
+      `delete ${name} ${from} to ${to}`,
+      (store) => store.deletePoints([{ tag: name, from, to }], false, signal),
+      (model) => model.deletePoints(name, from, to),
+    )
+  }
+
+  async #rename(): Promise<void> {
+    const [from, to] = [this.#existing(), this.#name()]
+    if (from === null || this.#model.tags.has(to)) return
+    await this.#change(
+      `rename ${from} to ${to}`,
+      (store) => store.renameTags([{ from, to }], false, signal),
+      (model) => model.rename(from, to),
+    )
+  }
+
+  async #drop(): Promise<void> {
+    const name = this.#existing()
+    if (name === null) return
+    await this.#change(
+      `drop ${name}`,
+      (store) => store.deleteTags([name], false, signal),
+      (model) => model.drop(name),
+    )
+  }
+
+  async #describe(): Promise<void> {
+    const name = this.#name()
+    const description = `text ${this.#random(1_000)}`
+    await this.#change(
+      `describe ${name}`,
+      (store) => store.putTags([{ name, description, units: null, stepped: false }], 'upsert', signal),
+      (model) => model.describe(name, description),
+    )
+  }
+
+  async #pass(): Promise<void> {
+    this.#clock.us += this.#random(40) * 1e6
+    const { us } = this.#clock
+    const next = this.#model.retain(this.#rules, us)
+    this.#done.push(`pass to ${us / 1e6} s`)
+    await this.#store!.retain()
+    // What is in the way is told as trouble.
+    if (this.#store!.trouble === null) this.#model = next
+    else this.#maybe.push(next)
+  }
+
+  /** A start, after the process ended in one way or another. */
+  async #start(what: string, isKilled: boolean, isCut: boolean): Promise<void> {
+    this.#files.plan = NO_FAULT
+    if (isKilled) {
+      // Now, or a few calls later.
+      this.#disk.cutAt = this.#disk.calls + this.#random(25)
+      for (let left = 4; this.#disk.calls <= this.#disk.cutAt && left > 0; left--) {
+        const kind = this.#random(4)
+        if (kind === 0) await this.#flush()
+        else if (kind === 1 && this.#dangers.retention) await this.#pass()
+        else if (kind === 2) await this.#delete()
+        else await this.#write()
+      }
+      this.#disk.cutAt = Math.min(this.#disk.cutAt, this.#disk.calls)
+    }
+    await this.#store!.close().catch(() => {})
+    this.#store = null
+    this.#disk.cutAt = Number.POSITIVE_INFINITY
+    if (isCut) this.#disk = this.#disk.afterCut(this.#random)
+    this.#files = new FailingFiles(this.#disk)
+    this.#done.push(what)
+    await this.#open()
+  }
+
+  /** Calls fail from now on, one of some or all of a kind, until nothing fails again. */
+  async #danger(): Promise<void> {
+    if (!this.#dangers.faults) return
+    const at = this.#files.calls + this.#random(30)
+    const code = ['EIO', 'ENOSPC'][this.#random(2)]!
+    const call = ([null, 'sync', 'write'] as const)[this.#random(3)]
+    this.#files.plan = (kind, _path, number) =>
+      (call === null ? number === at : kind === call && number >= at) &&
+      ['write', 'sync', 'create', 'rename', 'syncFolder', 'truncate', 'remove'].includes(kind)
+        ? { code, short: at % 2 === 0 }
+        : null
+    this.#done.push(`${code} of ${call ?? 'any call'}`)
+    for (let left = 1 + this.#random(5); left > 0; left--) {
+      await [() => this.#write(), () => this.#flush(), () => this.#delete(), () => this.#describe()][
+        this.#random(4)
+      ]!()
+      await this.#look()
+    }
+    this.#files.plan = NO_FAULT
+    this.#done.push('no faults')
+  }
+
+  async #copy(): Promise<void> {
+    // Others lack it then, and the owner says so.
+    if (/published/.test(this.#store!.trouble ?? '')) return
+    const to = this.#newFolder()
+    const isTaken = this.#random(3) === 0
+    this.#done.push(isTaken ? 'copy, and go on with it' : 'copy')
+    await copyHistorian(this.#disk, this.#folder, to, { mode: 'copy' }, signal)
+    if (isTaken) {
+      await this.#store!.close()
+      this.#folder = to
+      this.#maybe = []
+      await this.#open()
+      return
+    }
+    const reader = await openFileStore(to, { historian: 'plant', owner: false, files: this.#disk })
+    try {
+      assert.equal(await textOf(reader), this.#model.text, 'the copy')
+    } finally {
+      await reader.close()
+    }
+  }
+
+  async #repair(): Promise<void> {
+    this.#done.push('repair')
+    this.#disk.cutAt = this.#disk.calls
+    await this.#store!.close().catch(() => {})
+    this.#store = null
+    this.#disk.cutAt = Number.POSITIVE_INFINITY
+    const manifests = join(this.#folder, 'manifest')
+    for (const name of this.#disk.list(manifests)) this.#disk.remove(join(manifests, name))
+    const { lost } = await repairHistorian(this.#disk, this.#folder, { historian: 'plant' }, signal)
+    // Flushes of descriptions alone leave no part with their numbers.
+    assert.ok(
+      lost.every((what) => what.endsWith('if anything')),
+      lost.join('\n'),
+    )
+    this.#files = new FailingFiles(this.#disk)
+    await this.#open()
+  }
+}
+
+const NO_FAULT = () => null
+const isEqual = (one: readonly number[], other: readonly number[]) =>
+  one.length === other.length && one.every((value, i) => value === other[i])
+
+for (const [what, dangers] of [
+  ['kills and power cuts', { faults: false, retention: false, repairs: false }],
+  ['retention, kills and power cuts', { faults: false, retention: true, repairs: false }],
+  ['faults, kills and power cuts', { faults: true, retention: false, repairs: false }],
+  ['lost manifests, kills and power cuts', { faults: false, retention: false, repairs: true }],
+] as const) {
+  test(`lives with ${what} have all that was acknowledged and nothing that was taken away`, async () => {
+    for (let seed = FIRST; seed < FIRST + LIVES; seed++) {
+      const base = mkdtempSync(join(tmpdir(), 'tidemark-life-'))
+      try {
+        await new Life(base, seed, dangers).run()
+      } catch (error) {
+        throw new Error(`life ${seed}`, { cause: error })
+      } finally {
+        rmSync(base, { recursive: true, force: true })
+      }
+    }
+  })
+}
