@@ -72,8 +72,8 @@ async function copyMoment(
   signal: AbortSignal,
 ): Promise<Pick<HistorianCopy, 'version' | 'source'>> {
   const moment = momentOf(files, source)
-  // The copy of a copy has the moment of the first. Nothing in it was committed later.
-  const version = { ...moment, copiedAt: moment.copiedAt ?? systemClock() }
+  // The copy of a copy has the moment of the first. Nothing in it was committed later. Its archive is another one.
+  const version = { ...moment, kept: [], copiedAt: moment.copiedAt ?? systemClock() }
   checkTarget(files, target, version)
   const earlierParts = earlier === null ? null : partsOfCopy(files, foldersOf(earlier), version)
   const wanted = new Set<string>()

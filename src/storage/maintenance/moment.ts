@@ -13,8 +13,7 @@ import { readLog } from '../wal/read-log.ts'
 export class MovedOn extends Error {}
 
 /**
- * The newest version, with the segments that still count and their bytes as accepted ones, and without those that only
- * an archive needs. Throws Damage, DATA_DIR_UNUSABLE where there is no historian, and MovedOn where an owner goes on
+ * The newest version, with the segments that still count and their bytes as accepted ones. Throws Damage, DATA_DIR_UNUSABLE where there is no historian, and MovedOn where an owner goes on
  * meanwhile.
  */
 export function momentOf(files: Files, source: Folders): Version {
@@ -47,7 +46,7 @@ export function momentOf(files: Files, source: Folders): Version {
       isFollowed,
     ).map(({ name, bytes }) => ({ name, bytes }))
     const damage = found as Damage | null
-    if (damage === null) return { ...version, accepted, kept: [] }
+    if (damage === null) return { ...version, accepted }
     throw hasMovedOn(files, source.manifest, place, bytes) ? new MovedOn(damage.message) : damage
   } finally {
     reader.close()

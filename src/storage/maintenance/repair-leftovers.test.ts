@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { modelOf, open, printed, STEPS, signal } from '../../../test/durability/workload.ts'
+import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
+import { parseArchiveName } from '../archive/archive-file.ts'
 import type { FileStore } from '../engine/file-store.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
 import { systemFiles } from '../files/system-files.ts'
@@ -153,4 +164,37 @@ test('of a damaged catalog the tags before the damage are kept, and the points o
     await again.close()
     assert.equal((await repair(image)).isSound, true)
   }
+})
+
+test('what waits for the archive still does after a repair of a part', async (t) => {
+  const base = temporaryFolder(t)
+  const [folder, archive] = [join(base, 'plant'), join(base, 'archive')]
+  const openArchived = () =>
+    openFileStore(folder, {
+      historian: 'plant',
+      owner: true,
+      archive: { folder: archive, everyMs: 20, keepBytes: 1 << 30 },
+    })
+  const before = await openArchived()
+  await write(before, 'a', 1)
+  await write(before, 'a', 2)
+  await before.flush()
+  await write(before, 'a', 3)
+  await before.close()
+  const [part] = readdirSync(join(folder, 'parts'))
+  const bytes = readFileSync(join(folder, 'parts', part!))
+  bytes[20]! ^= 1
+  writeFileSync(join(folder, 'parts', part!), bytes)
+  assert.deepEqual((await repair(folder)).aside, [part])
+  mkdirSync(archive)
+  const store = await openArchived()
+  t.after(() => store.close())
+  const archived = () =>
+    readdirSync(archive, { recursive: true, encoding: 'utf8' })
+      .map((path) => parseArchiveName(basename(path)))
+      .filter((one) => one !== null)
+  await until(() => archived().some(({ lastSequence }) => lastSequence === 3), 'all is archived')
+  // How the records are divided depends on when the archive was looked at.
+  const lasts = new Set([0, ...archived().map(({ lastSequence }) => lastSequence)])
+  for (const { firstSequence } of archived()) assert.ok(lasts.has(firstSequence - 1), `${firstSequence}`)
 })
