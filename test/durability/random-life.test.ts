@@ -16,6 +16,7 @@ import type { RetentionRule } from '../../src/storage/retention/rules.ts'
 import { keep, TestClock } from '../property/retention-model.ts'
 import { LifeModel, type ModelPoint } from './life-model.ts'
 import { randomOf } from './random.ts'
+import { readLife } from './read-life.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 /** Lives, and the first of their seeds. */
@@ -24,7 +25,6 @@ const FIRST = Number(process.env.RANDOM_LIVES_FROM ?? 1)
 const STEPS = 60
 
 const { signal } = new AbortController()
-const EVER = { from: -1e17, to: 1e17, order: 'asc', limit: 1e6 } as const
 const NAMES = ['a', 'b', 'c', 'd1', 'd2', 'dd1']
 const RULES: readonly (readonly RetentionRule[])[] = [
   [],
@@ -54,22 +54,7 @@ interface Dangers {
   readonly repairs: boolean
 }
 
-async function textOf(store: FileStore): Promise<string> {
-  const page = await store.searchTags({ matches: null, foldedPrefix: '', after: null, limit: 1_000 }, signal)
-  const ranges = await store.readRanges(
-    page.tags.map(({ name }) => ({ tag: name, ...EVER })),
-    signal,
-  )
-  const tags = page.tags.map(({ name, description }, i) => {
-    const { times, values, statuses } = ranges[i]!.points
-    const points = Array.from(
-      times,
-      (time, at) => [time, { value: values[at]!, isBad: statuses[at] === 1 }] as const,
-    )
-    return [name, { description, points: new Map(points) }] as const
-  })
-  return new LifeModel(new Map(tags)).text
-}
+const textOf = async (store: FileStore) => (await readLife(store)).text
 
 class Life {
   readonly #dangers: Dangers
