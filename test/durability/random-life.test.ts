@@ -67,6 +67,8 @@ class Life {
   #disk = new SimulatedDisk()
   #files: FailingFiles
   #store: FileStore | null = null
+  /** Reads beside the owner. */
+  #reader: FileStore | null = null
   #rules: readonly RetentionRule[] = []
   #model = new LifeModel()
   /** What may be there in its place after the next start. */
@@ -91,7 +93,7 @@ class Life {
     } catch (error) {
       throw new Error(`after ${this.#done.join(', ')}`, { cause: error })
     } finally {
-      await this.#store?.close().catch(() => {})
+      await this.#close().catch(() => {})
     }
   }
 
@@ -123,6 +125,21 @@ class Life {
     if (same === undefined) assert.equal(found, all[0]!.text, 'what is there after a start')
     this.#model = same!
     this.#maybe = []
+    if (this.#random(2) === 0) {
+      this.#reader = await openFileStore(this.#folder, {
+        historian: 'plant',
+        owner: false,
+        files: this.#disk,
+      })
+    }
+  }
+
+  async #close(): Promise<void> {
+    await this.#reader?.close()
+    this.#reader = null
+    const store = this.#store
+    this.#store = null
+    await store?.close()
   }
 
   /** Those of the manifest: where points are hidden that were not there, they alone tell what was done. */
@@ -135,14 +152,16 @@ class Life {
   async #look(): Promise<void> {
     const found = await textOf(this.#store!)
     assert.equal(found, this.#model.text)
+    // Others lack what could not be published, and the owner says so.
+    if (this.#reader === null || /published/.test(this.#store!.trouble ?? '')) return
+    assert.equal(await textOf(this.#reader), this.#model.text, 'what a reader beside the owner has')
   }
 
   async #end(): Promise<void> {
     await this.#store!.flush()
     await this.#look()
     assert.deepEqual((await this.#store!.check(signal)).problems, [])
-    await this.#store!.close()
-    this.#store = null
+    await this.#close()
   }
 
   async #step(): Promise<void> {
@@ -275,8 +294,9 @@ class Life {
     const next = this.#model.retain(this.#rules, us)
     this.#done.push(`pass to ${us / 1e6} s`)
     await this.#store!.retain()
-    // What is in the way is told as trouble.
-    if (this.#store!.trouble === null) this.#model = next
+    const { retention } = this.#store!.measure()
+    const isMoved = retention === null || retention.watermark === Math.max(...next.watermarks.values())
+    if (isMoved) this.#model = next
     else this.#maybe.push(next)
   }
 
@@ -295,8 +315,7 @@ class Life {
       }
       this.#disk.cutAt = Math.min(this.#disk.cutAt, this.#disk.calls)
     }
-    await this.#store!.close().catch(() => {})
-    this.#store = null
+    await this.#close().catch(() => {})
     this.#disk.cutAt = Number.POSITIVE_INFINITY
     if (isCut) this.#disk = this.#disk.afterCut(this.#random)
     this.#files = new FailingFiles(this.#disk)
@@ -317,9 +336,13 @@ class Life {
         : null
     this.#done.push(`${code} of ${call ?? 'any call'}`)
     for (let left = 1 + this.#random(5); left > 0; left--) {
-      await [() => this.#write(), () => this.#flush(), () => this.#delete(), () => this.#describe()][
-        this.#random(4)
-      ]!()
+      const steps = [() => this.#write(), () => this.#flush(), () => this.#delete(), () => this.#describe()]
+      if (this.#dangers.retention)
+        steps.push(
+          () => this.#pass(),
+          () => this.#rename(),
+        )
+      await steps[this.#random(steps.length)]!()
       await this.#look()
     }
     this.#files.plan = NO_FAULT
@@ -334,7 +357,7 @@ class Life {
     this.#done.push(isTaken ? 'copy, and go on with it' : 'copy')
     await copyHistorian(this.#disk, this.#folder, to, { mode: 'copy' }, signal)
     if (isTaken) {
-      await this.#store!.close()
+      await this.#close()
       this.#folder = to
       this.#maybe = []
       await this.#open()
@@ -351,8 +374,7 @@ class Life {
   async #repair(): Promise<void> {
     this.#done.push('repair')
     this.#disk.cutAt = this.#disk.calls
-    await this.#store!.close().catch(() => {})
-    this.#store = null
+    await this.#close().catch(() => {})
     this.#disk.cutAt = Number.POSITIVE_INFINITY
     const manifests = join(this.#folder, 'manifest')
     for (const name of this.#disk.list(manifests)) this.#disk.remove(join(manifests, name))
@@ -375,6 +397,7 @@ for (const [what, dangers] of [
   ['kills and power cuts', { faults: false, retention: false, repairs: false }],
   ['retention, kills and power cuts', { faults: false, retention: true, repairs: false }],
   ['faults, kills and power cuts', { faults: true, retention: false, repairs: false }],
+  ['faults, retention, kills and power cuts', { faults: true, retention: true, repairs: false }],
   ['lost manifests, kills and power cuts', { faults: false, retention: false, repairs: true }],
 ] as const) {
   test(`lives with ${what} have all that was acknowledged and nothing that was taken away`, async () => {

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
-import { modelOf, open, printed, STEPS } from '../../../test/durability/workload.ts'
+import { modelOf, newClock, open, openRetained, printed, STEPS } from '../../../test/durability/workload.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
@@ -123,4 +123,31 @@ test('what is no copy of the historian is left alone, and a failed one is no his
   })
   const aborted = AbortSignal.abort(new Error('enough'))
   await assert.rejects(copyHistorian(systemFiles, one, to, { mode: 'copy' }, aborted), /enough/)
+})
+
+test('an edit of the manifest that failed is in no copy beside the owner', async (t) => {
+  const folder = temporaryFolder(t)
+  const from = join(folder, 'from')
+  const files = new FailingFiles(systemFiles)
+  const clock = newClock()
+  const store = await openRetained(files, from, clock)
+  await store.write(
+    writeBatch(
+      ['d', 'e'].map((tag) => ({ tag, points: point(1) })),
+      true,
+    ),
+    signal,
+  )
+  await store.write(writeBatch([{ tag: 'd', points: point(2) }], true), signal)
+  files.plan = (call, path) => (call === 'sync' && path.includes('manifest') ? { code: 'EIO' } : null)
+  clock.us += 1e9
+  await store.retain()
+  assert.match(store.trouble ?? '', /^watermarks of retention cannot be moved/)
+  const expected = printed(await modelOf(store))
+  await copyHistorian(systemFiles, from, join(folder, 'copy'), { mode: 'copy' }, signal)
+  const copy = await open(systemFiles, join(folder, 'copy'))
+  assert.equal(printed(await modelOf(copy)), expected)
+  await copy.close()
+  files.plan = () => null
+  await store.close()
 })

@@ -19,16 +19,19 @@ export class MovedOn extends Error {}
 export function momentOf(files: Files, source: Folders): Version {
   const reader = new PublicationReader(files, source.wal)
   try {
-    const place = listManifests(files, source.manifest).at(-1)
-    if (place === undefined) throw unusable(source.root, 'there is no historian in it')
+    const highest = listManifests(files, source.manifest).at(-1)
+    if (highest === undefined) throw unusable(source.root, 'there is no historian in it')
     const last = reader.read()
     // An owner has begun that had no manifest when the folder was listed.
-    if (last !== null && last.token > place.token) throw new MovedOn('the newest manifest is missing')
-    const published = last?.token === place.token ? last : null
+    if (last !== null && last.token > highest.token) throw new MovedOn('the newest manifest is missing')
+    const published = last?.token === highest.token ? last : null
     // Of one that has ended all is read: after a power cut what it published may be of some time before.
-    const isFollowed = last !== null && isOwnerAlive(files, source.root, place.token)
+    const isFollowed = last !== null && isOwnerAlive(files, source.root, highest.token)
+    // An edit behind what it published may fail still, or has failed.
+    const place =
+      isFollowed && published !== null ? { token: published.token, number: published.manifest } : highest
     const { version, bytes } = isFollowed
-      ? readManifest(files, source.manifest, place)
+      ? readManifest(files, source.manifest, place, published?.manifestBytes)
       : readNewest(files, source.manifest, place, published)
     let found: Damage | null = null
     const target = {
