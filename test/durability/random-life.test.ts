@@ -20,7 +20,7 @@ import { readLife } from './read-life.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 /** Lives, and the first of their seeds. */
-const LIVES = Number(process.env.RANDOM_LIVES ?? 30)
+const LIVES = Number(process.env.RANDOM_LIVES ?? 20)
 const FIRST = Number(process.env.RANDOM_LIVES_FROM ?? 1)
 const STEPS = 60
 
@@ -40,7 +40,7 @@ const LIMITS = {
   merge: { partitionBytes: 3_000, fanIn: 2, largestBytes: 1 << 22 },
   cacheBytes: 1 << 20,
   unlinkAfterMs: 0,
-  reserveBytes: 0,
+  reserveBytes: 1 << 14,
   retentionEveryMs: 1e9,
   idleMergeAfterMs: 1e9,
 }
@@ -150,6 +150,8 @@ class Life {
   }
 
   async #look(): Promise<void> {
+    // Files of this disk answer within one turn of the event loop, in which others never change what a read sees.
+    await turn()
     const found = await textOf(this.#store!)
     assert.equal(found, this.#model.text)
     // Others lack what could not be published, and the owner says so.
@@ -213,7 +215,11 @@ class Life {
       this.#done.push(`${name} (${code || String(error)})`)
       if (code === 'WRITE_OUTCOME_UNKNOWN') this.#maybe.push(next)
       else {
-        assert.ok(this.#disk.cutAt < this.#disk.calls || this.#files.plan !== NO_FAULT, String(error))
+        const isFull = this.#disk.capacity < Number.POSITIVE_INFINITY || /disk is full/.test(String(error))
+        assert.ok(
+          isFull || this.#disk.cutAt < this.#disk.calls || this.#files.plan !== NO_FAULT,
+          String(error),
+        )
         if (this.#disk.cutAt < this.#disk.calls) this.#maybe.push(next)
       }
     }
@@ -326,6 +332,10 @@ class Life {
   /** Calls fail from now on, one of some or all of a kind, until nothing fails again. */
   async #danger(): Promise<void> {
     if (!this.#dangers.faults) return
+    if (this.#random(3) === 0) {
+      await this.#fullDisk()
+      return
+    }
     const at = this.#files.calls + this.#random(30)
     const code = ['EIO', 'ENOSPC'][this.#random(2)]!
     const call = ([null, 'sync', 'write'] as const)[this.#random(3)]
@@ -347,6 +357,24 @@ class Life {
     }
     this.#files.plan = NO_FAULT
     this.#done.push('no faults')
+  }
+
+  /** The disk has little room for some steps. */
+  async #fullDisk(): Promise<void> {
+    this.#disk.capacity = 2 ** 40 - this.#disk.freeBytes() + this.#random(3_000)
+    this.#done.push('full disk')
+    for (let left = 1 + this.#random(8); left > 0; left--) {
+      const steps = [() => this.#write(), () => this.#flush(), () => this.#delete(), () => this.#describe()]
+      if (this.#dangers.retention)
+        steps.push(
+          () => this.#pass(),
+          () => this.#rename(),
+        )
+      await steps[this.#random(steps.length)]!()
+      await this.#look()
+    }
+    this.#disk.capacity = Number.POSITIVE_INFINITY
+    this.#done.push('room again')
   }
 
   async #copy(): Promise<void> {
@@ -390,6 +418,7 @@ class Life {
 }
 
 const NO_FAULT = () => null
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 const isEqual = (one: readonly number[], other: readonly number[]) =>
   one.length === other.length && one.every((value, i) => value === other[i])
 
