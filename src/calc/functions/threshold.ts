@@ -18,11 +18,11 @@ export const threshold = defineFunction({
   details:
     'A crossing between two raw points has a raw point of its own, at the first microsecond with the other answer. A comparison that ends on a whole microsecond still holds there, so that instant has a raw point too, and the next microsecond the one that ends it. With constants for the third and fourth input the result is stepped, and its integral is exact: run hours come out as the line says.',
   rawTimes:
-    "The union of its inputs' raw timestamps, and the crossings of the first two: all where these are linear; where one bends, as a moving window does also before its first raw point and after its last, one between two raw points with different answers.",
+    "The union of its inputs' raw timestamps, and the crossings of the first two: all where these are linear; where one bends, as products and rolling windows do, one in each segment whose ends have different answers, wherever a range, a page or a search begins. A segment goes from one raw timestamp of the first two to the next; it is cut where a hold or a maximum gap ends. Rolling windows also have segments before the first raw timestamp and after the last, until all windows have passed these and the ends of holds.",
   stepped: 'When the third and fourth input are constant or stepped.',
   nulls:
     'No value where one of the first two inputs has none. A null, or a BAD point, of the input that is not taken does not matter.',
-  cost: 'Sum of its inputs; the raw point next to an instant costs the bounding values of that instant too. Totals and time averages of a stored tag against a number, with constants for t and f, read only the blocks that the number lies within, where the historian keeps summaries (embedded); ADD, SUB, MUL, DIV and NEG of the tag and numbers, NOBAD, and TIMESHIFT by a duration may stand between.',
+  cost: 'Sum of its inputs; the raw point next to an instant costs the bounding values of that instant too. Totals and time averages of a stored tag against a number, with constants for t and f, read only the blocks that the number lies within, where the historian keeps summaries (embedded); ADD, SUB, MUL, DIV and NEG of the tag and numbers, NOBAD, and TIMESHIFT by a duration may stand between. Where an input bends, a range is read from the raw point before it to the one after it.',
   examples: [
     { calculation: 'THRESHOLD(5, 4, 1, 0)', value: 1 },
     { calculation: 'THRESHOLD(4, 4, 1, 0)', value: 1 },

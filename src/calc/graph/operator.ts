@@ -95,6 +95,11 @@ export interface Operator extends Traits {
   readonly readsPagesAnew?: boolean
   /** Set where the raw point next to an instant is looked for beside it only, though ranges may have others. */
   readonly findsNearby?: true
+  /**
+   * Set where the value may change beyond the outermost raw points of its inputs and the ends of their holds, as windows
+   * move: how many microseconds before the first, and after the last of these.
+   */
+  readonly movesOn?: MovesOn | undefined
   /** Raw points of a range without streaming it. Absent: the consumer reads chunks. */
   rawPoints?(range: RawRange): Promise<RangeResult>
   /**
@@ -143,6 +148,11 @@ export interface Traits {
   readonly width: number
   /** Operators inside each other, from this one down to a leaf: 1 of a leaf. */
   readonly levels: number
+}
+
+export interface MovesOn {
+  readonly beforeUs: number
+  readonly afterUs: number
 }
 
 export interface CurrentPoint {

@@ -28,7 +28,8 @@ export class PartStream implements ChunkStream {
   }
 }
 
-function clipped(chunk: Chunk, start: Instant, end: Instant): Chunk {
+/** A chunk as far as it lies in a range, which it touches. */
+export function clipped(chunk: Chunk, start: Instant, end: Instant): Chunk {
   const from = chunk.from < start ? start : chunk.from
   const to = chunk.to > end ? end : chunk.to
   if (from === chunk.from && to === chunk.to) return chunk

@@ -15,8 +15,13 @@ export interface AlignedChunks {
   readonly breaks?: Float64Array
 }
 
+/** Aligned chunks that join, in the order of a range; `null` after the last. */
+export interface AlignedStream {
+  next(): Promise<AlignedChunks | null>
+}
+
 /** Streams several inputs over the union of their raw times, as far as all of them reach and a page allows. */
-export class UnionStream {
+export class UnionStream implements AlignedStream {
   readonly #streams: readonly ChunkStream[]
   readonly #range: ChunkRange
   readonly #maxTimes: number
@@ -111,7 +116,7 @@ export function breaksOf(
   return all === null ? {} : { breaks: all }
 }
 
-function within(points: PointColumns, from: number, to: number): PointColumns {
+export function within(points: PointColumns, from: number, to: number): PointColumns {
   const { times } = points
   const first = lowerBound(times, from)
   const end = lowerBound(times, to)

@@ -12,20 +12,28 @@ import {
 } from '../../consumers/find-point.ts'
 import { wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { operatorsBelow } from '../../graph/estimate.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
 import { type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
-import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
+import type { CurrentPoint, MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { MapOperator } from '../map/map.ts'
-import { type AlignedChunks, breaksOf, UnionStream } from '../union.ts'
-import { comparedChunk, pairAt } from './compared-chunk.ts'
+import { type AlignedStream, breaksOf, UnionStream } from '../union.ts'
+import { comparedChunk } from './compared-chunk.ts'
 import { type Comparison, comparisonRule } from './comparison.ts'
+import { CrossingStream } from './crossing-stream.ts'
 import type { Pair } from './find-changes.ts'
+import { ClippedStream, WholeSegments } from './whole-segments.ts'
 
 /** A range of one instant is read for a point next to it, and its own bounding points are those of others. */
 const INSTANT_US = 1
+
+/** Raw points of a page of what bends that come before its range, or are held back. */
+const EDGE_POINTS = 2
+
+/** What leaves nulls out goes on a microsecond after the end of an input, and has its crossing there. */
+const AFTER_END_US = 2
 
 /** Raw points of the inputs that are compared before others go on. */
 const CHUNK_POINTS = 2_048
@@ -44,7 +52,7 @@ export class CrossingOperator extends BaseOperator {
   readonly #b: Operator
   /** The same without crossings. */
   readonly #pointwise: MapOperator
-  #movesOnKnown: boolean | null = null
+  #movesKnown: Moves | null | undefined
 
   constructor(comparison: Comparison, a: Operator, b: Operator, context: OperatorContext) {
     const pointwise = new MapOperator(comparisonRule(comparison), [a, b], context)
@@ -59,7 +67,7 @@ export class CrossingOperator extends BaseOperator {
 
   override reach(find: FindPoint, at: Instant | null): Reach {
     const reach = this.#pointwise.reach(find, at)
-    return reach.isSure || !this.#movesOn ? reach : FAR
+    return reach.isSure || this.#moves === null ? reach : FAR
   }
 
   override needs(need: Need, sink: NeedSink): void {
@@ -68,7 +76,8 @@ export class CrossingOperator extends BaseOperator {
   }
 
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
-    this.#pointwise.needs(need, sink)
+    if (need.kind === 'values' || this.linear) this.#pointwise.needs(need, sink)
+    else this.#wholeNeeds(need, sink)
     if (need.kind === 'values') return
     const count =
       need.kind === 'point'
@@ -97,6 +106,34 @@ export class CrossingOperator extends BaseOperator {
         input,
         reach === null && count === 1 ? instantNeed(before) : nearNeed(place, reach ?? AT_PLACE),
       )
+    }
+  }
+
+  /** What bends is read from the raw point before a range, or an instant, to the one after it. */
+  #wholeNeeds(need: Exclude<InputNeed, { readonly kind: 'values' }>, sink: NeedSink): void {
+    const besides = need.kind === 'chunks' ? need.beyond + 1 : 1
+    if (need.kind === 'chunks') this.#pointwise.needs({ ...need, beyond: besides }, sink)
+    else if (need.kind === 'raw') this.#pointwise.needs({ ...need, count: need.count + EDGE_POINTS }, sink)
+    else {
+      this.#pointwise.needs(need, sink)
+      const find = goesBack(need.find) ? 'after' : 'before-or-at'
+      this.#pointwise.needs({ ...need, find, timeOnly: true }, sink)
+      return
+    }
+    const { from, to } = need
+    const place = { kind: 'point', timeOnly: true } as const
+    if (this.#moves !== null) {
+      this.#pointwise.needs({ ...place, find: 'after-or-at', at: from }, sink)
+      this.#pointwise.needs({ ...place, find: 'before', at: to }, sink)
+    }
+    for (const [find, at] of [
+      ['before-or-at', from],
+      ['after-or-at', to],
+    ] as const) {
+      this.#pointwise.needs({ ...place, find, at }, sink)
+      if (need.kind === 'chunks' || at >= END_INSTANT) continue
+      const next = instantFromUs(at + 1)
+      this.#pointwise.needs({ kind: 'chunks', from: at, to: next, beyond: 1 }, sink)
     }
   }
 
@@ -191,13 +228,75 @@ export class CrossingOperator extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    const { evaluation } = this.context
+    if (this.linear) return this.#crossings(range, this.#union(range))
+    let stream: ChunkStream | null = null
+    return {
+      next: async () => {
+        stream ??= await this.#openWhole(range)
+        return stream.next()
+      },
+    }
+  }
+
+  #union(range: ChunkRange): UnionStream {
     const streams = [this.#a.chunks(range), this.#b.chunks(range)]
-    const union = new UnionStream(streams, range, Math.min(range.page, CHUNK_POINTS))
+    return new UnionStream(streams, range, Math.min(range.page, CHUNK_POINTS))
+  }
+
+  /** @param ends where values begin and cease to change beyond the outermost raw points */
+  #crossings(range: ChunkRange, union: AlignedStream, ends: readonly Instant[] = []): CrossingStream {
+    const { evaluation } = this.context
+    const { linear } = this
+    const traits = { linear, extrapolationLimits: [...this.extrapolationLimits, ...ends] }
     return new CrossingStream(union, range, {
       lookUp: (at) => this.#lookUp(at),
-      chunk: (aligned, before) => comparedChunk(this.#comparison, aligned, before, this, evaluation),
+      chunk: (aligned, before) => comparedChunk(this.#comparison, aligned, before, traits, evaluation),
     })
+  }
+
+  /**
+   * Inputs that bend are read from the raw point before the range to the one after it, and cut at raw points alone: the
+   * crossing of a segment does not depend on where it was cut.
+   */
+  async #openWhole(range: ChunkRange): Promise<ChunkStream> {
+    const { from, to, extent, page, wantedFrom = from, wantedTo = to } = range
+    const [before, after] = await Promise.all([
+      from === MIN_INSTANT ? null : this.#pointwise.rawTime('before-or-at', from),
+      to === END_INSTANT ? null : this.#pointwise.rawTime('after-or-at', to),
+    ])
+    const [start, end] = await Promise.all([
+      before === null ? this.#movesFrom(from) : null,
+      after === null ? this.#movesUntil(to) : null,
+    ])
+    const whole: ChunkRange = {
+      ...range,
+      from: before ?? earlier(from, start),
+      to: after ?? (end === null || this.#moves?.isGenerated === true ? later(to, end) : END_INSTANT),
+      page: extent === 'all' ? page : page + EDGE_POINTS,
+      wantedFrom,
+      wantedTo,
+    }
+    const ends = [start, end].filter((end) => end !== null)
+    const union = new WholeSegments(this.#union(whole), whole)
+    return new ClippedStream(this.#crossings(whole, union, ends), range)
+  }
+
+  /** Where values begin to change, with no raw point of the inputs before an instant; `null` where they do not. */
+  async #movesFrom(at: Instant): Promise<Instant | null> {
+    const { beforeUs = 0 } = this.#moves ?? {}
+    if (beforeUs === 0) return null
+    const first = await this.#pointwise.rawTime('after-or-at', at)
+    const start = Math.min(first ?? END_INSTANT, ...this.extrapolationLimits) - beforeUs - 1
+    return instantFromUs(Math.max(start, MIN_INSTANT))
+  }
+
+  /** The same with none from an instant on: until when they change. */
+  async #movesUntil(at: Instant): Promise<Instant | null> {
+    if (this.#moves === null) return null
+    const last = at === MIN_INSTANT ? null : await this.#pointwise.rawTime('before', at)
+    const end =
+      Math.max(last ?? MIN_INSTANT, ...this.extrapolationLimits) + this.#moves.afterUs + AFTER_END_US
+    return instantFromUs(Math.min(end, END_INSTANT))
   }
 
   /** Both values one microsecond before an instant; `null` before the first accepted one. */
@@ -209,21 +308,34 @@ export class CrossingOperator extends BaseOperator {
   }
 
   /**
-   * Whether there may be crossings beyond the outermost raw points. What is linear keeps its value there until it has
-   * none; windows move on. Windows that are those of one instant have no others beyond.
+   * How far there may be crossings beyond the outermost raw points, and `null` for none: windows move on, and what leaves
+   * nulls out goes on when an input ends. All else keeps its value there until it has none. Windows that are those of one
+   * instant have no others beyond.
    */
-  get #movesOn(): boolean {
-    this.#movesOnKnown ??=
-      !this.linear && operatorsBelow(this).every(({ findsNearby }) => findsNearby !== true)
-    return this.#movesOnKnown
+  get #moves(): Moves | null {
+    if (this.#movesKnown === undefined) this.#movesKnown = movesOf(operatorsBelow(this))
+    return this.#movesKnown
+  }
+
+  /** How far a search goes where no raw point of the inputs comes before an instant, or after it; `null` for nowhere. */
+  async #earliest(at: Instant): Promise<Instant | null> {
+    if (this.#moves === null) return null
+    return this.#moves.isGenerated ? this.#movesFrom(at) : MIN_INSTANT
+  }
+
+  async #latest(at: Instant): Promise<Instant | null> {
+    if (this.#moves === null) return null
+    return this.#moves.isGenerated ? this.#movesUntil(at) : END_INSTANT
   }
 
   async #find(find: FindPoint, at: Instant): Promise<Found | null> {
     const isBack = goesBack(find)
     const time = await this.#pointwise.rawTime(find, at)
-    if (time === null && !this.#movesOn) return null
     const first = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
-    const [from, to] = isBack ? [time ?? MIN_INSTANT, first + 1] : [first, time ?? END_INSTANT]
+    const [from, to] = isBack
+      ? [time ?? (await this.#earliest(at)), first + 1]
+      : [first, time ?? (await this.#latest(at))]
+    if (from === null || to === null) return null
     const found = time === null ? null : { time, crossing: null }
     if (time === first || from >= to) return found
     const stream = this.chunks(wholeRange(from, to, this, this.context.evaluation))
@@ -239,49 +351,31 @@ export class CrossingOperator extends BaseOperator {
   }
 }
 
+interface Moves extends MovesOn {
+  /** Whether there are raw points for ever, which may all be BAD. */
+  readonly isGenerated: boolean
+}
+
+function movesOf(operators: readonly Operator[]): Moves | null {
+  const all = operators.flatMap(({ movesOn }) => movesOn ?? [])
+  if (all.length === 0 || operators.some(({ findsNearby }) => findsNearby)) return null
+  return {
+    beforeUs: all.reduce((sum, { beforeUs }) => sum + beforeUs, 0),
+    afterUs: all.reduce((sum, { afterUs }) => sum + afterUs, 0),
+    isGenerated: operators.some(({ inputs, varies }) => inputs.length === 0 && varies === 'time'),
+  }
+}
+
+function earlier(at: Instant, other: Instant | null): Instant {
+  return other !== null && other < at ? other : at
+}
+
+function later(at: Instant, other: Instant | null): Instant {
+  return other !== null && other > at ? other : at
+}
+
 /** A raw time next to an instant, and the point there when it is a crossing and no raw point of the inputs. */
 interface Found {
   readonly time: Instant
   readonly crossing: SinglePoint | null
-}
-
-interface CrossingSteps {
-  /** Both values one microsecond before an instant. */
-  lookUp(at: Instant): Promise<Pair | null>
-  chunk(aligned: AlignedChunks, before: Pair | null): Promise<Chunk>
-}
-
-/**
- * Makes each chunk from aligned ones and from what was right before, which the chunk before knows where it is read
- * anyway.
- */
-class CrossingStream implements ChunkStream {
-  readonly #union: UnionStream
-  readonly #range: ChunkRange
-  readonly #steps: CrossingSteps
-  /** The chunk before ('asc'), or the one that is read ahead ('desc'). */
-  #beside: AlignedChunks | null = null
-
-  constructor(union: UnionStream, range: ChunkRange, steps: CrossingSteps) {
-    this.#union = union
-    this.#range = range
-    this.#steps = steps
-  }
-
-  async next(): Promise<Chunk | null> {
-    const { order, extent } = this.#range
-    const readsAhead = order === 'desc' && extent === 'all'
-    const aligned = (readsAhead ? this.#beside : null) ?? (await this.#union.next())
-    if (aligned === null) return null
-    if (readsAhead) this.#beside = await this.#union.next()
-    const before = await this.#before(aligned, order === 'asc' || readsAhead ? this.#beside : null)
-    if (order === 'asc') this.#beside = aligned
-    return this.#steps.chunk(aligned, before)
-  }
-
-  async #before({ from, times }: AlignedChunks, earlier: AlignedChunks | null): Promise<Pair | null> {
-    if (earlier !== null) return pairAt(earlier, earlier.to - 1)
-    // Where the range begins with a raw point, nothing depends on what was before it.
-    return from === this.#range.from && times[0] === from ? null : this.#steps.lookUp(from)
-  }
 }

@@ -13,7 +13,7 @@ import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
 import { type FindPlace, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
-import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
+import type { CurrentPoint, MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { ConstantLeaf } from '../../leaves/constant.ts'
 import { type AlignedChunks, breaksOf, UnionStream } from '../union.ts'
@@ -25,6 +25,8 @@ import { isStepped, type MapRule } from './rule.ts'
 const ANY_TIME = Float64Array.of(0)
 /** Values of sources that are in memory together, about; what is stored comes at once whatever its length. */
 const COLUMN_VALUES = 4_000_000
+/** What leaves nulls out goes on with another value when an input ends. */
+const AT_ENDS: MovesOn = { beforeUs: 0, afterUs: 0 }
 /** Inputs whose raw values are aligned before others go on. */
 const ALIGNED_TOGETHER = 16
 
@@ -37,6 +39,7 @@ export class MapOperator extends BaseOperator {
   readonly rule: MapRule
   readonly args: readonly Operator[]
   readonly isGapless: boolean
+  readonly movesOn: MovesOn | undefined
   #made: MapProgram | null = null
   #reaches: Map<FindPoint, Reach> | null = null
 
@@ -52,6 +55,7 @@ export class MapOperator extends BaseOperator {
     this.args = args
     const isSure = (arg: Operator) => arg.isGapless === true || arg.varies === 'nothing'
     this.isGapless = rule.isTotal === true && varying.length > 0 && args.every(isSure)
+    this.movesOn = rule.leavesNullsOut === true ? AT_ENDS : undefined
   }
 
   override needs(need: Need, sink: NeedSink): void {

@@ -20,7 +20,7 @@ import {
   type NeedSink,
   type ValuesNeed,
 } from '../../graph/need.ts'
-import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
+import { DEEP_LEVELS, type MovesOn, type Operator, type OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
 import { ConstantLeaf } from '../../leaves/constant.ts'
 import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
@@ -57,6 +57,7 @@ const LAST_INSTANT = instantFromUs(END_INSTANT - 1)
  * @source CALCULATIONS.md, sections 7 and 8
  */
 export class RollingOperator extends OwnTimesOperator {
+  readonly movesOn: MovesOn | undefined
   readonly #options: RollingOptions
   readonly #integrals: IntegralInput
   #isBoundedKnown: boolean | null = null
@@ -67,6 +68,7 @@ export class RollingOperator extends OwnTimesOperator {
     const isConstant = !isOfTime && input.varies === 'nothing'
     const varies = input.varies === 'nothing' && isOfTime ? 'time' : input.varies
     super(input, context, { stepped: isConstant, linear: isConstant, varies })
+    this.movesOn = isConstant ? undefined : options.window.movesOn(context.now)
     this.#options = options
     this.#integrals = new IntegralInput(input, options.fromRaw, context.evaluation)
   }

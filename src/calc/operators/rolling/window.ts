@@ -5,7 +5,7 @@ import { slackUs } from '../../../time/windows.ts'
 import type { TimeZone } from '../../../time/zone.ts'
 import type { Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
-import type { OperatorContext } from '../../graph/operator.ts'
+import type { MovesOn, OperatorContext } from '../../graph/operator.ts'
 import { reachingTo, reachOf } from '../../graph/reach.ts'
 
 /** Where the windows of some times start, which is just outside them, and end, which is inside. */
@@ -86,6 +86,14 @@ export class RollingWindow {
   /** No window of any t at or before this one ends after. */
   latestEnd(t: number): Instant {
     return accepted(this.endFor(t) + this.#windows.endSlackUs)
+  }
+
+  /** How long windows hold what is before or after them, about: a month is taken for as long as that of an instant. */
+  movesOn(at: Instant): MovesOn {
+    return {
+      beforeUs: Math.max(0, this.latestEnd(at) - at),
+      afterUs: Math.max(0, at - this.earliestStart(at)),
+    }
   }
 
   /** The context of an input that these windows are made of. */
