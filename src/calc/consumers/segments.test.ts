@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { instantFromUs } from '../../time/instant.ts'
-import { ArraySource } from '../graph/array-source.fixture.ts'
+import { parseTag } from '../../grammar/parser.ts'
+import { instantFromUs, US_PER_HOUR } from '../../time/instant.ts'
+import { UTC } from '../../time/zone.ts'
+import { SIGNATURES } from '../functions/index.ts'
+import { ArraySource, columnsOf, storedTag } from '../graph/array-source.fixture.ts'
 import type { Chunk } from '../graph/chunk.ts'
 import { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
+import { seriesOf } from '../graph/series.fixture.ts'
 import { SegmentReader } from './segments.ts'
 
 const POINTS = 400
@@ -42,5 +46,25 @@ for (const [what, levels, width] of [
     assert.deepEqual(segments!.before, segments!.times)
     assert.equal(segments!.times.length, POINTS + 1)
     assert.equal(await reader.next(), null)
+  })
+}
+
+for (const pagePoints of [1, 2, 7, 512]) {
+  test(`a total of what ends at now and begins again does not go on in between, with pages of ${pagePoints}`, async () => {
+    const now = instantFromUs(1_768_478_400_000_000)
+    const at = (hours: number) => instantFromUs(now + hours * US_PER_HOUR)
+    // A total of two hours of 1/3, and of 2 from now on, reaches 1 after 12 minutes; until then there is no value.
+    const mean = 'TOTALISE(MEAN(h/A, h/A, 2), 2h, 0, 1h)'
+    const text = `TOTALISE(THRESHOLD(${mean}, 1, ${mean}, h/A), 2h, 0, 1h)`
+    const tree = parseTag(`calc/${text}`, { signatures: SIGNATURES, defaultHistorian: null, now, zone: UTC })
+    const source = new ArraySource(new Map([['A', columnsOf([[at(-10), -0.5]])]]))
+    const range = { from: at(19), to: at(23) }
+    const context = { source, now, zone: UTC, range, pagePoints }
+    const series = seriesOf(tree, context, ({ name }) => storedTag(name, false, 'none'))
+    const read = { from: at(-6), to: at(24), order: 'asc', limit: 100 } as const
+    const { times, values } = (await series.rawPoints(read)).points
+    assert.ok(Math.abs(times[0]! - at(0.2)) <= 1)
+    assert.ok(Math.abs(values[0]! + 0.9) < 1e-6, `${values[0]}`)
+    assert.ok(Math.abs((await series.valuesAt(Float64Array.of(at(0.2))))[0]! + 0.9) < 1e-6)
   })
 }

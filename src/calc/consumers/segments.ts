@@ -177,7 +177,9 @@ export class SegmentReader {
         : this.#range.order === 'asc'
           ? insert(vertices, 0, joining)
           : insert(vertices, vertices.times.length, joining)
-    return this.#isOpen(whole) ? this.#withBreaks(whole) : this.#withEndOfHold(whole)
+    // A signal that ends with a hold can go on later in the same chunk, after a crossing.
+    const held = this.#withEndOfHold(whole)
+    return this.#isOpen(held) ? this.#withBreaks(held) : held
   }
 
   /** Whether the last segment is that after the last raw point, and has a value at its end. */
