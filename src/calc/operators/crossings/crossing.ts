@@ -277,7 +277,8 @@ export class CrossingOperator extends BaseOperator {
       wantedTo,
     }
     const ends = [start, end].filter((end) => end !== null)
-    const union = new WholeSegments(this.#union(whole), whole)
+    const wanted = extent === 'all' ? Number.POSITIVE_INFINITY : page - 1
+    const union = new WholeSegments(this.#union(whole), whole, wanted)
     return new ClippedStream(this.#crossings(whole, union, ends), range)
   }
 

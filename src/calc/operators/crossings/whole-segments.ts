@@ -1,56 +1,81 @@
-import { concatColumns, type PointColumns } from '../../../series/columns.ts'
+import { concatColumns, lowerBound, type PointColumns } from '../../../series/columns.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 import { clipped } from '../../graph/part-stream.ts'
-import { valuesIn } from '../rolling/buffered-input.ts'
 import { type AlignedChunks, type AlignedStream, breaksOf, within } from '../union.ts'
+
+type SegmentRange = Pick<ChunkRange, 'from' | 'to' | 'order'>
 
 /**
  * Cuts aligned chunks anew, at raw points alone: what bends between two of these is then seen as a whole, wherever
- * pages end. Holds what was read after the last raw point, or before the first one of a range that is read backwards.
+ * pages end. Holds what was read after the last raw point, or before the first one of a range that is read backwards;
+ * as long as more is wanted the last chunk, which mostly turns out to end at a raw point.
  */
 export class WholeSegments implements AlignedStream {
   readonly #union: AlignedStream
-  readonly #range: Pick<ChunkRange, 'from' | 'to' | 'order'>
+  readonly #range: SegmentRange
   /** Read and not given yet, ascending; they join. */
-  #held: AlignedChunks[] = []
+  #held: readonly AlignedChunks[] = []
+  readonly #ready: AlignedChunks[] = []
+  /** Raw points that may be read before what was read is given. */
+  readonly #wanted: number
+  #count = 0
 
-  constructor(union: AlignedStream, range: Pick<ChunkRange, 'from' | 'to' | 'order'>) {
+  /** @param wanted so many raw points may be all that is wanted; infinite for a range that is read whole */
+  constructor(union: AlignedStream, range: SegmentRange, wanted: number) {
+    this.#wanted = wanted
     this.#union = union
     this.#range = range
   }
 
   async next(): Promise<AlignedChunks | null> {
-    for (;;) {
+    const { order } = this.#range
+    while (this.#ready.length === 0) {
       const read = await this.#union.next()
       if (read === null) return null
-      const given = this.#range.order === 'asc' ? this.#ascend(read) : this.#descend(read)
-      if (given !== null) return given
+      if (order === 'asc') this.#ascend(read)
+      else this.#descend(read)
+    }
+    return this.#ready.shift()!
+  }
+
+  /**
+   * What can be given once it was read that comes after what is held: all of that where it ends at a raw point, and no
+   * chunk is made of two then, which comparisons inside each other would all look values up in. Where enough was read, it
+   * is given up to its last raw point instead.
+   */
+  #ascend(read: AlignedChunks): void {
+    const isCut = this.#held.length > 0 && read.times[0] === read.from
+    if (isCut) this.#give(this.#held, [])
+    else if (this.#held.length > 0) this.#giveToLast(this.#held)
+    this.#held = [...this.#held, read]
+    if (read.to === this.#range.to) this.#give(this.#held, [])
+    else {
+      this.#count += read.times.length
+      if (this.#count >= this.#wanted) this.#giveToLast(this.#held)
     }
   }
 
-  /** What can be given once a chunk was read that comes after what is held. */
-  #ascend(read: AlignedChunks): AlignedChunks | null {
-    const held = [...this.#held, read]
-    const cut = read.to === this.#range.to ? read.to : read.times.at(-1)
-    if (cut === undefined || cut <= held[0]!.from) {
-      this.#held = held
-      return null
-    }
-    this.#held = cut < read.to ? [part(read, cut, read.to)] : []
-    return joined(cut > read.from ? held.with(-1, part(read, read.from, cut)) : held.slice(0, -1))
+  /** Gives what lies before the last raw point. */
+  #giveToLast(held: readonly AlignedChunks[]): void {
+    const last = held.at(-1)!
+    const cut = last.times.at(-1)
+    if (cut === undefined || cut <= held[0]!.from) return
+    this.#give(held.with(-1, part(last, last.from, cut)), [part(last, cut, last.to)])
   }
 
   /** The same for a chunk before what is held. */
-  #descend(read: AlignedChunks): AlignedChunks | null {
+  #descend(read: AlignedChunks): void {
     const held = [read, ...this.#held]
     const cut = read.from === this.#range.from ? read.from : read.times[0]
-    if (cut === undefined) {
-      this.#held = held
-      return null
-    }
-    this.#held = cut > read.from ? [part(read, read.from, cut)] : []
-    return joined(held.with(0, part(read, cut, read.to)))
+    if (cut === undefined) this.#held = held
+    else
+      this.#give(held.with(0, part(read, cut, read.to)), cut > read.from ? [part(read, read.from, cut)] : [])
+  }
+
+  #give(parts: readonly AlignedChunks[], held: readonly AlignedChunks[]): void {
+    this.#ready.push(joined(parts.filter(({ from, to }) => from < to)))
+    this.#held = held
   }
 }
 
@@ -80,13 +105,12 @@ export class ClippedStream implements ChunkStream {
 function part(aligned: AlignedChunks, start: number, end: number): AlignedChunks {
   const { from, to, chunks, raws, times } = aligned
   if (start === from && end === to) return aligned
-  const inside = times.filter((time) => time >= start && time < end)
   return {
     from: instantFromUs(start),
     to: instantFromUs(end),
     chunks,
     raws: raws.map((raw) => within(raw, start, end)),
-    times: inside,
+    times: times.subarray(lowerBound(times, start), lowerBound(times, end)),
     ...breaksOf([aligned], start, end),
   }
 }
@@ -118,6 +142,20 @@ function joinedChunk(parts: readonly AlignedChunks[], index: number, from: Insta
   )
   const raw: PointColumns = concatColumns(chunks.map((chunk) => chunk.raw))
   const isTrueToRaw = chunks.every((chunk) => chunk.isTrueToRaw === true)
-  const valuesAt: Chunk['valuesAt'] = (times, limit) => valuesIn(chunks, times, limit)
+  const valuesAt: Chunk['valuesAt'] = (times, limit) => valuesOf(chunks, times, limit)
   return { from, to, raw, ...(isTrueToRaw && { isTrueToRaw }), valuesAt }
+}
+
+/** Values at ascending times within chunks that join. */
+function valuesOf(chunks: readonly Chunk[], times: Float64Array, limit: Limit): Float64Array {
+  const values = new Float64Array(times.length)
+  for (let i = 0, at = 0; at < times.length; i++) {
+    const end = i === chunks.length - 1 ? times.length : lowerBound(times, chunks[i]!.to)
+    if (end === at) continue
+    const found = chunks[i]!.valuesAt(times.subarray(at, end), limit)
+    if (end - at === times.length) return found
+    values.set(found, at)
+    at = end
+  }
+  return values
 }
