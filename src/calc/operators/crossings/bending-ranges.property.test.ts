@@ -247,3 +247,17 @@ test('raw points of what bends are those of any longer range', async () => {
     { numRuns: 500 },
   )
 })
+
+test('a comparison over WINDOWAGG is the same beside its windows, too, whatever the pages', async () => {
+  const windows = 'WINDOWAGG(WINDOWAGG(dates/DAY, MAX, 30m), TOTAL, 30m, 1h, 00:10)'
+  const total = `SLIDINGAGG(EPOCH_MS(TOTALISERAW(${windows}, DAY, BEGIN_DAY, 1d)), TOTAL, 1h, 1min)`
+  const first = `THRESHOLD(${total}, 1, ${total}, h/B)`
+  const second = `THRESHOLD(${first}, 1, ${first}, dates/DAY)`
+  const text = `TOTALISE(LOWPASS(SLIDINGAGG(${second}, COUNT, 2h), 600), 2h, 0, 1h)`
+  const range = { from: minute(19 * 60), to: minute(23 * 60) }
+  const after = Float64Array.of(minute(24 * 60))
+  const found = await Promise.all(
+    PAGES.map((page) => make(text, [[], [], []], range, page).series.valuesAt(after)),
+  )
+  for (const values of found) assert.deepEqual(values, found[0])
+})

@@ -18,6 +18,7 @@ import { FAR, type Reach } from '../../graph/near.ts'
 import { type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
 import type { CurrentPoint, MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
+import { reachOf } from '../../graph/reach.ts'
 import { MapOperator } from '../map/map.ts'
 import { type AlignedStream, breaksOf, UnionStream } from '../union.ts'
 import { comparedChunk } from './compared-chunk.ts'
@@ -260,6 +261,14 @@ export class CrossingOperator extends BaseOperator {
    */
   async #openWhole(range: ChunkRange): Promise<ChunkStream> {
     const { from, to, extent, page, wantedFrom = from, wantedTo = to } = range
+    if (this.#isBesideWindows(range)) {
+      const union = new WholeSegments(
+        this.#union(range),
+        range,
+        extent === 'all' ? Number.POSITIVE_INFINITY : page - 1,
+      )
+      return this.#crossings(range, union)
+    }
     const [before, after] = await Promise.all([
       from === MIN_INSTANT ? null : this.#pointwise.rawTime('before-or-at', from),
       to === END_INSTANT ? null : this.#pointwise.rawTime('after-or-at', to),
@@ -280,6 +289,13 @@ export class CrossingOperator extends BaseOperator {
     const wanted = extent === 'all' ? Number.POSITIVE_INFINITY : page - 1
     const union = new WholeSegments(this.#union(whole), whole, wanted)
     return new ClippedStream(this.#crossings(whole, union, ends), range)
+  }
+
+  /** Whether a range lies beside those whose windows WINDOWAGG has: there it has the windows that a read touches. */
+  #isBesideWindows({ from, to }: ChunkRange): boolean {
+    const reach = reachOf(this.context)
+    if (from >= reach.from && to <= reach.to) return false
+    return operatorsBelow(this).some(({ findsNearby }) => findsNearby)
   }
 
   /** Where values begin to change, with no raw point of the inputs before an instant; `null` where they do not. */
