@@ -2,7 +2,8 @@ import { SpanIntegrator } from '../../series/integrate.ts'
 import type { Integrals } from '../../series/reads.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
-import { SegmentReader, type Segments } from './segments.ts'
+import type { Segments } from './join-segments.ts'
+import { SegmentReader } from './segments.ts'
 import { wholeRange } from './stream.ts'
 
 /** Integrals of any operator over spans that do not overlap, ascending. */

@@ -1,7 +1,8 @@
 import { END_INSTANT, type Instant, MIN_INSTANT } from '../../time/instant.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
-import { SegmentReader, type Segments } from './segments.ts'
+import type { Segments } from './join-segments.ts'
+import { SegmentReader } from './segments.ts'
 import { wholeRange } from './stream.ts'
 
 /** Which intervals are looked for. */

@@ -1,5 +1,16 @@
 import { lowerBound, upperBound } from '../../series/columns.ts'
-import type { Segments } from './segments.ts'
+
+/**
+ * A signal as integrals take it: linear from (times[k], at[k]) to (times[k + 1], before[k + 1]), where `before` is the
+ * limit from the left. Where either end is NaN the signal has no value in between.
+ */
+export interface Segments {
+  /** Ascending, distinct; at least 2. */
+  readonly times: Float64Array
+  readonly at: Float64Array
+  readonly before: Float64Array
+  readonly kinds: Uint8Array
+}
 
 /** One after the other, ascending: each up to the first vertex of the next. */
 export function joinSegments(parts: readonly Segments[]): Segments {

@@ -6,7 +6,8 @@ import type { Chunk } from '../graph/chunk.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 import { withPoint } from '../leaves/stored-plot.ts'
-import { GOOD_POINT, NO_POINT, SegmentReader, type Segments } from './segments.ts'
+import type { Segments } from './join-segments.ts'
+import { GOOD_POINT, NO_POINT, SegmentReader } from './segments.ts'
 import { wholeRange } from './stream.ts'
 
 /**

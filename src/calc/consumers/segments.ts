@@ -3,6 +3,8 @@ import type { Instant } from '../../time/instant.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
 import { type Evaluation, Pace } from '../graph/evaluation.ts'
 import { DEEP_LEVELS, type Operator } from '../graph/operator.ts'
+import { joinSegments, type Segments } from './join-segments.ts'
+import { OuterVertices, withVertices } from './outer-vertices.ts'
 import { setValues } from './stream.ts'
 
 /** What stands at a vertex of segments. */
@@ -13,18 +15,6 @@ export const NO_POINT = 2
 
 /** Leaves from which on a page of values takes long. */
 const WIDE = 16
-
-/**
- * A signal as integrals take it: linear from (times[k], at[k]) to (times[k + 1], before[k + 1]), where `before` is the
- * limit from the left. Where either end is NaN the signal has no value in between.
- */
-export interface Segments {
-  /** Ascending, distinct; at least 2. */
-  readonly times: Float64Array
-  readonly at: Float64Array
-  readonly before: Float64Array
-  readonly kinds: Uint8Array
-}
 
 interface Vertex {
   readonly time: number
@@ -50,6 +40,8 @@ export class SegmentReader {
   #last = 0 as Instant
   /** Whether there is a raw point at `#last`, which the chunks leave out. */
   #endsRaw = false
+  /** Set where outer breaks are vertices: where no raw point lies before the range, or none behind it. */
+  #outer: OuterVertices | null = null
   /** The vertex that joins what was given with what comes. */
   #joining: Vertex | null = null
   /** Where holds end: at `now`, unless something moved them. Ascending. */
@@ -84,7 +76,7 @@ export class SegmentReader {
       const chunk = await stream.next()
       if (chunk === null) return null
       await this.#onChunk(chunk)
-      const vertices = this.#joined(await this.#verticesOf(chunk))
+      const vertices = await this.#settled(chunk, await this.#verticesOf(chunk))
       const length = vertices.times.length
       if (length > 0) this.#joining = vertexAt(vertices, this.#range.order === 'asc' ? length - 1 : 0)
       if (length > 1) return vertices
@@ -103,6 +95,8 @@ export class SegmentReader {
     this.#first = before ?? from
     this.#last = after ?? to
     this.#endsRaw = after !== null
+    if (!this.#operator.linear && (before === null || after === null))
+      this.#outer = new OuterVertices(this.#range.order, before === null, after === null)
     const reach = { from: this.#first, to: this.#last, wantedFrom, wantedTo }
     this.#stream = this.#operator.chunks({ ...this.#range, ...reach })
     return this.#stream
@@ -155,6 +149,29 @@ export class SegmentReader {
     const values = new Float64Array(times.length)
     await setValues(values, times, (part) => chunk.valuesAt(part, limit), this.#evaluation, this.#pace)
     return values
+  }
+
+  /** The vertices of a chunk as segments that join those before, as far as they are settled. */
+  async #settled(chunk: Chunk, vertices: Segments): Promise<Segments> {
+    if (this.#outer === null) return this.#joined(vertices)
+    const isAscending = this.#range.order === 'asc'
+    const isLast = isAscending ? chunk.to === this.#last : chunk.from === this.#first
+    const outer = await this.#verticesAt(chunk, chunk.outerBreaks ?? NO_TIMES)
+    const { segments, beyond } = this.#outer.add({ vertices, outer, raw: chunk.raw.times, isLast })
+    if (beyond.times.length === 0) return segments.times.length === 0 ? segments : this.#joined(segments)
+    const joining = isAscending && this.#joining !== null ? insert(segments, 0, this.#joining) : segments
+    const start = joining.times.at(-1) ?? beyond.times[0]!
+    const ends = [this.#afterRaw, ...this.#atEnds, ...this.#afterEnds].filter(
+      (vertex) => vertex !== null && vertex.time > start && vertex.time < this.#last,
+    )
+    const whole = ends.reduce((all, vertex) => withVertices(all, vertexAlone(vertex!)), beyond)
+    return joining.times.length === 0 ? whole : joinSegments([this.#withEndOfHold(joining), whole])
+  }
+
+  async #verticesAt(chunk: Chunk, times: Float64Array): Promise<Segments> {
+    const at = await this.#limitsAt(chunk, times, 'after')
+    const before = await this.#limitsAt(chunk, times, 'before')
+    return { times, at, before, kinds: new Uint8Array(times.length).fill(NO_POINT) }
   }
 
   async #vertexIn(chunk: Chunk, time: number): Promise<Vertex | null> {
@@ -235,6 +252,17 @@ function segmentAround({ times }: Segments, time: number): number | null {
 
 function vertexAt({ times, at, before, kinds }: Segments, index: number): Vertex {
   return { time: times[index]!, at: at[index]!, before: before[index]!, kind: kinds[index]! }
+}
+
+const NO_TIMES = new Float64Array(0)
+
+function vertexAlone({ time, at, before, kind }: Vertex): Segments {
+  return {
+    times: Float64Array.of(time),
+    at: Float64Array.of(at),
+    before: Float64Array.of(before),
+    kinds: Uint8Array.of(kind),
+  }
 }
 
 function insert({ times, at, before, kinds }: Segments, index: number, vertex: Vertex): Segments {

@@ -33,14 +33,14 @@ export function clipped(chunk: Chunk, start: Instant, end: Instant): Chunk {
   const from = chunk.from < start ? start : chunk.from
   const to = chunk.to > end ? end : chunk.to
   if (from === chunk.from && to === chunk.to) return chunk
-  const { raw, breaks } = chunk
+  const { raw, breaks, outerBreaks } = chunk
+  const within = (times: Float64Array) => times.subarray(lowerBound(times, from), lowerBound(times, to))
   return {
     ...chunk,
     from,
     to,
     raw: sliceColumns(raw, lowerBound(raw.times, from), lowerBound(raw.times, to)),
-    ...(breaks !== undefined && {
-      breaks: breaks.subarray(lowerBound(breaks, from), lowerBound(breaks, to)),
-    }),
+    ...(breaks !== undefined && { breaks: within(breaks) }),
+    ...(outerBreaks !== undefined && { outerBreaks: within(outerBreaks) }),
   }
 }

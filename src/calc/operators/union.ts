@@ -13,6 +13,7 @@ export interface AlignedChunks {
   readonly times: Float64Array
   /** As those of a chunk: of all inputs. */
   readonly breaks?: Float64Array
+  readonly outerBreaks?: Float64Array
 }
 
 /** Aligned chunks that join, in the order of a range; `null` after the last. */
@@ -101,19 +102,31 @@ export class UnionStream implements AlignedStream {
   }
 }
 
-/** The breaks of chunks within [from, to), as a field that may be left out. */
+/** The breaks of chunks within [from, to), and their outer ones, as fields that may be left out. */
 export function breaksOf(
-  chunks: readonly Pick<Chunk, 'breaks'>[],
+  chunks: readonly Pick<Chunk, 'breaks' | 'outerBreaks'>[],
   from: number,
   to: number,
-): { readonly breaks?: Float64Array } {
+): Pick<Chunk, 'breaks' | 'outerBreaks'> {
+  const breaks = joinedWithin(chunks, 'breaks', from, to)
+  const outerBreaks = joinedWithin(chunks, 'outerBreaks', from, to)
+  return { ...(breaks !== null && { breaks }), ...(outerBreaks !== null && { outerBreaks }) }
+}
+
+function joinedWithin<Name extends 'breaks' | 'outerBreaks'>(
+  chunks: readonly { readonly [key in Name]?: Float64Array }[],
+  name: Name,
+  from: number,
+  to: number,
+): Float64Array | null {
   let all: Float64Array | null = null
-  for (const { breaks } of chunks) {
-    if (breaks === undefined) continue
-    const inside = breaks.subarray(lowerBound(breaks, from), lowerBound(breaks, to))
+  for (const chunk of chunks) {
+    const times = chunk[name]
+    if (times === undefined) continue
+    const inside = times.subarray(lowerBound(times, from), lowerBound(times, to))
     if (inside.length > 0) all = all === null ? inside : mergeTimes(all, inside)
   }
-  return all === null ? {} : { breaks: all }
+  return all
 }
 
 export function within(points: PointColumns, from: number, to: number): PointColumns {

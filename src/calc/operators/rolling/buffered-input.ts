@@ -7,8 +7,9 @@ import {
   upperBound,
 } from '../../../series/columns.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
+import type { Segments } from '../../consumers/join-segments.ts'
 import { cutSegments, dropSegments, joinSegments } from '../../consumers/join-segments.ts'
-import { SegmentReader, type Segments } from '../../consumers/segments.ts'
+import { SegmentReader } from '../../consumers/segments.ts'
 import type { Chunk, ChunkRange, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import type { Operator } from '../../graph/operator.ts'

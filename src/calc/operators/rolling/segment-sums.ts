@@ -1,6 +1,6 @@
 import { valueBetween } from '../../../series/interpolate.ts'
 import type { Integrals } from '../../../series/reads.ts'
-import type { Segments } from '../../consumers/segments.ts'
+import type { Segments } from '../../consumers/join-segments.ts'
 import { windowSums } from './folds.ts'
 import { indexesOf } from './indexes.ts'
 

@@ -5,10 +5,12 @@ import { type Chunk, type ChunkRange, type ChunkStream, emptyUntilOf, type Limit
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { DEEP_LEVELS, type Operator } from '../../graph/operator.ts'
 import { rawTimesWith, withValues } from '../own-times.ts'
+import { breaksOf } from '../union.ts'
 import { BufferedInput, type InputFeed, openFeed, valuesIn } from './buffered-input.ts'
 import { bufferedWindows, emptyWindowsUntil } from './buffered-windows.ts'
 import { KnownValues } from './known-values.ts'
 import type { RollingOp } from './ops.ts'
+import { outerBreaksOf } from './outer-breaks.ts'
 import type { RollingWindow } from './window.ts'
 
 /** What is aggregated over rolling windows. */
@@ -219,6 +221,9 @@ export class RollingStream implements ChunkStream {
     const own = ownTimes.filter((time) => time >= from && time < to)
     const rawTimes = rawTimesWith(inside, own)
     const empty = emptyWindowsUntil(op, window, reach)
+    const { times } = rawTimes
+    const outer = outerBreaksOf(window, reach, input.extrapolationLimits, { from, to, times })
+    const parts = { ...TRUE_TO_RAW, ...empty, ...outer }
     const { emptyUntil = MIN_INSTANT } = empty
     const charged = (times: Float64Array, limit: Limit): Float64Array => {
       evaluation.charge(times.length)
@@ -226,7 +231,7 @@ export class RollingStream implements ChunkStream {
     }
     if (input.levels < DEEP_LEVELS) {
       const raw = withValues(rawTimes, charged(rawTimes.times, 'at'))
-      return { from, to, raw, ...TRUE_TO_RAW, ...empty, valuesAt: charged }
+      return { from, to, raw, ...parts, valuesAt: charged }
     }
     // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that asks
     // for them first would have them worked out on all levels in one tick.
@@ -237,7 +242,7 @@ export class RollingStream implements ChunkStream {
     const raw = withValues(rawTimes, opens ? prepared.subarray(1) : prepared)
     const kept = (times: Float64Array, limit: Limit) => known.valuesAt(times, limit)
     const valuesAt = (times: Float64Array, limit: Limit) => valuesFrom(emptyUntil, times, limit, kept)
-    return { from, to, raw, ...TRUE_TO_RAW, ...empty, valuesAt }
+    return { from, to, raw, ...parts, valuesAt }
   }
 
   /** What the windows from an instant on reach of the input before it. */
@@ -343,11 +348,13 @@ function valuesFrom(
 
 /** Chunks that join, ascending, as one. */
 function joined(chunks: readonly Chunk[]): Chunk {
+  const [from, to] = [chunks[0]!.from, chunks.at(-1)!.to]
   return {
-    from: chunks[0]!.from,
-    to: chunks.at(-1)!.to,
+    from,
+    to,
     raw: concatColumns(chunks.map(({ raw }) => raw)),
     ...TRUE_TO_RAW,
+    ...breaksOf(chunks, from, to),
     ...emptyUntilOf(chunks),
     valuesAt: (times, limit) => valuesIn(chunks, times, limit),
   }

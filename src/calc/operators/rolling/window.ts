@@ -107,6 +107,28 @@ export class RollingWindow {
     return this.latestEnd(t) > t
   }
 
+  /** Where windows of t within two times start, at most. */
+  startsWithin(from: number, to: number): readonly [from: number, to: number] {
+    return [this.earliestStart(from), this.startFor(to) + this.#windows.startSlackUs]
+  }
+
+  /** The same for their ends. */
+  endsWithin(from: number, to: number): readonly [from: number, to: number] {
+    return [this.endFor(from) - this.#windows.endSlackUs, this.latestEnd(to)]
+  }
+
+  /** A t whose window starts at an instant, as far as one does: months are not equally long. */
+  startingAt(at: number): number {
+    const near = 2 * at - this.startFor(at)
+    return near + at - this.startFor(near)
+  }
+
+  /** The same for its end. */
+  endingAt(at: number): number {
+    const near = 2 * at - this.endFor(at)
+    return near + at - this.endFor(near)
+  }
+
   /**
    * An end is never before its start. From the left, bounds can jump: they are those of a microsecond before, and one
    * more.

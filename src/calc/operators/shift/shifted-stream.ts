@@ -157,6 +157,7 @@ function shiftedChunk(chunk: Chunk, us: number): Chunk {
     to: instantFromUs(chunk.to - us),
     raw: { ...chunk.raw, times: chunk.raw.times.map((time) => time - us) },
     ...(chunk.breaks !== undefined && { breaks: chunk.breaks.map((time) => time - us) }),
+    ...(chunk.outerBreaks !== undefined && { outerBreaks: chunk.outerBreaks.map((time) => time - us) }),
     valuesAt: (times, limit) => {
       const moved = times.map((time) => time + us)
       return chunk.valuesAt(moved, limit)
