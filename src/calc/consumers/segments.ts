@@ -93,7 +93,8 @@ export class SegmentReader {
           this.#operator.rawTime('after-or-at', to),
         ])
     this.#first = before ?? from
-    this.#last = after ?? to
+    const bend = after === null ? ((await this.#operator.outerBreak?.(to)) ?? null) : null
+    this.#last = after ?? bend ?? to
     this.#endsRaw = after !== null
     if (!this.#operator.linear && (before === null || after === null))
       this.#outer = new OuterVertices(this.#range.order, before === null, after === null)

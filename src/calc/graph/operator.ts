@@ -100,6 +100,12 @@ export interface Operator extends Traits {
    * move: how many microseconds before the first, and after the last of these.
    */
   readonly movesOn?: MovesOn | undefined
+  /**
+   * The first instant at or after another, behind all raw points, up to which the signal may bend in a curve: integrals
+   * of what lies before it are not to depend on where they end. `null` when it goes straight from there on. Absent: it
+   * always does.
+   */
+  readonly outerBreak?: ((at: Instant) => Promise<Instant | null>) | undefined
   /** Raw points of a range without streaming it. Absent: the consumer reads chunks. */
   rawPoints?(range: RawRange): Promise<RangeResult>
   /**

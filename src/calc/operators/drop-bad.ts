@@ -23,6 +23,7 @@ export class DropBadOperator extends BaseOperator {
   readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
   readonly integrals?: (starts: Float64Array, ends: Float64Array) => Promise<Integrals>
   readonly aggregates?: (edges: Float64Array, names: readonly AggregateName[]) => Promise<AggregateColumns>
+  readonly outerBreak: Operator['outerBreak']
   readonly #input: Operator
 
   constructor(input: Operator, context: OperatorContext) {
@@ -31,6 +32,7 @@ export class DropBadOperator extends BaseOperator {
     const linear = input.linear && input.stepInterpolated !== undefined
     super([input], context, { stepped, varies, linear, extrapolationLimits })
     this.#input = input
+    this.outerBreak = input.outerBreak?.bind(input)
     if (input.stepInterpolated !== undefined) {
       this.stepInterpolated = (pushDowns) => new DropBadOperator(input.stepInterpolated!(pushDowns), context)
     }

@@ -244,6 +244,14 @@ export class MapOperator extends BaseOperator {
     }
   }
 
+  /** The first of all inputs. */
+  get outerBreak(): Operator['outerBreak'] {
+    const { sources } = this.#program
+    return sources.some(({ outerBreak }) => outerBreak !== undefined)
+      ? (at) => firstOuterBreak(sources, at)
+      : undefined
+  }
+
   protected open(range: ChunkRange): ChunkStream {
     const { sources, width } = this.#program
     const streams = sources.map((source) => source.chunks(range))
@@ -326,6 +334,13 @@ function hasMissing({ values, statuses }: PointColumns): boolean {
 
 function rawColumn(values: Float64Array, isRaw: number, isBad: number): RawColumn {
   return { values, isRaw: Uint8Array.of(isRaw), isBad: Uint8Array.of(isBad) }
+}
+
+async function firstOuterBreak(operators: readonly Operator[], at: Instant): Promise<Instant | null> {
+  const found = await Promise.all(operators.map((operator) => operator.outerBreak?.(at) ?? null))
+  return found
+    .filter((bend) => bend !== null)
+    .reduce<Instant | null>((a, b) => (a === null ? b : smaller(a, b)), null)
 }
 
 function larger(a: Instant, b: Instant): Instant {

@@ -54,10 +54,15 @@ describe('the integral of a rolling window behind the last raw point', () => {
   })
 
   test('does not depend on where the range is cut, on pages, or on what is read behind it', async () => {
-    const ops = ['COUNT', 'NUMGOOD', 'NUMBAD', 'SUM', 'MIN', 'MAX', 'DIFF', 'STDDEV', 'VAR']
+    const ops = ['AVG', 'COUNT', 'NUMGOOD', 'NUMBAD', 'SUM', 'MIN', 'MAX', 'DIFF', 'STDDEV', 'VAR']
     const windows = ops.map((op) => `SLIDINGAGG(h/A, ${op}, 1h)`)
     const more = [
       'SLIDINGAGG(STEPPED(h/A), AVG, 1h)',
+      'SLIDINGAGG(h/A, TOTAL, 1h, 1h)',
+      'SLIDINGAGG(SLIDINGAGG(h/A, AVG, 1h), DIFF, 20m)',
+      'NOBAD(TIMESHIFT(SLIDINGAGG(h/A, AVG, 1h), -10m))',
+      'MUL(SLIDINGAGG(h/A, AVG, 1h), SLIDINGAGG(h/A, AVG, 30m))',
+      'HIGHPASS(SLIDINGAGG(h/A, AVG, 1h), 60)',
       'SLIDINGAGG(STEPPED(h/A), TOTAL, 1h, 1h)',
       'SLIDINGAGG(SLIDINGAGG(h/A, COUNT, 1h), MAX, 30m)',
       'TIMESHIFT(SLIDINGAGG(h/A, COUNT, 1h), -10m)',

@@ -134,7 +134,15 @@ export class RollingOperator extends OwnTimesOperator {
       }
       case 'chunks':
         this.#chunkNeeds(need.from, need.to, need.beyond + beyondRange, sink, need.ranges)
-        if (need.beyond > 0) this.#besideNeeds(need, beyondRange, sink)
+        if (need.beyond === 0) break
+        this.#besideNeeds(need, beyondRange, sink)
+        if (this.outerBreak !== undefined)
+          sink.need(input, {
+            kind: 'point',
+            find: 'after-or-at',
+            at: window.startFor(need.to),
+            timeOnly: true,
+          })
     }
   }
 
@@ -184,6 +192,33 @@ export class RollingOperator extends OwnTimesOperator {
     sink.need(input, { kind: 'values', from: endsFrom, to: last, count, key: endKey })
     if (op.bounds === 'both')
       sink.need(input, { kind: 'values', from: first, to: last, count, key: keyOf(key, 'starts', text) })
+  }
+
+  /**
+   * Integrals bend in a curve where a sloping signal leaves the window: to where a vertex of the input begins or ends
+   * one.
+   */
+  get outerBreak(): Operator['outerBreak'] {
+    const { op } = this.#options
+    return op.integrals !== undefined || this.input.outerBreak !== undefined
+      ? (at) => this.#outerBreak(at)
+      : undefined
+  }
+
+  async #outerBreak(at: Instant): Promise<Instant | null> {
+    const { window } = this.#options
+    const { input } = this
+    const [start, end] = [window.startFor(at), window.endFor(at)]
+    const vertices = await Promise.all([
+      input.rawTime('after-or-at', start),
+      input.outerBreak?.(start) ?? null,
+      input.outerBreak?.(end) ?? null,
+      end > at ? input.rawTime('after-or-at', end) : null,
+    ])
+    const bends = [...vertices.filter((time) => time !== null), ...input.extrapolationLimits]
+      .flatMap((time) => [window.startingAt(time), window.endingAt(time)])
+      .filter((bend) => bend >= at && bend < END_INSTANT)
+    return bends.length === 0 ? null : instantFromUs(Math.min(...bends))
   }
 
   protected override get takesOpenEnd(): boolean {

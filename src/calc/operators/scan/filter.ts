@@ -249,6 +249,10 @@ export class HighPassOperator extends LowPassOperator {
     return this.input.reach(find, at)
   }
 
+  get outerBreak(): Operator['outerBreak'] {
+    return this.input.outerBreak?.bind(this.input)
+  }
+
   protected override pageCount(count: number): number {
     return count
   }

@@ -38,6 +38,7 @@ class ShiftOperator extends BaseOperator {
   readonly map: TimeMap
   readonly stepInterpolated?: (pushDowns: boolean) => Operator
   readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
+  readonly outerBreak?: Operator['outerBreak']
   readonly goodBound?: (find: FindPoint, at: Instant) => Promise<Instant | null>
   readonly rawPoints?: (range: RawRange) => Promise<RangeResult>
   readonly integrals?: (starts: Float64Array, ends: Float64Array) => Promise<Integrals>
@@ -58,6 +59,11 @@ class ShiftOperator extends BaseOperator {
         new ShiftOperator(input.stepInterpolated!(pushDowns), map, context)
     const { us } = map
     if (us === null) return
+    if (input.outerBreak !== undefined)
+      this.outerBreak = async (at) => {
+        const bend = await input.outerBreak!(clip(at + us))
+        return bend === null ? null : clip(bend - us)
+      }
     if (input.goodPoint !== undefined)
       this.goodPoint = (find, at) => this.#moved(us, find, at, (find, at) => input.goodPoint!(find, at))
     this.goodBound = (find, at) => this.#goodBound(us, find, at)
