@@ -180,7 +180,9 @@ export class RollingOperator extends OwnTimesOperator {
       this.#integrals.needs(first, last, 2 * count, keyOf(key, 'spans', text), sink)
     const inPoints = op.extreme !== undefined && this.#hasExtremesInPoints()
     const names = inPoints ? [...(op.cells ?? []), op.extreme] : (op.cells ?? [])
-    const cells = { from: first, to: after, count: 2 * count, key: keyOf(key, 'cells', text) }
+    // Points at the very start of a window are not in it: what is made of totals then begins inside of one of these.
+    const inside = instantFromUs(Math.min(first + 1, after))
+    const cells = { from: inside, to: after, count: 2 * count, key: keyOf(key, 'cells', text) }
     if (names.length > 0) sink.need(input, { kind: 'aggregates', ...cells, names })
     if (op.extreme !== undefined && !inPoints) {
       sink.need(input, { kind: 'chunks', from: first, to: after, beyond: 0 })
