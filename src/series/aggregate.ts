@@ -69,7 +69,7 @@ export class WindowAggregator {
         continue
       }
       const end = times[times.length - 1]! < windowEnd ? times.length : lowerBound(times, windowEnd)
-      this.#moments?.add(points, at, end)
+      this.#moments?.add(points, at, end, end < times.length)
       this.#values?.add(points, at, end)
       this.#extremes?.add(points, at, end)
       this.#runs?.add(points, at, end)

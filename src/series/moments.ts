@@ -20,9 +20,11 @@ export class Moments {
   #max = Number.NaN
   #first = Number.NaN
   #last = Number.NaN
+  readonly #held = new HeldPoints()
 
   /** Back to an empty window. */
   reset(): void {
+    this.#held.clear()
     this.#sum.reset()
     this.#count = 0
     this.#numGood = 0
@@ -35,19 +37,35 @@ export class Moments {
     this.#last = Number.NaN
   }
 
-  /** The next points, those with index from start (included) to end (excluded); ascending and after all before. */
-  add(points: PointColumns, start = 0, end = points.times.length): void {
-    for (let from = start; from < end; from += BLOCK_POINTS) {
-      this.#merge(summarize(points, from, Math.min(end, from + BLOCK_POINTS)))
+  /**
+   * The next points, those with index from start (included) to end (excluded); ascending and after all before. Blocks
+   * begin with the window and not with a page, so that the last digits do not depend on the length of pages: what is
+   * left of a page waits for the next one.
+   * @param isLast whether no more points come
+   */
+  add(points: PointColumns, start = 0, end = points.times.length, isLast = false): void {
+    const held = this.#held
+    let from = start
+    if (held.length > 0) {
+      from += held.add(points, from, end)
+      if (held.length === BLOCK_POINTS) this.#settle()
     }
+    for (; end - from >= BLOCK_POINTS; from += BLOCK_POINTS) {
+      this.#merge(summarize(points, from, from + BLOCK_POINTS))
+    }
+    if (from === end) return
+    if (isLast) this.#merge(summarize(points, from, end))
+    else held.add(points, from, end)
   }
 
   /** The next points by their summary. */
   merge(summary: Summary): void {
+    this.#settle()
     this.#merge(summary)
   }
 
   summary(): Summary {
+    this.#settle()
     return {
       count: this.#count,
       numGood: this.#numGood,
@@ -63,36 +81,44 @@ export class Moments {
   }
 
   get count(): number {
+    this.#settle()
     return this.#count
   }
 
   get numGood(): number {
+    this.#settle()
     return this.#numGood
   }
 
   get min(): number {
+    this.#settle()
     return this.#min
   }
 
   get max(): number {
+    this.#settle()
     return this.#max
   }
 
   get first(): number {
+    this.#settle()
     return this.#first
   }
 
   get last(): number {
+    this.#settle()
     return this.#last
   }
 
   /** NaN over nothing. */
   get sum(): number {
+    this.#settle()
     return this.#numGood === 0 ? Number.NaN : this.#sum.value
   }
 
   /** The arithmetic mean, also of values whose sum leaves the range of doubles. */
   get avg(): number {
+    this.#settle()
     if (this.#numGood === 0) return Number.NaN
     const sum = this.#sum.value
     return Number.isFinite(sum) ? sum / this.#numGood : this.#mean
@@ -100,13 +126,23 @@ export class Moments {
 
   /** Sample variance; 0 of one point. */
   get variance(): number {
+    this.#settle()
     if (this.#numGood === 0) return Number.NaN
     return this.#numGood === 1 ? 0 : this.#squares / (this.#numGood - 1)
   }
 
   /** Variance of the points as the whole population. */
   get populationVariance(): number {
+    this.#settle()
     return this.#numGood === 0 ? Number.NaN : this.#squares / this.#numGood
+  }
+
+  /** Takes the points that wait for more of their block. */
+  #settle(): void {
+    if (this.#held.length === 0) return
+    const summary = this.#held.summary()
+    this.#held.clear()
+    this.#merge(summary)
   }
 
   #merge(next: Summary): void {
@@ -146,3 +182,42 @@ export class Moments {
     this.#meanRest = Number.isFinite(rest) ? rest : 0
   }
 }
+
+/** The first points of a block, copied: a page is not kept. */
+class HeldPoints {
+  length = 0
+  #values = new Float64Array(0)
+  #statuses = new Uint8Array(0)
+
+  /** As many of some points as the block takes. @returns how many */
+  add({ values, statuses }: PointColumns, start: number, end: number): number {
+    const before = this.length
+    const added = Math.min(end - start, BLOCK_POINTS - before)
+    this.#reserve(before + added)
+    this.#values.set(values.subarray(start, start + added), before)
+    this.#statuses.set(statuses.subarray(start, start + added), before)
+    this.length = before + added
+    return added
+  }
+
+  clear(): void {
+    this.length = 0
+  }
+
+  summary(): Summary {
+    // Summaries have no times.
+    return summarize({ times: NO_TIMES, values: this.#values, statuses: this.#statuses }, 0, this.length)
+  }
+
+  #reserve(length: number): void {
+    if (length <= this.#values.length) return
+    const capacity = Math.min(BLOCK_POINTS, Math.max(length, 2 * this.#values.length))
+    const [values, statuses] = [this.#values, this.#statuses]
+    this.#values = new Float64Array(capacity)
+    this.#statuses = new Uint8Array(capacity)
+    this.#values.set(values)
+    this.#statuses.set(statuses)
+  }
+}
+
+const NO_TIMES = new Float64Array(0)

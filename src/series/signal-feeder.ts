@@ -52,6 +52,16 @@ export class SignalFeeder {
   readonly #target: SignalTarget
   readonly #maxGapUs: number
   readonly #isPlain: boolean
+  /**
+   * Run of segments that come as one term and go on from page to page, so that the last digits do not depend on the length
+   * of pages: where it began, how far it may reach, and what it adds up to.
+   */
+  #isRunOpen = false
+  #runFrom = 0
+  #runReach = 0
+  #sum = 0
+  #lost = 0
+  #zeroUs = 0
 
   constructor(target: SignalTarget, shape: SignalShape) {
     this.#target = target
@@ -63,31 +73,43 @@ export class SignalFeeder {
   /** The next page of points; BAD ones are left out. */
   add(points: PointColumns): void {
     const { times } = points
-    for (let i = 0; i < times.length; i++) {
+    const { length } = times
+    if (length === 0) return
+    for (
+      let i = this.#isRunOpen ? this.#goOn(points, 0, this.#runFrom, this.#runReach) : 0;
+      i < length;
+      i++
+    ) {
       if (!isGood(points, i)) continue
       this.addPoint(times[i]!, points.values[i]!)
       // All that follows within reach is one term of a sum.
-      const reach = this.#target.reachFrom(times[i]!)
-      const end = times[times.length - 1]! <= reach ? times.length : upperBound(times, reach)
-      if (end > i + 1) this.#addRun(points, i + 1, end)
-      i = Math.max(i, end - 1)
+      i = this.#goOn(points, i + 1, times[i]!, this.#target.reachFrom(times[i]!)) - 1
     }
   }
 
-  /** The next points, with index from start to end, none of them beyond the reach of the last one before. */
-  #addRun(points: PointColumns, start: number, end: number): void {
-    if (this.#isPlain) this.#addPlainRun(points, start, end)
-    else this.#addAnyRun(points, start, end)
+  /** Adds the points from an index on to the run, as far as it reaches. @returns the index of those behind it */
+  #goOn(points: PointColumns, start: number, from: number, reach: number): number {
+    const { times } = points
+    const { length } = times
+    const end = times[length - 1]! <= reach ? length : Math.max(start, upperBound(times, reach))
+    if (this.#isPlain) this.#addPlainRun(points, start, end, from)
+    else this.#addAnyRun(points, start, end, from)
+    if (this.#isRunOpen) this.#runReach = reach
+    return end
+  }
+
+  #endRun(): void {
+    if (!this.#isRunOpen) return
+    this.#isRunOpen = false
+    this.#addSum(this.#runFrom, this.time, this.#sum, this.#lost, this.#zeroUs)
   }
 
   /** For signals without gaps whose time at zero nobody wants: two comparisons less for each point. */
-  #addPlainRun({ times, values, statuses }: PointColumns, start: number, end: number): void {
+  #addPlainRun({ times, values, statuses }: PointColumns, start: number, end: number, from: number): void {
     const { stepped } = this.shape
-    const from = this.time
-    let time = from
-    let value = this.value
-    let sum = 0
-    let lost = 0
+    let { time, value } = this
+    let sum = this.#isRunOpen ? this.#sum : 0
+    let lost = this.#isRunOpen ? this.#lost : 0
     for (let i = start; i < end; i++) {
       const nextTime = times[i]!
       const nextValue = values[i]!
@@ -100,30 +122,32 @@ export class SignalFeeder {
       time = nextTime
       value = nextValue
     }
-    if (time > from) this.#addSum(from, time, sum, lost, 0)
     this.time = time
     this.value = value
+    this.#isRunOpen = end === times.length
+    if (this.#isRunOpen) this.#keepRun(from, sum, lost, 0)
+    else this.#addSum(from, time, sum, lost, 0)
   }
 
-  #addAnyRun({ times, values, statuses }: PointColumns, start: number, end: number): void {
+  #addAnyRun({ times, values, statuses }: PointColumns, start: number, end: number, from: number): void {
     const { stepped } = this.shape
     const maxGapUs = this.#maxGapUs
-    let from = this.time
-    let time = from
-    let value = this.value
-    let sum = 0
-    let lost = 0
-    let zeroUs = 0
+    let { time, value } = this
+    let begin = from
+    let sum = this.#isRunOpen ? this.#sum : 0
+    let lost = this.#isRunOpen ? this.#lost : 0
+    let zeroUs = this.#isRunOpen ? this.#zeroUs : 0
+    this.#isRunOpen = false
     for (let i = start; i < end; i++) {
       const nextTime = times[i]!
       const nextValue = values[i]!
       if (statuses[i] !== STATUS_OK || Number.isNaN(nextValue)) continue
       if (nextTime - time > maxGapUs) {
-        if (time > from) this.#addSum(from, time, sum, lost, zeroUs)
+        this.#addSum(begin, time, sum, lost, zeroUs)
         this.time = time
         this.value = value
         this.addPoint(nextTime, nextValue)
-        from = nextTime
+        begin = nextTime
         time = nextTime
         value = nextValue
         sum = 0
@@ -141,18 +165,29 @@ export class SignalFeeder {
       time = nextTime
       value = nextValue
     }
-    if (time > from) this.#addSum(from, time, sum, lost, zeroUs)
     this.time = time
     this.value = value
+    this.#isRunOpen = end === times.length
+    if (this.#isRunOpen) this.#keepRun(begin, sum, lost, zeroUs)
+    else this.#addSum(begin, time, sum, lost, zeroUs)
+  }
+
+  #keepRun(from: number, sum: number, lost: number, zeroUs: number): void {
+    this.#runFrom = from
+    this.#sum = sum
+    this.#lost = lost
+    this.#zeroUs = zeroUs
   }
 
   /** Segments without a gap between them, by a compensated sum of their integrals. */
   #addSum(from: number, to: number, sum: number, lost: number, zeroUs: number): void {
-    this.#target.segmentSum(from, to, Number.isFinite(sum) ? sum + lost : sum, zeroUs, to - from)
+    if (to > from)
+      this.#target.segmentSum(from, to, Number.isFinite(sum) ? sum + lost : sum, zeroUs, to - from)
   }
 
   /** The next good point. */
   addPoint(time: number, value: number): void {
+    this.#endRun()
     const last = this.time
     if (last < time) {
       const { stepped } = this.shape
@@ -203,6 +238,7 @@ export class SignalFeeder {
 
   /** Ends the signal where the last value ends; once all points were fed. */
   protected end(): void {
+    this.#endRun()
     const end = Math.min(this.shape.holdUntil, this.time + this.#maxGapUs)
     if (this.time < end) this.#target.segment(this.time, this.value, end, this.value)
   }
