@@ -21,13 +21,11 @@ import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { reachingTo, reachOf } from '../../graph/reach.ts'
 import { breaksOf } from '../union.ts'
-import { type Derived, lastVertex, pointColumns, ScanOperator } from './scan.ts'
+import { FilterRun, type FilterState, LEAD_CELLS } from './filter-run.ts'
+import { type Derived, lastOf, pointColumns, ScanOperator } from './scan.ts'
 
 /** The filter starts so many periods before the range. */
 const START_PERIODS = 5
-
-/** What lies so many periods back has a weight of exp(-12 pi), less than a double's last digit. */
-const FORGOTTEN_PERIODS = 6
 
 /** BAD points that are passed by where a good one is looked for, as far as they are estimated. */
 const BAD_ALLOWED = 4
@@ -47,12 +45,14 @@ export class LowPassOperator extends ScanOperator {
   readonly isNeverBad: boolean = true
   protected readonly periodUs: number
   protected readonly start: Instant
+  readonly #run: FilterRun
   readonly #since = new Map<Instant, LowPassOperator>()
 
   /** @param periodUs cut-off period in microseconds, above 0 */
   constructor(input: Operator, periodUs: number, context: OperatorContext, linear = true) {
     super(input, context, { stepped: false, linear })
     this.periodUs = periodUs
+    this.#run = new FilterRun(periodUs)
     this.start = startOfFilter(reachOf(context).from, periodUs)
   }
 
@@ -124,7 +124,7 @@ export class LowPassOperator extends ScanOperator {
 
   /** The low-pass at a good raw point of the input. @param last the vertex before it */
   protected lowAt(point: SinglePoint, last: EdgePoint | null): number {
-    return lastVertex(this.derive(pointColumns(point), last).vertices)?.value ?? Number.NaN
+    return lastOf(this.derive(pointColumns(point), last))?.value ?? Number.NaN
   }
 
   protected pointNeeds(need: PointNeed, sink: NeedSink): void {
@@ -162,16 +162,10 @@ export class LowPassOperator extends ScanOperator {
     while (first < all.length && all[first]! < this.start) first++
     const times = all.subarray(first)
     const values = new Float64Array(times.length)
-    let lastTime = last?.time ?? Number.NaN
-    let y = last?.value ?? Number.NaN
-    for (let i = 0; i < times.length; i++) {
-      const time = times[i]!
-      const x = inputs[first + i]!
-      y = Number.isNaN(lastTime) ? x : y + this.#share(time - lastTime) * (x - y)
-      lastTime = time
-      values[i] = y
-    }
-    return { raw: { times, values, statuses: new Uint8Array(times.length) }, vertices: { times, values } }
+    // Nothing but its own states comes back.
+    const state = this.#run.run(times, inputs.subarray(first), values, last as FilterState | null)
+    const raw = { times, values, statuses: new Uint8Array(times.length) }
+    return { raw, vertices: { times, values }, last: state }
   }
 
   protected override pageCount(count: number): number {
@@ -179,17 +173,28 @@ export class LowPassOperator extends ScanOperator {
   }
 
   protected override leadIn(from: Instant): Instant {
-    return from <= this.start ? from : this.#back(from, 2 * FORGOTTEN_PERIODS)
+    return from <= this.start ? from : this.#notBeforeStart(this.#run.cellBefore(from, LEAD_CELLS))
   }
 
   protected async vertexBefore(at: Instant, carried: EdgePoint | null): Promise<EdgePoint | null> {
     if (at <= this.start) return null
-    const isFresh = carried !== null && carried.time >= this.#back(at, FORGOTTEN_PERIODS)
-    if (isFresh || this.leadIn(at) === this.start) return carried
-    // A gap in the input: what counts are the periods before it.
-    const point = await findRawPoint(this.input, 'before', at, this.context.evaluation)
-    if (point === null || point.time < this.start) return null
-    return this.#filter(this.#back(point.time, FORGOTTEN_PERIODS), instantFromUs(point.time + 1))
+    if (this.leadIn(at) === this.start) return carried
+    const state = carried as FilterState | null
+    if (state !== null && this.#run.isInLead(state, at) && this.#run.isWhole(state)) return state
+    // A gap in the input: what counts is what lies before it.
+    const last = state ?? (await findRawPoint(this.input, 'before', at, this.context.evaluation))
+    return last === null || last.time < this.start ? null : this.#stateAt(last.time)
+  }
+
+  /** The state at a good raw point of the input. */
+  async #stateAt(time: number): Promise<FilterState | null> {
+    const from = this.#notBeforeStart(this.#run.beginningFor(time))
+    const to = instantFromUs(time + 1)
+    const state = await this.#filter(from, to)
+    if (state === null || from === this.start || this.#run.isWhole(state)) return state
+    const before = await findRawPoint(this.input, 'before', from, this.context.evaluation)
+    if (before === null || before.time < this.start) return state
+    return this.#filter(from, to, this.#run.begin(before.time, before.value))
   }
 
   protected vertexBeforeNeeds(at: Instant, sink: NeedSink): void {
@@ -198,7 +203,7 @@ export class LowPassOperator extends ScanOperator {
     findNeeds(this.input, { find: 'before', at }, sink)
     // Behind a gap, the periods before it.
     const near = { ...nearTo(at, true, 1 + this.#passedBy, { mostUs: at - this.start }), floor: this.start }
-    const from = this.#back(at, FORGOTTEN_PERIODS)
+    const from = this.#notBeforeStart(this.#run.beginningFor(at))
     nearSink(sink, near).need(this.input, { kind: 'chunks', from, to: at, beyond: 0 })
   }
 
@@ -213,28 +218,20 @@ export class LowPassOperator extends ScanOperator {
     return new LowPassOperator(this.input, this.periodUs, context)
   }
 
-  /** The last vertex of [from, to), when the filter starts in it. */
-  async #filter(from: Instant, to: Instant): Promise<EdgePoint | null> {
+  /** The state at the last good point of [from, to). @param before at a point before them, where they do not begin it */
+  async #filter(from: Instant, to: Instant, before: FilterState | null = null): Promise<FilterState | null> {
     const { evaluation } = this.context
     const stream = this.input.chunks({ ...wholeRange(from, to, this.input, evaluation), rawOnly: true })
-    let last: EdgePoint | null = null
+    let last: EdgePoint | null = before
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-      const { vertices }: Derived = this.derive(chunk.raw, last)
-      last = lastVertex(vertices) ?? last
+      last = lastOf(this.derive(chunk.raw, last)) ?? last
       await evaluation.pause()
     }
-    return last
+    return last as FilterState | null
   }
 
-  /** An instant some periods earlier, but not before the start of the filter. */
-  #back(at: Instant, periods: number): Instant {
-    return instantFromUs(Math.max(this.start, Math.ceil(at - periods * this.periodUs)))
-  }
-
-  /** How far the output goes towards the input within a time. */
-  #share(lengthUs: number): number {
-    // Without it a length much shorter than the period would lose its digits in 1 - exp(...).
-    return -Math.expm1((-2 * Math.PI * lengthUs) / this.periodUs)
+  #notBeforeStart(at: number): Instant {
+    return instantFromUs(Math.max(this.start, at))
   }
 }
 

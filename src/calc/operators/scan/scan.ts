@@ -18,6 +18,8 @@ import { joinVertices, type Vertices } from './join-vertices.ts'
 export interface Derived {
   readonly raw: PointColumns
   readonly vertices: Vertices
+  /** The last of the vertices, where the next ones are made of more than its time and value. */
+  readonly last?: EdgePoint | null
 }
 
 /**
@@ -256,7 +258,7 @@ class ScanStream implements ChunkStream {
     }
     const prev = this.#last
     const derived = this.#steps.derive(sliceColumns(input.raw, first, input.raw.times.length), prev)
-    this.#last = lastVertex(derived.vertices) ?? prev
+    this.#last = lastOf(derived) ?? prev
     const following = isClosed(this.#range, input, derived)
       ? null
       : extent === 'all'
@@ -267,7 +269,7 @@ class ScanStream implements ChunkStream {
   }
 
   #carry(raw: PointColumns): void {
-    this.#last = lastVertex(this.#steps.derive(raw, this.#last).vertices) ?? this.#last
+    this.#last = lastOf(this.#steps.derive(raw, this.#last)) ?? this.#last
   }
 
   /** The next raw point that makes a vertex, as far as the range is read anyway. */
@@ -307,7 +309,7 @@ class BackwardsStream implements ChunkStream {
     const prev = await this.#before(input.from)
     const derived = this.#steps.derive(input.raw, prev)
     const following = isClosed(this.#range, input, derived) ? null : await this.#steps.following(input.to)
-    const last = lastVertex(derived.vertices) ?? prev
+    const last = lastOf(derived) ?? prev
     const next = following === null ? null : firstVertex(this.#steps.derive(following, last).vertices)
     return this.#steps.chunk(input, input.from, derived, prev, next)
   }
@@ -326,7 +328,7 @@ class BackwardsStream implements ChunkStream {
       } as const
       const stream = this.#steps.open(lead)
       for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-        last = lastVertex(this.#steps.derive(chunk.raw, last).vertices) ?? last
+        last = lastOf(this.#steps.derive(chunk.raw, last)) ?? last
       }
     }
     return this.#steps.before(at, last)
@@ -348,7 +350,11 @@ function firstVertex(vertices: Vertices): EdgePoint | null {
   return vertices.times.length === 0 ? null : vertexAt(vertices, 0)
 }
 
-export function lastVertex(vertices: Vertices): EdgePoint | null {
+export function lastOf({ vertices, last }: Derived): EdgePoint | null {
+  return last ?? lastVertex(vertices)
+}
+
+function lastVertex(vertices: Vertices): EdgePoint | null {
   return vertices.times.length === 0 ? null : vertexAt(vertices, vertices.times.length - 1)
 }
 
