@@ -148,8 +148,9 @@ export function valuesIn(chunks: readonly Chunk[], times: Float64Array, limit: L
   const values = new Float64Array(times.length).fill(Number.NaN)
   let at = 0
   for (const [index, chunk] of chunks.entries()) {
-    const isLast = index === chunks.length - 1
-    const end = isLast ? upperBound(times, chunk.to) : lowerBound(times, chunk.to)
+    // A limit from the left is that of the chunk which ends there: the next one need not know what was before it.
+    const isIncluded = limit === 'before' || index === chunks.length - 1
+    const end = isIncluded ? upperBound(times, chunk.to) : lowerBound(times, chunk.to)
     if (end <= at) continue
     values.set(chunk.valuesAt(times.subarray(at, end), limit), at)
     at = end

@@ -7,7 +7,7 @@ import { type Chunk, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import { type BufferedPart, valuesIn } from './buffered-input.ts'
 import type { Windows } from './folds.ts'
 import { distinctTimes, indexesOf, spread } from './indexes.ts'
-import { finite, type RollingOp, type WindowParts } from './ops.ts'
+import { finite, larger, type RollingOp, smaller, type WindowParts } from './ops.ts'
 import { SegmentSums } from './segment-sums.ts'
 import { vertexValues } from './vertex-values.ts'
 import type { RollingWindow, WindowBounds } from './window.ts'
@@ -133,8 +133,13 @@ function cellsOf(
   if (extreme === undefined) {
     return { times: raw.times, cells: Object.fromEntries(cells.map((name) => [name, pointCell(name, raw)])) }
   }
-  const vertices = chunks.map((chunk) => {
+  const pick = extreme === 'min' ? smaller : larger
+  const vertices = chunks.map((chunk, i) => {
     const { times, values } = vertexValues(chunk, extrapolationLimits, extreme, from, to)
+    // Where two chunks join, the limit from the left is that of the earlier one.
+    const last = chunks[i - 1]
+    if (last !== undefined && times[0] === chunk.from && last.to === chunk.from)
+      values[0] = pick(values[0]!, last.valuesAt(times.subarray(0, 1), 'before')[0]!)
     return { times, values, statuses: new Uint8Array(times.length) }
   })
   const { times, values } = concatColumns(vertices)
