@@ -47,7 +47,7 @@ const setting = fc.record({
   now: fc.integer({ min: HOURS / 2, max: HOURS + 40 }),
 })
 
-test('totals and rolling windows are the same to the last bit but one whatever the length of pages', async () => {
+test('totals and rolling windows are the same to the last bit whatever the length of pages', async () => {
   await fc.assert(
     fc.asyncProperty(setting, async ({ rows, stepped, calculation, from, hours, now }) => {
       const range = { from: at(from), to: at(from + hours) }
@@ -67,27 +67,8 @@ test('totals and rolling windows are the same to the last bit but one whatever t
         }
       })
       const [first, ...others] = await Promise.all(answers)
-      for (const other of others) assertSame(other, first)
+      for (const other of others) assert.deepStrictEqual(other, first)
     }),
     { numRuns: 200 },
   )
 })
-
-/** Equal but for the rounding of the last bit, which depends on where the sums of a window are cut. */
-function assertSame(actual: unknown, expected: unknown): void {
-  if (typeof actual === 'number' && typeof expected === 'number') {
-    if (Object.is(actual, expected) || actual === expected) return
-    assert.ok(
-      Math.abs(actual - expected) <= 2 * Number.EPSILON * Math.abs(expected),
-      `${actual} is ${expected}`,
-    )
-  } else if (
-    actual !== null &&
-    typeof actual === 'object' &&
-    expected !== null &&
-    typeof expected === 'object'
-  ) {
-    assert.deepEqual(Object.keys(actual), Object.keys(expected))
-    for (const key of Object.keys(actual)) assertSame(Reflect.get(actual, key), Reflect.get(expected, key))
-  } else assert.equal(actual, expected)
-}

@@ -3,6 +3,8 @@ import { CompensatedSum } from '../../../series/sum.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { AnchoredWindows } from '../../../time/total-windows.ts'
 import { goesBack, pageReach } from '../../consumers/find-point.ts'
+import { SegmentReader } from '../../consumers/segments.ts'
+import { wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { inWindow, type Near, nearTo, type Reach } from '../../graph/near.ts'
@@ -11,6 +13,7 @@ import { keyOf, type NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
 import { isFound, OwnTimesOperator } from '../own-times.ts'
+import { addTerms } from './running-total.ts'
 import { AnchoredStream, MORE_POINTS } from './stream.ts'
 
 export interface AnchoredTotalOptions {
@@ -202,15 +205,34 @@ export class AnchoredTotal extends OwnTimesOperator {
   protected open(range: ChunkRange): ChunkStream {
     const { input, context, rangeEnds } = this
     const { windows, rateUs } = this.#options
-    const integral = async (from: Instant, to: Instant): Promise<number> => {
-      const start = Math.max(from, MIN_INSTANT)
-      if (start >= to) return 0
-      return (await this.#integrals.over(Float64Array.of(start), Float64Array.of(to))).integrals[0]!
-    }
+    const integral = (from: Instant, to: Instant) => this.#integral(from, to)
     const source = { input, evaluation: context.evaluation, windows, rateUs, rangeEnds, integral }
     // A range that is read whole is read as others read it, so that they share the stream.
     const more = range.extent === 'first' ? MORE_POINTS : 0
     return new AnchoredStream(source, { ...range, page: range.page + more })
+  }
+
+  /**
+   * The integral over one span. Where it comes from segments anyway, the terms of it are added up as those of the total
+   * are: its last digits then do not depend on where a page begins.
+   */
+  async #integral(from: Instant, to: Instant): Promise<CompensatedSum> {
+    const { input } = this
+    const { evaluation } = this.context
+    const sum = new CompensatedSum()
+    const start = instantFromUs(Math.max(from, MIN_INSTANT))
+    if (start >= to) return sum
+    if (!this.#options.fromRaw && input.integrals !== undefined) {
+      const { integrals } = await this.#integrals.over(Float64Array.of(start), Float64Array.of(to))
+      sum.add(integrals[0]!)
+      return sum
+    }
+    const reader = new SegmentReader(input, evaluation, wholeRange(start, to, input, evaluation))
+    for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
+      addTerms(sum, segments, start, to)
+      await evaluation.pause()
+    }
+    return sum
   }
 
   /** Each window has a raw point at its start and one in its last microsecond. */

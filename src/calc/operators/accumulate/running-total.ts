@@ -80,6 +80,17 @@ export function runningTotal(
   return total
 }
 
+/** Adds the integral of segments over [from, to] to a sum: the same terms as those of a total that begins there. */
+export function addTerms(sum: CompensatedSum, segments: Segments, from: Instant, to: Instant): void {
+  const { times } = segments
+  for (let k = Math.max(0, upperBound(times, from) - 1); k + 1 < times.length && times[k]! < to; k++) {
+    const [time1, time2] = [Math.max(times[k]!, from), Math.min(times[k + 1]!, to)]
+    const value1 = onSegment(segments, k, time1)
+    const value2 = onSegment(segments, k, time2)
+    if (!Number.isNaN(value1)) sum.add((time2 - time1) * (value1 / 2 + value2 / 2))
+  }
+}
+
 /** Value on one segment, its ends included; NaN where the signal has none. */
 function onSegment({ times, at, before }: Segments, segment: number, time: number): number {
   const value1 = at[segment]!

@@ -113,9 +113,8 @@ export class AnchoredStream implements ChunkStream {
     // Nothing depends on what was before the raw point that a range begins with.
     if (at === this.#range.from && windows.startAt(at) === at)
       return { sum: new CompensatedSum(), before: Number.NaN }
-    const before = await integral(windows.startAt(instantFromUs(at - 1)), at)
-    const sum = new CompensatedSum()
-    if (windows.startAt(at) !== at) sum.add(before)
-    return { sum, before }
+    const sum = await integral(windows.startAt(instantFromUs(at - 1)), at)
+    const before = sum.value
+    return { sum: windows.startAt(at) === at ? new CompensatedSum() : sum, before }
   }
 }

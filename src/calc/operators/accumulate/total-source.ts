@@ -1,3 +1,4 @@
+import type { CompensatedSum } from '../../../series/sum.ts'
 import type { Instant } from '../../../time/instant.ts'
 import type { AnchoredWindows } from '../../../time/total-windows.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
@@ -11,6 +12,6 @@ export interface TotalSource {
   readonly rateUs: number
   /** Raw points at the ends of the request's range. */
   readonly rangeEnds: readonly number[]
-  /** Integral of the input over one span. */
-  integral(from: Instant, to: Instant): Promise<number>
+  /** Integral of the input over one span, as a sum that can go on. */
+  integral(from: Instant, to: Instant): Promise<CompensatedSum>
 }

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ALL_WRAPS, addressOver, type Wrap } from '../../../test/property/nested-labels.ts'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { parseTag } from '../../grammar/parser.ts'
+import type { AggregateName } from '../../series/aggregate-names.ts'
+import type { RangeResult } from '../../series/reads.ts'
+import { instantFromUs, US_PER_HOUR, US_PER_MINUTE } from '../../time/instant.ts'
+import { UTC } from '../../time/zone.ts'
+import { SIGNATURES } from '../functions/index.ts'
+import { ArraySource, columnsOf, type Row, storedTag } from '../graph/array-source.fixture.ts'
+import type { RawRange } from '../graph/point-source.ts'
+import { seriesOf, type TestSeries } from '../graph/series.fixture.ts'
+
+/**
+ * Calculations of all functions, two to four deep, over stored tags and signals: times, statuses and values by Object.is.
+ */
+const PAGES = [1, 2, 7, 512]
+const NOW = instantFromUs(1_768_478_400_000_000)
+const MINUTES = 600
+const [from, to] = [instantFromUs(NOW - 5 * US_PER_HOUR), instantFromUs(NOW - US_PER_HOUR)]
+const GRID = Float64Array.from({ length: 13 }, (_, i) => from + i * 20 * US_PER_MINUTE)
+const EDGES = Float64Array.from({ length: 5 }, (_, i) => from + i * US_PER_HOUR)
+const NAMES: readonly AggregateName[] = [
+  'min',
+  'avg',
+  'sum',
+  'count',
+  'timeAvg',
+  'stdDev',
+  'increase',
+  'total',
+]
+/** Deep windows over signals go on for long. */
+const MAX_EVALUATED = 60_000
+
+/**
+ * What follows its input from where a page begins: an integral up to there is one term, which a historian may have
+ * worked out, and the first segment of a page is cut there; windows of few points are worked out one by one, where the
+ * historian can. Raw points of these have other last digits on the pages of a cursor.
+ */
+const BY_PAGE = /TOTALISE|SLIDINGAGG\(x, (AVG|TOTAL)/
+/** Crossings of inputs that bend stand elsewhere where a page begins between the raw points beside them. */
+const BY_CROSSING = /THRESHOLD\(x|IFEQUALS/
+
+const rows = fc
+  .uniqueArray(fc.tuple(fc.nat(MINUTES), fc.integer({ min: -20, max: 20 }), fc.nat(6)), {
+    minLength: 1,
+    maxLength: 30,
+    selector: ([minute]) => minute,
+  })
+  .map((all) =>
+    all
+      .sort(([a], [b]) => a - b)
+      .map(([minute, value, bad]): Row => [NOW - (MINUTES - minute) * US_PER_MINUTE, value / 3, bad === 0]),
+  )
+const tags = fc.tuple(rows, rows, rows)
+type Tags = typeof tags extends fc.Arbitrary<infer Value> ? Value : never
+
+const leaf = fc.constantFrom('h/A', 'h/B', 'h/C', '3', 'siggen/sin4@72000', 'siggen/saw3@90000')
+
+function calculationOf(wraps: readonly Wrap[]): fc.Arbitrary<string> {
+  return addressOver(leaf, wraps, { least: 2, most: 4 })
+}
+
+/** The tag C is stepped. */
+function make(address: string, tags: Tags, pagePoints: number): TestSeries {
+  const source = new ArraySource(new Map(tags.map((rows, i) => ['ABC'[i]!, columnsOf(rows)])))
+  const options = { signatures: SIGNATURES, defaultHistorian: null, now: NOW, zone: UTC }
+  const range = { from, to }
+  const context = { source, now: NOW, zone: UTC, range, pagePoints, maxEvaluated: MAX_EVALUATED }
+  return seriesOf(parseTag(address, options), context, ({ name }) => storedTag(name, name === 'C', 'none'))
+}
+
+/** `null` where a limit ends it. */
+async function unlessLimited<Result>(answer: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof TidemarkError && error.kind === 'limit') return null
+    throw error
+  }
+}
+
+/** What request types ask for, each of operators of its own. */
+const ASKS: readonly ((series: TestSeries) => Promise<unknown>)[] = [
+  (series) => series.valuesAt(GRID),
+  (series) => series.rawPoints({ from, to, order: 'asc', limit: 100_000 }),
+  async (series) => ascending(await series.rawPoints({ from, to, order: 'desc', limit: 100_000 })),
+  (series) => series.rawPoints({ from, to, order: 'desc', limit: 7 }),
+  (series) => series.aggregates(EDGES, NAMES),
+  (series) => series.integrals(EDGES.subarray(0, -1), EDGES.subarray(1)),
+  (series) => series.rawPoint('before', to),
+  (series) => series.rawPoint('after-or-at', from),
+  (series) => series.currentPoint('before-or-at', NOW),
+]
+
+describe('to the last bit', () => {
+  test('all functions are the same whatever the length of the pages that they are read in', async () => {
+    await fc.assert(
+      fc.asyncProperty(calculationOf(ALL_WRAPS), tags, async (address, tags) => {
+        for (const ask of ASKS) {
+          const answers = await Promise.all(
+            PAGES.map((page) => unlessLimited(() => ask(make(address, tags, page)))),
+          )
+          const all = answers.filter((answer) => answer !== null)
+          for (const answer of all) assert.deepStrictEqual(answer, all[0])
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('raw points are the same in both directions, on pages of a cursor too where they do not begin an integral', async () => {
+    const wraps = ALL_WRAPS.filter(
+      (wrap) => !BY_PAGE.test(wrap('x', 'y')) && !BY_CROSSING.test(wrap('x', 'y')),
+    )
+    await fc.assert(
+      fc.asyncProperty(calculationOf(wraps), tags, async (address, tags) => {
+        const whole = { from, to, limit: 100_000 }
+        const all = await unlessLimited(async () =>
+          rowsOf(await make(address, tags, 512).rawPoints({ ...whole, order: 'asc' })),
+        )
+        if (all === null) return
+        for (const order of ['asc', 'desc'] as const) {
+          for (const limit of PAGES) {
+            const found = await unlessLimited(() => paged(() => make(address, tags, 512), order, limit))
+            if (found !== null) assert.deepStrictEqual(found, all)
+          }
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+/** All raw points of the range, ascending, a page of a cursor after the other: each is a call of its own. */
+async function paged(series: () => TestSeries, order: 'asc' | 'desc', limit: number): Promise<Row[]> {
+  const found: Row[] = []
+  const left = { from, to }
+  for (let more = true; more && left.from < left.to; ) {
+    const range: RawRange = { ...left, order, limit }
+    const page = await series().rawPoints(range)
+    const points = rowsOf(page)
+    found.push(...points)
+    more = page.more
+    const last = points.at(-1)?.[0] ?? 0
+    if (order === 'asc') left.from = instantFromUs(last + 1)
+    else left.to = instantFromUs(last)
+  }
+  return order === 'asc' ? found : found.reverse()
+}
+
+function rowsOf({ points: { times, values, statuses } }: RangeResult): Row[] {
+  return Array.from(times, (time, i): Row => [time, values[i]!, statuses[i] !== 0])
+}
+
+function ascending(page: RangeResult): readonly Row[] {
+  return rowsOf(page).reverse()
+}
