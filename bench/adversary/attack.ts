@@ -23,8 +23,8 @@ export interface Call {
 /**
  * Sends the calls of an attack at once, with probes beside them.
  * @returns the time until the last answer; the note has the longest wait of a probe, the longest delay of the event
- *              loop as the service itself says, the longest turn where they are timed, the most anonymous memory, and
- *              how the calls ended
+ *              loop as the service itself says, the processor time of the service with the probes in it, or the longest
+ *              turn where they are timed, the most anonymous memory, and how the calls ended
  */
 export async function measureAttack(
   victim: Victim,
@@ -42,13 +42,16 @@ export async function measureAttack(
     if (now > most) most = now
   }, SAMPLE_MS)
   const began = performance.now()
+  const processorBegan = victim.processorMs
   let outcomes: readonly Outcome[] = []
   let ms = 0
+  let processorMs = Number.NaN
   const turns = await victim.timed(async () => {
     outcomes = await Promise.all(
       attack.calls.map(({ method, path, body }) => victim.send(method, path, body, LIMIT_MS, agent)),
     )
     ms = performance.now() - began
+    processorMs = victim.processorMs - processorBegan
   })
   const gap = await pings.longest()
   const delay = await eventLoopDelay(victim)
@@ -60,7 +63,10 @@ export async function measureAttack(
   const note = [
     `gap ${gap.toFixed(0)} ms`,
     `event loop ${Number.isNaN(delay) ? 'unknown' : `${(delay * 1_000).toFixed(0)} ms`}`,
-    ...(turns === null ? [] : [`turn ${turns.processorMs.toFixed(0)} ms of processor`]),
+    // The timing of turns takes all of a processor.
+    turns === null
+      ? `${(processorMs / 1_000).toFixed(1)} s of processor`
+      : `turn ${turns.processorMs.toFixed(0)} ms of processor`,
     `${most.toFixed(0)} MB`,
     `${endsOf(outcomes)}${isHung ? ', HUNG' : ''}${ended}`,
   ].join('; ')

@@ -4,7 +4,7 @@ import { type Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../client/free-port.ts'
-import { memoryOf } from '../service.ts'
+import { memoryOf, processorMs } from '../service.ts'
 import type { Turns, TurnTimer } from '../turns/turns.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'tidemark.js')
@@ -44,6 +44,11 @@ export class Victim {
   /** Anonymous memory now, in MB; NaN where it has ended. */
   get anonymousMb(): number {
     return memoryOf(this.#child?.pid ?? -1).anonymous
+  }
+
+  /** Processor time so far, all threads, in ms; NaN where it has ended. */
+  get processorMs(): number {
+    return processorMs(this.#child?.pid ?? -1)
   }
 
   async start(): Promise<void> {

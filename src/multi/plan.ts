@@ -1,4 +1,4 @@
-import { type Estimate, estimate, estimateNow } from '../calc/graph/estimate.ts'
+import { type Estimate, estimate } from '../calc/graph/estimate.ts'
 import type { Evaluation } from '../calc/graph/evaluation.ts'
 import { Graph } from '../calc/graph/graph.ts'
 import type { Operator, OperatorContext } from '../calc/graph/operator.ts'
@@ -54,8 +54,9 @@ export async function planCall(labels: readonly CallLabel[], planning: Planning)
   const graph = new Graph((tag) => tags.stored(tag))
   const left = { points: limits.requestedPoints, windows: limits.aggregateWindows }
   const planned: (PlannedLabel | InvalidLabel)[] = []
+  const pause = () => evaluation.pause()
   for (const [i, label] of labels.entries()) {
-    if (i % STEP_LABELS === 0 || isCalculation(label)) await evaluation.pause()
+    if (i % STEP_LABELS === 0 || isCalculation(label)) await pause()
     if (label.kind === 'invalid') {
       planned.push(label)
       continue
@@ -68,11 +69,11 @@ export async function planCall(labels: readonly CallLabel[], planning: Planning)
       const operator = request.operatorFor?.(built) ?? built
       const other = otherTree === null ? null : graph.build(otherTree, context)
       const needs = request.needs(size, zone, namedStates(tree, built))
-      const found =
-        estimateNow(operator, needs) ?? (await estimate(operator, needs, () => evaluation.pause()))
+      const pending = estimate(operator, needs, pause)
+      const found = pending instanceof Promise ? await pending : pending
       let generated = checkSignals(found)
       const otherNeeds = request.otherNeeds?.(namedStates(otherTree, other)) ?? []
-      const beside = other === null ? null : await estimate(other, otherNeeds, () => evaluation.pause())
+      const beside = other === null ? null : await estimate(other, otherNeeds, pause)
       if (beside !== null) generated += checkSignals(beside)
       left.points -= size.points
       left.windows -= size.windows

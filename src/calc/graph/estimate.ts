@@ -4,8 +4,8 @@ import type { Need, NeedSink, PlannedRead } from './need.ts'
 import { NeedSet } from './need-set.ts'
 import type { Operator } from './operator.ts'
 
-/** Needs handed on in one estimate before others may go on. */
-const STEP_NEEDS = 1_024
+/** Needs handed on in one estimate before others may go on: a need of a filter leads to a dozen needs of its input. */
+const STEP_NEEDS = 128
 
 /** What evaluation of a label will read. */
 export interface Estimate {
@@ -19,21 +19,28 @@ export interface Estimate {
  * once, when all needs of those above it are known, so the cost of an estimate is linear in operators and needs.
  * Fetches nothing.
  * @param pause called now and then, so that others may go on
+ * @returns at once for labels of few operators
  */
-export async function estimate(
+export function estimate(
   root: Operator,
   needs: readonly Need[],
   pause: () => Promise<void>,
-): Promise<Estimate> {
+): Estimate | Promise<Estimate> {
   const fold = new Fold(root, needs)
-  while (!fold.run(STEP_NEEDS)) await pause()
+  return fold.run(STEP_NEEDS) ? fold : completed(fold, pause)
+}
+
+async function completed(fold: Fold, pause: () => Promise<void>): Promise<Estimate> {
+  do await pause()
+  while (!fold.run(STEP_NEEDS))
   return fold
 }
 
-/** The same at once, for labels of few operators. `null` when it takes longer. */
-export function estimateNow(root: Operator, needs: readonly Need[], steps = STEP_NEEDS): Estimate | null {
+/** The same at once, however long it takes. */
+export function estimateNow(root: Operator, needs: readonly Need[]): Estimate {
   const fold = new Fold(root, needs)
-  return fold.run(steps) ? fold : null
+  fold.run(Number.POSITIVE_INFINITY)
+  return fold
 }
 
 class Fold implements NeedSink, Estimate {
@@ -44,6 +51,8 @@ class Fold implements NeedSink, Estimate {
   /** Operators below the root, those above before those below. */
   readonly #order: readonly Operator[]
   #next = 0
+  /** Needs of the next operator that were not handed on yet; `null` where it was not begun. */
+  #visiting: Generator<Need, void> | null = null
 
   constructor(root: Operator, needs: readonly Need[]) {
     this.#order = operatorsBelow(root)
@@ -55,17 +64,22 @@ class Fold implements NeedSink, Estimate {
     return this.#reads.toReversed()
   }
 
-  /** Visits operators until so many needs were handed on; true when all were visited. */
+  /** Hands on so many needs, also of an operator with more of them; true when all operators were visited. */
   run(steps: number): boolean {
-    for (let left = steps; this.#next < this.#order.length && left > 0; this.#next++) {
-      const operator = this.#order[this.#next]!
-      const needs = this.#needs.get(operator.id)
-      if (needs === undefined) continue
-      for (const need of needs.all(operator.readsPagesAnew !== true)) {
-        this.#handOn(operator, need)
-        left--
+    for (let left = steps; left > 0; ) {
+      const operator = this.#order[this.#next]
+      if (operator === undefined) return true
+      const needs = this.#visiting ?? this.#needs.get(operator.id)?.all(operator.readsPagesAnew !== true)
+      const next = needs?.next()
+      if (needs === undefined || next!.done === true) {
+        this.#visiting = null
+        this.#needs.delete(operator.id)
+        this.#next++
+        continue
       }
-      this.#needs.delete(operator.id)
+      this.#visiting = needs
+      this.#handOn(operator, next!.value)
+      left--
     }
     return this.#next === this.#order.length
   }

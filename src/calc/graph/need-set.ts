@@ -64,7 +64,7 @@ export class NeedSet {
   }
 
   /** @param sharesPages whether pages within ranges that are read as a whole cost nothing more */
-  *all(sharesPages: boolean): Iterable<Need> {
+  *all(sharesPages: boolean): Generator<Need, void> {
     const whole = [this.#whole, this.#placed, this.#elsewhere].flatMap((ranges) =>
       unionOf([...ranges.values()]),
     )
@@ -84,13 +84,19 @@ function unionOf(needs: readonly ChunksNeed[]): readonly ChunksNeed[] {
     if (last === undefined || need.from > last.to) union.push(need)
     else union[union.length - 1] = together(last, need)
   }
-  // Where there are too many, those with the shortest gaps between them.
-  while (union.length > MAX_NEEDS) {
-    let shortest = 1
-    for (let i = 2; i < union.length; i++) {
-      if (union[i]!.from - union[i - 1]!.to < union[shortest]!.from - union[shortest - 1]!.to) shortest = i
-    }
-    union.splice(shortest - 1, 2, together(union[shortest - 1]!, union[shortest]!))
+  return union.length > MAX_NEEDS ? withoutShortGaps(union) : union
+}
+
+/** As many as are kept apart: those with the shortest gaps between them are put together. @param ranges ascending */
+function withoutShortGaps(ranges: readonly ChunksNeed[]): readonly ChunksNeed[] {
+  const gaps = ranges.slice(1).map(({ from }, i) => ({ index: i + 1, length: from - ranges[i]!.to }))
+  gaps.sort((a, b) => a.length - b.length || a.index - b.index)
+  const isClosed = new Uint8Array(ranges.length)
+  for (const { index } of gaps.slice(0, ranges.length - MAX_NEEDS)) isClosed[index] = 1
+  const union: ChunksNeed[] = []
+  for (const [i, range] of ranges.entries()) {
+    if (isClosed[i] === 1) union[union.length - 1] = together(union.at(-1)!, range)
+    else union.push(range)
   }
   return union
 }
