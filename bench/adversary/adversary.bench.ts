@@ -5,6 +5,7 @@ import { measureAttack } from './attack.ts'
 import { bodyAttacks, searchAttacks } from './bodies.ts'
 import { calculationAttacks } from './calculations.ts'
 import { labelAttacks } from './labels.ts'
+import { mixedAttacks } from './mixtures.ts'
 import { fillPlant } from './plant.ts'
 import { Victim } from './victim.ts'
 
@@ -16,9 +17,13 @@ import { Victim } from './victim.ts'
  * `TURNS_PROFILE=1` prints what the longest ones did.
  */
 const wanted = (process.env.ADVERSARY ?? '').split(',')
-const attacks = [...bodyAttacks(), ...labelAttacks(), ...searchAttacks(), ...calculationAttacks()].filter(
-  ({ name }) => wanted.some((text) => name.startsWith(text)),
-)
+const attacks = [
+  ...bodyAttacks(),
+  ...labelAttacks(),
+  ...searchAttacks(),
+  ...calculationAttacks(),
+  ...mixedAttacks(),
+].filter(({ name }) => wanted.some((text) => name.startsWith(text)))
 
 const results: (Measurement | FailedMeasurement)[] = []
 const turns = process.env.ADVERSARY_TURNS === '1' ? new TurnTimer() : null

@@ -6,6 +6,8 @@ import type { Outcome, Victim } from './victim.ts'
 /** A call beyond the deadline of the service by so much has hung it; it is killed then. */
 const LIMIT_MS = 45_000
 const SAMPLE_MS = 20
+/** How long a service is watched after clients hung up. */
+const AFTERWARDS_MS = 2_000
 
 /** Calls that are sent at the same moment. */
 export interface Attack {
@@ -18,6 +20,8 @@ export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body: Buffer | null
+  /** After which the client hangs up, unless it has its answer. */
+  readonly hangUpMs?: number
 }
 
 /**
@@ -48,8 +52,16 @@ export async function measureAttack(
   let processorMs = Number.NaN
   const turns = await victim.timed(async () => {
     outcomes = await Promise.all(
-      attack.calls.map(({ method, path, body }) => victim.send(method, path, body, LIMIT_MS, agent)),
+      attack.calls.map(async ({ method, path, body, hangUpMs }) => {
+        const outcome = await victim.send(method, path, body, hangUpMs ?? LIMIT_MS, agent)
+        return hangUpMs === undefined || outcome.end !== 'no answer'
+          ? outcome
+          : { ...outcome, end: 'hung up' }
+      }),
     )
+    // What goes on after its client has gone counts as well.
+    if (attack.calls.some(({ hangUpMs }) => hangUpMs !== undefined))
+      await new Promise((resolve) => setTimeout(resolve, AFTERWARDS_MS))
     ms = performance.now() - began
     processorMs = victim.processorMs - processorBegan
   })

@@ -1,12 +1,13 @@
+import { AGGREGATE_NAMES } from '../../src/series/aggregate-names.ts'
 import type { Attack, Call } from './attack.ts'
 import { START_MS } from './plant.ts'
 
 /** As deep as the grammar takes calls, and as long as it takes a text. */
-const MOST_LEVELS = 50
-const MOST_CHARACTERS = 10_000
+export const MOST_LEVELS = 50
+export const MOST_CHARACTERS = 10_000
 
 /** One level around a calculation. */
-const WRAPPERS: Readonly<Record<string, (inner: string) => string>> = {
+export const WRAPPERS: Readonly<Record<string, (inner: string) => string>> = {
   ADD: (x) => `ADD(${x},1)`,
   ADD_TWICE: (x) => `ADD(${x},${x})`,
   THRESHOLD: (x) => `THRESHOLD(${x},0,1,0)`,
@@ -27,17 +28,17 @@ const WRAPPERS: Readonly<Record<string, (inner: string) => string>> = {
   WINDOWAGG: (x) => `WINDOWAGG(${x},AVG,1h)`,
 }
 
-const LEAVES: Readonly<Record<string, string>> = {
+export const LEAVES: Readonly<Record<string, string>> = {
   siggen: 'siggen/sin1@60',
   dates: 'dates/DAY_UTC',
   stored: 'local/T1',
 }
 
-const FROM = new Date(START_MS + 3_600_000).toISOString()
-const TO = new Date(START_MS + 5 * 3_600_000).toISOString()
+export const FROM = new Date(START_MS + 3_600_000).toISOString()
+export const TO = new Date(START_MS + 5 * 3_600_000).toISOString()
 
 /** Each request type over a moderate range. */
-const TYPES: Readonly<Record<string, object>> = {
+export const TYPES: Readonly<Record<string, object>> = {
   CURRENT_POINT: {},
   HISTORICAL_POINT: { at: TO },
   INTERPOLATED_POINTS: { from: FROM, to: TO, count: 1_000 },
@@ -50,7 +51,7 @@ const TYPES: Readonly<Record<string, object>> = {
 }
 
 /** What came later: intervals, charts and aggregates that need more of the signal than its integral. */
-const FURTHER_TYPES: readonly (readonly [type: string, details: object])[] = [
+export const FURTHER_TYPES: readonly (readonly [type: string, details: object])[] = [
   ['INTERVALS', { from: FROM, to: TO }],
   ['INTERVALS', { from: FROM, to: TO, aggregatesOf: 'local/T2', aggregates: ['timeAvg', 'startBound'] }],
   ['GAPS', { from: FROM, to: TO, longerThan: '1s' }],
@@ -66,23 +67,26 @@ const FURTHER_TYPES: readonly (readonly [type: string, details: object])[] = [
   ],
 ]
 
-function ask(type: string, tag: string, details: object): Call {
+/** Every one but the median, for which all points are read. */
+const ALL_AGGREGATES = AGGREGATE_NAMES.filter((name) => name !== 'median')
+
+export function ask(type: string, tag: string, details: object): Call {
   const body = JSON.stringify({ now: TO, requests: { a: { type, tag, details } } })
   return { method: 'POST', path: '/historian/multi', body: Buffer.from(body) }
 }
 
 /** A leaf with so many levels around it, as far as the grammar takes them. */
-function nested(wrap: (inner: string) => string, leaf: string, levels: number): string {
+export function nested(wrap: (inner: string, level: number) => string, leaf: string, levels: number): string {
   let text = leaf
   for (let level = 0; level < levels; level++) {
-    const next = wrap(text)
+    const next = wrap(text, level)
     if (next.length > MOST_CHARACTERS - 5) break
     text = next
   }
   return `calc/${text}`
 }
 
-function widest(name: string): string {
+export function widest(name: string): string {
   const parts: string[] = []
   for (let length = 0, i = 0; length < MOST_CHARACTERS - 40; i++) {
     const part = i % 2 === 0 ? `siggen/sin${i % 90}@${60 + i}` : `local/T${i % 64}`
@@ -128,6 +132,39 @@ export function calculationAttacks(): readonly Attack[] {
     {
       name: 'grids/100000-windows-of-a-stored-tag',
       calls: [ask('MULTIPLE_AGGREGATED_POINTS', 'local/T1', { ...year, count: 100_000 })],
+    },
+    ...['siggen/sin1@60', 'local/T1', 'calc/HIGHPASS(local/T1,60)', 'constants/1'].map((tag) => ({
+      name: `grids/100000-windows-of-all-aggregates/${tag}`,
+      calls: [
+        ask('MULTIPLE_AGGREGATED_POINTS', tag, {
+          ...(tag === 'local/T1' ? year : { from: FROM, to: TO }),
+          count: 100_000,
+          aggregates: ALL_AGGREGATES,
+          per: '1h',
+        }),
+      ],
+    })),
+    {
+      name: 'grids/100000-windows-of-50-ms',
+      calls: [
+        ask('MULTIPLE_AGGREGATED_POINTS', 'local/T1', {
+          from: FROM,
+          to: FROM.replace('.000Z', '.050Z'),
+          count: 100_000,
+          aggregates: ALL_AGGREGATES,
+          per: '1h',
+        }),
+      ],
+    },
+    {
+      name: 'grids/100000-bounds-of-a-stored-tag',
+      calls: [
+        ask('MULTIPLE_AGGREGATED_POINTS', 'local/T1', {
+          ...year,
+          count: 100_000,
+          aggregates: ['startBound'],
+        }),
+      ],
     },
     {
       name: 'grids/50000-bounds-of-a-wide-sum',

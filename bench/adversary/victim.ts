@@ -85,7 +85,7 @@ export class Victim {
     rmSync(this.#dataDir, { recursive: true, force: true, maxRetries: 5 })
   }
 
-  /** Never rejects. @param limitMs after which the call is given up */
+  /** Never rejects. @param limitMs after which the call is given up; its client has then hung up */
   send(method: string, path: string, body: Buffer | null, limitMs: number, agent?: Agent): Promise<Outcome> {
     const began = performance.now()
     const { promise, resolve } = Promise.withResolvers<Outcome>()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { WindowAggregator } from './aggregate.ts'
 import type { AggregateName } from './aggregate-names.ts'
-import { FIRST_AGGREGATE_NAMES } from './aggregate-names.ts'
+import { AGGREGATE_NAMES, FIRST_AGGREGATE_NAMES } from './aggregate-names.ts'
 import { makeColumns, type PointColumns, STATUS_BAD, sliceColumns } from './columns.ts'
 import { Moments } from './moments.ts'
 import { summarize } from './summary.ts'
@@ -137,4 +137,42 @@ test('a summary merged into windows that want their median is a bug, not a wrong
   const summary = { ...summarize(columnsOf([1, 1])), ...times }
   assert.equal(aggregator.takes(summary), false)
   assert.throws(() => aggregator.addSummary(summary), { code: 'BUG' })
+})
+
+test('windows without points beside few points are those of each window by itself', () => {
+  const points = columnsOf([1, 0, 5, 7, 2, 0, 3], [3, 5])
+  points.times.set([0, 40, 41, 300, 301, 500, 900])
+  const edges = Float64Array.from({ length: 200 }, (_, i) => 20 + 5 * i)
+  const now = 700
+  const windows = new WindowAggregator(edges, AGGREGATE_NAMES, now)
+  windows.add(sliceColumns(points, 0, 3))
+  windows.add(sliceColumns(points, 3, 7))
+  const found = windows.finish()
+  const rises = windows.rises()
+  for (let w = 0; w + 1 < edges.length; w++) {
+    const one = new WindowAggregator(edges.subarray(w, w + 2), AGGREGATE_NAMES, now)
+    one.add(points)
+    for (const [name, column] of Object.entries(one.finish()))
+      assert.equal(found[name as AggregateName]![w], column[0], `${name} of window ${w}`)
+    assert.deepEqual(rises[w], one.rises()[0], `rises of window ${w}`)
+  }
+})
+
+test('windows without points are not closed one by one', () => {
+  const edges = Float64Array.from({ length: 1_001 }, (_, i) => i)
+  const windows = new WindowAggregator(edges, ['avg', 'median'])
+  windows.add(columnsOf([1]))
+  let reset = 0
+  const original = Moments.prototype.reset
+  Moments.prototype.reset = function (this: Moments) {
+    reset++
+    original.call(this)
+  }
+  try {
+    windows.finish()
+  } finally {
+    Moments.prototype.reset = original
+  }
+  assert.equal(windows.closed, 1_000)
+  assert.ok(reset <= 1, `${reset} windows were looked at`)
 })

@@ -1,6 +1,6 @@
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import { type AggregateColumns, type AggregateName, aggregateOf } from './aggregate-names.ts'
-import { lowerBound, type PointColumns } from './columns.ts'
+import { lowerBound, type PointColumns, upperBoundFrom } from './columns.ts'
 import { Extremes } from './extremes.ts'
 import { GoodValues } from './good-values.ts'
 import { Moments } from './moments.ts'
@@ -12,6 +12,8 @@ import type { ZoneMap } from './zone-map.ts'
 export class WindowAggregator {
   readonly #edges: Float64Array
   readonly #columns: readonly Column[]
+  /** Those of them that go on from window to window. */
+  readonly #ofRuns: readonly Column[]
   /** States of the window that is fed; only of the aggregates that need them. */
   readonly #moments: Moments | null
   readonly #values: GoodValues | null
@@ -37,10 +39,12 @@ export class WindowAggregator {
     const columns: Column[] = []
     for (const name of names) {
       const value = readerOf(name, states)
-      if (value !== null)
-        columns.push({ name, column: new Float64Array(Math.max(0, edges.length - 1)), value })
+      if (value === null) continue
+      const column = new Float64Array(Math.max(0, edges.length - 1))
+      columns.push({ name, column, value, goesOn: aggregateOf(name).state === 'runs' })
     }
     this.#columns = columns
+    this.#ofRuns = columns.filter(({ goesOn }) => goesOn)
     const uses = (state: string) => names.some((name) => aggregateOf(name).state === state)
     this.#moments = uses('moments') ? states.moments : null
     this.#values = uses('values') ? states.values : null
@@ -65,7 +69,7 @@ export class WindowAggregator {
     while (at < times.length && this.#index < edges.length - 1) {
       const windowEnd = edges[this.#index + 1]!
       if (times[at]! >= windowEnd) {
-        this.#closeWindow()
+        this.#closeUpTo(times[at]!)
         continue
       }
       const end = times[times.length - 1]! < windowEnd ? times.length : lowerBound(times, windowEnd)
@@ -85,7 +89,7 @@ export class WindowAggregator {
     const { firstTime, lastTime } = summary
     if (this.#values !== null) return false
     const edges = this.#edges
-    while (this.#index < edges.length - 1 && firstTime >= edges[this.#index + 1]!) this.#closeWindow()
+    if (this.#index < edges.length - 1 && firstTime >= edges[this.#index + 1]!) this.#closeUpTo(firstTime)
     if (this.#index === edges.length - 1) return true
     // Aggregates that take points in their order begin with the points before the windows.
     if (lastTime < edges[0]!) return this.#runs === null
@@ -102,9 +106,14 @@ export class WindowAggregator {
     this.#runs?.addSummary(summary)
   }
 
+  /** How many windows have ended, as far as they are known. */
+  get closed(): number {
+    return this.#index
+  }
+
   /** The aggregates over raw points, once all points were fed. */
   finish(): AggregateColumns {
-    while (this.#index < this.#edges.length - 1) this.#closeWindow()
+    this.#closeUpTo(Number.POSITIVE_INFINITY)
     return Object.fromEntries(this.#columns.map(({ name, column }) => [name, column]))
   }
 
@@ -112,6 +121,35 @@ export class WindowAggregator {
   rises(): readonly Rises[] {
     this.finish()
     return this.#rises ?? []
+  }
+
+  /** Closes the windows that end at or before an instant, of which only the first can have points. */
+  #closeUpTo(time: number): void {
+    const edges = this.#edges
+    const windows = edges.length - 1
+    if (this.#index === windows) return
+    this.#closeWindow()
+    if (this.#index === windows || edges[this.#index + 1]! > time) return
+    const end = time === Number.POSITIVE_INFINITY ? windows : upperBoundFrom(edges, time, this.#index) - 1
+    // An empty window is as the next one, but for what goes on from the points before it.
+    for (const { column, value, goesOn } of this.#columns) {
+      if (!goesOn) column.fill(finite(value()), this.#index, end)
+    }
+    if (this.#runs === null) this.#index = end
+    else this.#closeEmpty(this.#runs, end)
+  }
+
+  /** Closes windows without points up to an index: what goes on from the points before them. */
+  #closeEmpty(runs: PointRuns, end: number): void {
+    const edges = this.#edges
+    const { rises } = runs
+    for (; this.#index < end; this.#index++) {
+      const edge = edges[this.#index + 1]!
+      runs.end(edge)
+      for (const { column, value } of this.#ofRuns) column[this.#index] = finite(value())
+      this.#rises?.push(rises)
+      runs.begin(edge)
+    }
   }
 
   #closeWindow(): void {
@@ -145,50 +183,92 @@ export function takesSignal(names: readonly AggregateName[]): boolean {
   return names.some((name) => aggregateOf(name).state === 'signal' || aggregateOf(name).state === 'counter')
 }
 
-/**
- * The aggregates over the signal, and those over both.
- * @param rises of each window, for those over both
- */
+const OF_BOUNDS: readonly AggregateName[] = ['startBound', 'endBound', 'deltaBounds', 'increase']
+
+/** Whether the values of the signal where windows begin and end are needed. */
+export function takesBounds(names: readonly AggregateName[]): boolean {
+  return names.some((name) => OF_BOUNDS.includes(name))
+}
+
+/** The aggregates over the signal, and those over both: so many windows at a time, as there can be very many. */
+export class SignalAggregates {
+  readonly columns: AggregateColumns
+  readonly #readers: readonly SignalReader[]
+  readonly #windows: Iterator<SignalWindow, void>
+  readonly #length: number
+  #index = 0
+
+  /** @param rises of each window, for those over both */
+  constructor(
+    signal: SignalWindows,
+    rises: readonly Rises[],
+    names: readonly AggregateName[],
+    stepped: boolean,
+  ) {
+    const columns: { [name in AggregateName]?: Float64Array } = {}
+    const readers: SignalReader[] = []
+    for (const name of names) {
+      const aggregate = aggregateOf(name)
+      if (aggregate.state !== 'signal' && aggregate.state !== 'counter') continue
+      const column = new Float64Array(signal.length)
+      columns[name] = column
+      const value =
+        aggregate.state === 'signal'
+          ? aggregate.value
+          : (window: SignalWindow, index: number) => increaseOf(rises[index]!, window, stepped)
+      readers.push({ column, value })
+    }
+    this.columns = columns
+    this.#readers = readers
+    this.#windows = signal.windows()
+    this.#length = signal.length
+  }
+
+  /** Works the next windows out. @returns whether there are more */
+  next(windows: number): boolean {
+    const end = Math.min(this.#length, this.#index + windows)
+    for (; this.#index < end; this.#index++) {
+      const window = this.#windows.next().value!
+      for (const { column, value } of this.#readers) column[this.#index] = finite(value(window, this.#index))
+    }
+    return end < this.#length
+  }
+}
+
+interface SignalReader {
+  readonly column: Float64Array
+  readonly value: (window: SignalWindow, index: number) => number
+}
+
+/** The same at once. */
 export function signalAggregates(
   signal: SignalWindows,
   rises: readonly Rises[],
   names: readonly AggregateName[],
   stepped: boolean,
 ): AggregateColumns {
-  const columns: { [name in AggregateName]?: Float64Array } = {}
-  const readers: { column: Float64Array; value: (window: SignalWindow, index: number) => number }[] = []
-  for (const name of names) {
-    const aggregate = aggregateOf(name)
-    if (aggregate.state !== 'signal' && aggregate.state !== 'counter') continue
-    const column = new Float64Array(signal.length)
-    columns[name] = column
-    const value =
-      aggregate.state === 'signal'
-        ? aggregate.value
-        : (window: SignalWindow, index: number) => increaseOf(rises[index]!, window, stepped)
-    readers.push({ column, value })
-  }
-  let index = 0
-  for (const window of signal.windows()) {
-    for (const { column, value } of readers) column[index] = finite(value(window, index))
-    index++
-  }
-  return columns
+  const all = new SignalAggregates(signal, rises, names, stepped)
+  all.next(Number.POSITIVE_INFINITY)
+  return all.columns
 }
 
-/** Aggregates of a constant: it has no raw points, a value at every time, and counts as good up to `now`. */
+/**
+ * Aggregates of a constant: it has no raw points, a value at every time, and counts as good up to `now`.
+ * @param whole the edges of all windows, where these are some of them
+ */
 export function constantAggregates(
   value: number,
   edges: Float64Array,
   names: readonly AggregateName[],
   now: number,
+  whole = edges,
 ): AggregateColumns {
   const signal = new SignalWindows(edges, now)
-  if (!Number.isNaN(value)) signal.segment(edges[0]!, value, edges.at(-1)!, value)
+  if (!Number.isNaN(value)) signal.segment(whole[0]!, value, whole.at(-1)!, value)
   const values = new Float64Array(edges.length).fill(value)
   signal.bounds(0, values, values)
   const noRises = { before: Number.NaN, first: Number.NaN, rises: 0, last: Number.NaN }
-  const rises = Array.from({ length: edges.length - 1 }, () => noRises)
+  const rises = Array<Rises>(edges.length - 1).fill(noRises)
   const columns: { [name in AggregateName]?: Float64Array } = {
     ...new WindowAggregator(edges, names, now).finish(),
     ...signalAggregates(signal, rises, names, true),
@@ -237,4 +317,6 @@ interface Column {
   readonly column: Float64Array
   /** Of the window that was fed. */
   readonly value: () => number
+  /** Whether a window without points depends on those before it. */
+  readonly goesOn: boolean
 }

@@ -1,5 +1,6 @@
+import { takesBounds } from './aggregate.ts'
 import type { AggregateName } from './aggregate-names.ts'
-import { NO_POINTS } from './columns.ts'
+import { lowerBound, NO_POINTS, upperBoundFrom } from './columns.ts'
 import { type EdgePoint, valuesFromGoodPoints } from './interpolate.ts'
 import type { SignalShape } from './reads.ts'
 import { SignalFeeder } from './signal-feeder.ts'
@@ -11,8 +12,8 @@ import { SignalWindows } from './signal-windows.ts'
 export class WindowSignal extends SignalFeeder {
   readonly #edges: Float64Array
   readonly #windows: SignalWindows
-  /** Index of the first edge whose values are not known. */
-  #edge = 0
+  /** Index of the first edge whose values are not known; after the last where none are wanted. */
+  #edge: number
 
   /**
    * @param edges  n + 1 ascending instants for n windows [edge, next edge)
@@ -24,6 +25,7 @@ export class WindowSignal extends SignalFeeder {
     super(windows, shape)
     this.#edges = edges
     this.#windows = windows
+    this.#edge = takesBounds(names) ? 0 : edges.length
   }
 
   override addPoint(time: number, value: number): void {
@@ -41,11 +43,12 @@ export class WindowSignal extends SignalFeeder {
   /** Gives the values at the edges between the last good point and the next one; `null` where there is none. */
   #bound(next: EdgePoint | null): void {
     const edges = this.#edges
-    const first = this.#edge
-    let end = first
-    while (end < edges.length && (next === null || edges[end]! <= next.time)) end++
-    this.#edge = end
     const prev = Number.isNaN(this.time) ? null : { time: this.time, value: this.value }
+    // Before the first point there is no value.
+    const first = prev === null ? lowerBound(edges, next?.time ?? Number.POSITIVE_INFINITY) : this.#edge
+    const end = next === null ? edges.length : upperBoundFrom(edges, next.time, Math.max(first, this.#edge))
+    if (end <= first) return
+    this.#edge = end
     const times = edges.subarray(first, end)
     const at = valuesFromGoodPoints(NO_POINTS, prev, next, times, this.shape, 'at')
     const before = valuesFromGoodPoints(NO_POINTS, prev, next, times, this.shape, 'before')

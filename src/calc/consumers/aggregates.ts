@@ -1,6 +1,7 @@
 import {
   constantAggregates,
-  signalAggregates,
+  SignalAggregates,
+  takesBounds,
   takesPointsBefore,
   takesSignal,
   WindowAggregator,
@@ -12,6 +13,7 @@ import {
   type PointColumns,
   STATUS_BAD,
   STATUS_OK,
+  sliceColumns,
   upperBound,
 } from '../../series/columns.ts'
 import { SignalWindows } from '../../series/signal-windows.ts'
@@ -31,6 +33,10 @@ export interface AggregationContext {
   readonly evaluation: Evaluation
   readonly now: Instant
 }
+
+/** Windows whose aggregates are worked out before others go on, and points that are added to so many. */
+const STEP_WINDOWS = 4_096
+const STEP_POINTS = 2_048
 
 /** Aggregates of any operator over n windows between n + 1 edges. */
 export async function aggregatesOf(
@@ -52,7 +58,7 @@ export async function aggregatesFromChunks(
   const first = instantFromUs(edges[0]!)
   if (operator.varies === 'nothing') {
     const [value] = await operator.valuesAt(Float64Array.of(first))
-    return constantAggregates(value!, edges, names, now)
+    return aggregatesOfConstant(value!, edges, names, { evaluation, now })
   }
   const range = wholeRange(first, edges.at(-1)!, operator, evaluation)
   const points = new WindowAggregator(edges, names, now)
@@ -60,7 +66,7 @@ export async function aggregatesFromChunks(
   if (!takesSignal(names)) {
     const stream = operator.chunks(range)
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-      points.add(chunk.raw)
+      await addPoints(points, chunk.raw, edges, evaluation)
       await evaluation.pause()
     }
     return points.finish()
@@ -68,7 +74,7 @@ export async function aggregatesFromChunks(
   const signal = new SignalWindows(edges, now)
   const hasBounds = takesBounds(names)
   const reader = new SegmentReader(operator, evaluation, range, async (chunk) => {
-    points.add(chunk.raw)
+    await addPoints(points, chunk.raw, edges, evaluation)
     if (hasBounds) await addBounds(signal, edges, chunk, evaluation)
   })
   for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
@@ -76,7 +82,29 @@ export async function aggregatesFromChunks(
     await evaluation.pause()
   }
   const ofPoints = points.finish()
-  return { ...ofPoints, ...signalAggregates(signal, points.rises(), names, operator.stepped) }
+  await evaluation.pause()
+  const ofSignal = new SignalAggregates(signal, points.rises(), names, operator.stepped)
+  while (ofSignal.next(STEP_WINDOWS)) await evaluation.pause()
+  return { ...ofPoints, ...ofSignal.columns }
+}
+
+/** Aggregates of a constant, cooperatively. */
+export async function aggregatesOfConstant(
+  value: number,
+  edges: Float64Array,
+  names: readonly AggregateName[],
+  { evaluation, now }: AggregationContext,
+): Promise<AggregateColumns> {
+  const windows = edges.length - 1
+  if (windows <= STEP_WINDOWS) return constantAggregates(value, edges, names, now)
+  const columns = new Map(names.map((name) => [name, new Float64Array(windows)]))
+  for (let from = 0; from < windows; from += STEP_WINDOWS) {
+    const some = edges.subarray(from, from + STEP_WINDOWS + 1)
+    const found = constantAggregates(value, some, names, now, edges)
+    for (const [name, column] of columns) column.set(found[name]!, from)
+    await evaluation.pause()
+  }
+  return Object.fromEntries(columns)
 }
 
 /** What `aggregatesFromChunks` needs of its operator. */
@@ -88,11 +116,19 @@ export function aggregateNeeds(operator: Operator, need: AggregatesNeed, sink: N
   if (takesPointsBefore(names)) findNeeds(operator, { find: 'before', at: from }, sink)
 }
 
-const OF_BOUNDS: readonly AggregateName[] = ['startBound', 'endBound', 'deltaBounds', 'increase']
-
-/** Whether the values of the signal where windows begin and end are needed. */
-function takesBounds(names: readonly AggregateName[]): boolean {
-  return names.some((name) => OF_BOUNDS.includes(name))
+/** A chunk of points, in steps where they can end very many windows. */
+async function addPoints(
+  windows: WindowAggregator,
+  points: PointColumns,
+  edges: Float64Array,
+  evaluation: Evaluation,
+): Promise<void> {
+  const { length } = points.times
+  if (edges.length <= STEP_WINDOWS || length <= STEP_POINTS) return windows.add(points)
+  for (let from = 0; from < length; from += STEP_POINTS) {
+    windows.add(sliceColumns(points, from, Math.min(length, from + STEP_POINTS)))
+    await evaluation.pause()
+  }
 }
 
 /** In steps: one chunk can have all edges. */

@@ -131,9 +131,10 @@ function columnOf(
       return bounds!.ends.map((end, i) => finite(end - bounds!.starts[i]!))
     default: {
       const { value } = FOLLOWING[name]!
-      return Float64Array.from({ length: edges.length - 1 }, (_, i) =>
-        finite(value(aggregates as Columns, i)),
-      )
+      const column = new Float64Array(edges.length - 1)
+      // A loop: `from` goes through an iterator, which takes long for very many windows.
+      for (let i = 0; i < column.length; i++) column[i] = finite(value(aggregates as Columns, i))
+      return column
     }
   }
 }
@@ -147,14 +148,16 @@ export function endsUpTo(edges: Float64Array, now: number): Float64Array {
   return edges.subarray(1).map((end, i) => Math.max(edges[i]!, Math.min(end, now)))
 }
 
-/** Times at which values are read for bounds: each edge, and the microsecond before each end. */
+/** Times at which values are read for bounds: each of ascending edges, and the microsecond before each end. */
 export function boundTimes(edges: Float64Array): Float64Array {
-  const times = new Set<number>()
-  for (let i = 0; i < edges.length; i++) {
-    if (i > 0) times.add(edges[i]! - 1)
-    times.add(edges[i]!)
+  const times = new Float64Array(2 * edges.length)
+  let length = 0
+  for (const [i, edge] of edges.entries()) {
+    const isApart = i > 0 && edge - 1 > edges[i - 1]!
+    if (isApart) times[length++] = edge - 1
+    times[length++] = edge
   }
-  return Float64Array.from(times).sort()
+  return times.slice(0, length)
 }
 
 /**
@@ -167,13 +170,18 @@ export function boundsFrom(
   values: Float64Array,
   stepped: boolean,
 ): WindowBounds {
-  const at = new Map(Array.from(times, (time, i) => [time, values[i]!]))
-  const starts = Float64Array.from(edges.subarray(0, -1), (edge) => at.get(edge)!)
-  const ends = Float64Array.from(edges.subarray(1), (edge) => {
-    const before = at.get(edge - 1)!
-    const there = at.get(edge)!
+  const windows = edges.length - 1
+  const starts = new Float64Array(windows)
+  const ends = new Float64Array(windows)
+  let index = 0
+  for (let i = 0; i <= windows; i++) {
+    while (times[index]! < edges[i]!) index++
+    const there = values[index]!
+    if (i < windows) starts[i] = there
+    if (i === 0) continue
+    const before = values[index - 1]!
     // A value a microsecond before an edge that has none is that of an instant alone.
-    return stepped && !Number.isNaN(there) ? before : Number.isNaN(before) ? before : there
-  })
+    ends[i - 1] = stepped && !Number.isNaN(there) ? before : Number.isNaN(before) ? before : there
+  }
   return { starts, ends }
 }

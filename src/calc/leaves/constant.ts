@@ -1,8 +1,8 @@
-import { constantAggregates } from '../../series/aggregate.ts'
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
 import { NO_POINTS } from '../../series/columns.ts'
 import type { Integrals } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
+import { aggregatesOfConstant } from '../consumers/aggregates.ts'
 import { BaseOperator } from '../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
 import { instantNeed, type Need, type NeedSink } from '../graph/need.ts'
@@ -98,7 +98,7 @@ export class ConstantLeaf extends BaseOperator {
 
   /** A constant has no raw points, and the signal is its value. */
   async aggregates(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns> {
-    return constantAggregates(await this.#constant(), edges, names, this.context.now)
+    return aggregatesOfConstant(await this.#constant(), edges, names, this.context)
   }
 
   #constant(): Promise<number> {

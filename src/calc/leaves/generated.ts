@@ -87,11 +87,15 @@ export class GeneratedLeaf extends BaseOperator {
 
   protected inputNeeds(): void {}
 
-  protected async evaluate(times: Float64Array): Promise<Float64Array> {
+  protected evaluate(times: Float64Array): Promise<Float64Array> {
+    return this.#valuesAt(times, 'at')
+  }
+
+  async #valuesAt(times: Float64Array, side: Side): Promise<Float64Array> {
     const values = new Float64Array(times.length)
     for (let from = 0; from < times.length; from += STEP_TIMES) {
       const some = times.subarray(from, from + STEP_TIMES)
-      const found = await this.context.evaluation.inTurn(() => valuesOf(this.#signal, some, 'at'))
+      const found = await this.context.evaluation.inTurn(() => valuesOf(this.#signal, some, side))
       values.set(found, from)
     }
     return values
@@ -170,8 +174,8 @@ export class GeneratedLeaf extends BaseOperator {
       integralsToNow: sources.integralsToNow ? await this.integrals(starts, endsUpTo(edges, now)) : null,
       bounds: sources.bounds
         ? {
-            starts: valuesOf(this.#signal, starts, 'at'),
-            ends: valuesOf(this.#signal, edges.subarray(1), 'before'),
+            starts: await this.#valuesAt(starts, 'at'),
+            ends: await this.#valuesAt(edges.subarray(1), 'before'),
           }
         : null,
     }

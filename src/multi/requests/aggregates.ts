@@ -67,7 +67,9 @@ class AggregatesRequest implements Request {
     const edges = this.#edges(context)
     const distinct = distinctTimes(edges)
     const found = await askedAggregates(operator, distinct, this.#asked, context.states, context)
-    const aggregates = distinct === edges ? found : pickWindows(found, distinctWindows(edges))
+    const { evaluation } = context
+    const aggregates =
+      distinct === edges ? found : await pickWindows(found, distinctWindows(edges), evaluation)
     return { kind: 'aggregates', edges, aggregates, cut: this.#cut() }
   }
 

@@ -1,5 +1,6 @@
 import { type AggregationContext, aggregatesOf } from '../../calc/consumers/aggregates.ts'
 import { statesNeed, statesOf } from '../../calc/consumers/states.ts'
+import type { Evaluation } from '../../calc/graph/evaluation.ts'
 import type { AggregatesNeed, Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
 import { type AggregateColumns, type AggregateName, aggregateOf } from '../../series/aggregate-names.ts'
@@ -60,15 +61,24 @@ export async function askedAggregates(
  * Some of the windows, in the order of their indexes. A window of no length, the index -1, holds nothing: counts are 0,
  * all else has no value.
  */
-export function pickWindows(shown: ShownAggregates, indexes: Int32Array): ShownAggregates {
+export async function pickWindows(
+  shown: ShownAggregates,
+  indexes: Int32Array,
+  evaluation: Evaluation,
+): Promise<ShownAggregates> {
   const { columns, states } = shown
-  const picked = Object.entries(columns).map(([name, column]) => {
+  const picked: Record<string, Float64Array> = {}
+  for (const [name, column] of Object.entries(columns)) {
     const { empty } = aggregateOf(name as AggregateName)
-    return [name, Float64Array.from(indexes, (index) => column[index] ?? empty)]
-  })
+    const values = new Float64Array(indexes.length)
+    // A loop: `from` goes through an iterator, which takes long for very many windows.
+    for (let i = 0; i < values.length; i++) values[i] = column[indexes[i]!] ?? empty
+    picked[name] = values
+    await evaluation.pause()
+  }
   return {
     ...shown,
-    columns: Object.fromEntries(picked),
+    columns: picked,
     ...(states != null && {
       states: { ...states, windows: Array.from(indexes, (index) => states.windows[index] ?? NO_STATES) },
     }),

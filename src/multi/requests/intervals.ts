@@ -75,7 +75,8 @@ class IntervalsRequest implements Request {
     if (edges.length < 2)
       return { kind: 'intervals', intervals, aggregates: { columns: {}, withVar: asked.withVar }, rest }
     const found = await askedAggregates(other, edges, asked, otherStates, context)
-    return { kind: 'intervals', intervals, aggregates: pickWindows(found, indexesOf(intervals, edges)), rest }
+    const aggregates = await pickWindows(found, indexesOf(intervals, edges), evaluation)
+    return { kind: 'intervals', intervals, aggregates, rest }
   }
 }
 

@@ -37,8 +37,8 @@ export class EngineSnapshot implements ReadPace {
     return this.#hasRested
   }
 
-  isDue(): boolean {
-    return this.#pacer.isDue()
+  isDue(steps?: number): boolean {
+    return this.#pacer.isDue(steps)
   }
 
   async rest(): Promise<void> {

@@ -65,7 +65,7 @@ export class LayeredBlocks implements PointBlocks {
       if (sink.isDone?.() === true) return
       at = this.#step(at, from, to, sink)
       const loading = this.#loading
-      if (loading === null && (at >= to || !pace.isDue())) continue
+      if (loading === null && (at >= to || !pace.isDue(sink.steps?.()))) continue
       // Others are let in, which is when the state of the read is held.
       await pace.rest()
       await loading

@@ -7,8 +7,8 @@ export type Check = 'header' | 'all'
 
 /** Tells long reads when to let others in. */
 export interface ReadPace {
-  /** Whether it is time for `rest`; to be called often. */
-  isDue(): boolean
+  /** Whether it is time for `rest`; to be called often. @param steps that were done, of some microseconds each */
+  isDue(steps?: number): boolean
   /** Lets others in. Throws when the read is aborted. */
   rest(): Promise<void>
 }
@@ -24,6 +24,8 @@ export interface ZoneMapSink {
    * chunk is to be given by itself.
    */
   takeBlock?(view: BlockView, from: number, to: number): boolean
+  /** How many steps, of some microseconds each, were done since the last question; 1 of each block when left out. */
+  steps?(): number
   /** Whether nothing more is wanted; asked now and then. */
   isDone?(): boolean
 }

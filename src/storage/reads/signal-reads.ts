@@ -1,4 +1,4 @@
-import { signalAggregates, takesPointsBefore, takesSignal, WindowAggregator } from '../../series/aggregate.ts'
+import { SignalAggregates, takesPointsBefore, takesSignal, WindowAggregator } from '../../series/aggregate.ts'
 import { AGGREGATE_NAMES, type AggregateColumns, type AggregateName } from '../../series/aggregate-names.ts'
 import { concatColumns, makeColumns, NO_POINTS, type PointColumns } from '../../series/columns.ts'
 import { SignalIntegrator } from '../../series/integrate.ts'
@@ -10,6 +10,9 @@ import { readBoundingValues, readPoint } from './point-reads.ts'
 
 /** Aggregates that are computed here; the median needs all values of a window in memory, so the engine bounds it. */
 export const STORED_AGGREGATES: readonly AggregateName[] = AGGREGATE_NAMES.filter((name) => name !== 'median')
+
+/** Windows whose aggregates are worked out before others go on. */
+const STEP_WINDOWS = 4_096
 
 /**
  * Aggregates over windows that join, from summaries where a zone map lies in one window: memory is that of a block and
@@ -32,7 +35,13 @@ export async function readAggregates(
   if (beyond !== null && !Number.isNaN(beyond.beforeTimes[0]!)) {
     signal!.addPoint(beyond.beforeTimes[0]!, beyond.beforeValues[0]!)
   }
+  let closed = 0
   await blocks.eachZoneMap(first, last, snapshot, {
+    steps() {
+      const more = windows.closed - closed
+      closed += more
+      return 1 + more
+    },
     takeZoneMap(zoneMap) {
       if (!windows.takes(zoneMap)) return false
       if (signal !== null && !signal.addZoneMap(zoneMap)) return false
@@ -45,11 +54,15 @@ export async function readAggregates(
     },
   })
   if (snapshot.isDue()) await snapshot.rest()
+  const count = edges.length - 1
   const ofPoints = windows.finish()
   if (signal === null) return ofPoints
-  if (snapshot.isDue()) await snapshot.rest()
+  if (snapshot.isDue(count)) await snapshot.rest()
   if (!Number.isNaN(beyond!.afterTimes[1]!)) signal.addPoint(beyond!.afterTimes[1]!, beyond!.afterValues[1]!)
-  return { ...ofPoints, ...signalAggregates(signal.finish(), windows.rises(), names, shape.stepped) }
+  const ofSignal = new SignalAggregates(signal.finish(), windows.rises(), names, shape.stepped)
+  if (snapshot.isDue(count)) await snapshot.rest()
+  while (ofSignal.next(STEP_WINDOWS)) if (snapshot.isDue(STEP_WINDOWS)) await snapshot.rest()
+  return { ...ofPoints, ...ofSignal.columns }
 }
 
 /** The last raw point before an instant and, where that one is BAD, the last good one before it. */
