@@ -2,7 +2,7 @@ import { belowFloor, movedPlace } from './near.ts'
 import { nearSink } from './near-sink.ts'
 import type { Need, NeedSink, PlannedRead } from './need.ts'
 import { NeedSet } from './need-set.ts'
-import type { Operator } from './operator.ts'
+import { DEEP_LEVELS, type Operator } from './operator.ts'
 
 /** Needs handed on in one estimate before others may go on: a need of a filter leads to a dozen needs of its input. */
 const STEP_NEEDS = 128
@@ -27,20 +27,30 @@ export function estimate(
   pause: () => Promise<void>,
 ): Estimate | Promise<Estimate> {
   const fold = new Fold(root, needs)
-  return fold.run(STEP_NEEDS) ? fold : completed(fold, pause)
+  const learning =
+    root.levels < DEEP_LEVELS ? [] : fold.order.filter(({ learnCost }) => learnCost !== undefined)
+  return learning.length === 0 && fold.run(STEP_NEEDS) ? fold : completed(fold, learning, pause)
 }
 
-async function completed(fold: Fold, pause: () => Promise<void>): Promise<Estimate> {
-  do await pause()
-  while (!fold.run(STEP_NEEDS))
+/** @param learning those above before those below */
+async function completed(
+  fold: Fold,
+  learning: readonly Operator[],
+  pause: () => Promise<void>,
+): Promise<Estimate> {
+  await pause()
+  for (const operator of learning.toReversed()) {
+    operator.learnCost!()
+    await pause()
+  }
+  while (!fold.run(STEP_NEEDS)) await pause()
   return fold
 }
 
-/** The same at once, however long it takes. */
-export function estimateNow(root: Operator, needs: readonly Need[]): Estimate {
+/** The same at once; `null` where more needs are handed on than that. */
+export function estimateNow(root: Operator, needs: readonly Need[], most: number): Estimate | null {
   const fold = new Fold(root, needs)
-  fold.run(Number.POSITIVE_INFINITY)
-  return fold
+  return fold.run(most) ? fold : null
 }
 
 class Fold implements NeedSink, Estimate {
@@ -49,13 +59,13 @@ class Fold implements NeedSink, Estimate {
   /** Needs of operators that were not visited yet. */
   readonly #needs = new Map<number, NeedSet>()
   /** Operators below the root, those above before those below. */
-  readonly #order: readonly Operator[]
+  readonly order: readonly Operator[]
   #next = 0
   /** Needs of the next operator that were not handed on yet; `null` where it was not begun. */
   #visiting: Generator<Need, void> | null = null
 
   constructor(root: Operator, needs: readonly Need[]) {
-    this.#order = operatorsBelow(root)
+    this.order = operatorsBelow(root)
     for (const need of needs) this.need(root, need)
   }
 
@@ -67,7 +77,7 @@ class Fold implements NeedSink, Estimate {
   /** Hands on so many needs, also of an operator with more of them; true when all operators were visited. */
   run(steps: number): boolean {
     for (let left = steps; left > 0; ) {
-      const operator = this.#order[this.#next]
+      const operator = this.order[this.#next]
       if (operator === undefined) return true
       const needs = this.#visiting ?? this.#needs.get(operator.id)?.all(operator.readsPagesAnew !== true)
       const next = needs?.next()
@@ -81,7 +91,7 @@ class Fold implements NeedSink, Estimate {
       this.#handOn(operator, next!.value)
       left--
     }
-    return this.#next === this.#order.length
+    return this.#next === this.order.length
   }
 
   /** What is needed at a place that is found leads to needs at that place, which inputs may know as another time. */

@@ -33,6 +33,12 @@ export interface Operator extends Traits {
   needs(need: Need, sink: NeedSink): void
 
   /**
+   * Works out once what `needs` asks of the operators inside; pure arithmetic. Called from the innermost operator on:
+   * the outermost one would otherwise ask for it on all levels in one turn.
+   */
+  learnCost?(): void
+
+  /**
    * How far from an instant the raw point next to it lies, for the estimate; pure arithmetic.
    * @param at `null` for any instant
    */

@@ -45,6 +45,8 @@ export interface RollingOptions {
 
 /** More raw points than this come cheaper from a stream, even where the historians could work out each window. */
 const MAX_RAW_BY_VALUES = 10_000
+/** Needs that are followed to learn what a value costs; a calculation with more of them is not bounded. */
+const MOST_NEEDS = 1_024
 /** See RollingSource. */
 const MAX_FAR_POINTS: number = FIXED_LIMITS.farWindowPoints.limit
 /**
@@ -81,6 +83,10 @@ export class RollingOperator extends OwnTimesOperator {
     const { from, to, order, count } = need
     sink.need(this.input, need)
     this.#valueNeeds({ kind: 'values', from, to, count, key: keyOf('raw', from, to, order, count) }, sink)
+  }
+
+  learnCost(): void {
+    this.#isBounded()
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
@@ -389,7 +395,7 @@ export class RollingOperator extends OwnTimesOperator {
       const needs: Need[] = []
       const sink: NeedSink = { need: (_, need) => needs.push(need), read: () => {}, generate: () => {} }
       this.#valueNeeds(instantNeed(this.context.now), sink)
-      const reads = estimateNow(this.input, needs)?.reads
+      const reads = estimateNow(this.input, needs, MOST_NEEDS)?.reads
       this.#isBoundedKnown = reads?.every(({ stored }) => stored === null) ?? false
     }
     return this.#isBoundedKnown
