@@ -23,6 +23,13 @@ let lastId = 0
 /** Columns up to this length are cached for reads of the same times later in the call. */
 const SMALL_COLUMN = 4_096
 
+/**
+ * Ranges that a deep operator streams, some 2 kB each until the call ends. Functions inside each other that fit together
+ * read a few on each level; others many times more on each, which count as so many values: 12,000 of them end the call.
+ */
+const FEW_STREAMS = 128
+const STREAM_VALUES = 8_192
+
 /** Whole ranges that are remembered for others within them. */
 const WHOLE_RANGES = 64
 
@@ -196,6 +203,7 @@ export abstract class BaseOperator implements Operator {
     const longer = isShared ? this.#longerThan(range) : null
     if (longer !== null) return new PartStream(longer, range)
     const { evaluation } = this.context
+    if (this.levels >= DEEP_LEVELS && this.#streams.size >= FEW_STREAMS) evaluation.charge(STREAM_VALUES)
     const stream = new SharedStream(
       this.open(range),
       (chunk) => evaluation.retains(valuesOf(chunk)),
