@@ -14,8 +14,8 @@ const RETAINED_VALUES = 8_000_000
 /** What one evaluation counts beside its values: its promises and entries. */
 const CALL_VALUES = 32
 
-/** A step of work that nobody knows the cost of begins so short, */
-const FIRST_STEP = 16
+/** A step of work that nobody knows the cost of begins so short, and gets no shorter than half of it, */
+const FIRST_STEP = 8
 /** and goes on so much longer while it takes less than this, or shorter beyond the other. */
 const STEP_GROWTH = 4
 const SHORT_STEP_MS = 1
@@ -125,7 +125,7 @@ export class Pace {
 
   /** Follows from how long a step took. */
   took(items: number, ms: number): void {
-    if (ms > LONG_STEP_MS) this.#step = Math.max(FIRST_STEP, Math.floor(items / STEP_GROWTH))
+    if (ms > LONG_STEP_MS) this.#step = Math.max(FIRST_STEP / 2, Math.floor(items / STEP_GROWTH))
     else if (ms < SHORT_STEP_MS && items === this.#step) this.#step *= STEP_GROWTH
   }
 }
