@@ -93,7 +93,8 @@ export class SegmentReader {
           this.#operator.rawTime('after-or-at', to),
         ])
     this.#first = before ?? from
-    const bend = after === null ? ((await this.#operator.outerBreak?.(to)) ?? null) : null
+    const isOpen = after === null && this.#operator.bendsBehind === true
+    const bend = isOpen ? await this.#operator.outerBreak(to) : null
     this.#last = after ?? bend ?? to
     this.#endsRaw = after !== null
     if (!this.#operator.linear && (before === null || after === null))

@@ -7,6 +7,7 @@ import { contentKey, instantNeed, type Need, type NeedSink } from './need.ts'
 import {
   type CurrentPoint,
   DEEP_LEVELS,
+  FOLLOWED_LEVELS,
   type Operator,
   type OperatorContext,
   type Traits,
@@ -52,6 +53,7 @@ export abstract class BaseOperator implements Operator {
   /** Streams of whole ranges of a deep operator. */
   readonly #whole: WholeRange[] = []
   readonly #times = new LookUps<Instant | null>()
+  readonly #outerBreaks = new LookUps<Instant | null>()
   readonly #points = new LookUps<SinglePoint | null>()
   readonly #valued = new LookUps<boolean>()
 
@@ -100,6 +102,16 @@ export abstract class BaseOperator implements Operator {
   /** Looks for the time of a raw point; called once for equal look-ups, as is `findPoint`. */
   protected abstract findTime(find: FindPoint, at: Instant): Promise<Instant | null>
   protected abstract findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+
+  /** Whether this bends behind its raw points where its inputs do. */
+  protected followsBends(): boolean {
+    return this.levels <= FOLLOWED_LEVELS && this.inputs.some(({ bendsBehind }) => bendsBehind)
+  }
+
+  /** `outerBreak`, called once for equal instants. */
+  protected async findOuterBreak(_at: Instant): Promise<Instant | null> {
+    return null
+  }
 
   /** `mayHaveValue`, called once for equal questions. */
   protected async findValue(_find: FindPoint, _at: Instant): Promise<boolean> {
@@ -228,6 +240,13 @@ export abstract class BaseOperator implements Operator {
     return this.#times.get(find, at, async () => {
       await this.#begin(1)
       return this.findTime(find, at)
+    })
+  }
+
+  outerBreak(at: Instant): Promise<Instant | null> {
+    return this.#outerBreaks.get('after-or-at', at, async () => {
+      await this.#begin(1)
+      return this.findOuterBreak(at)
     })
   }
 

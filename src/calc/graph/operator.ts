@@ -106,12 +106,13 @@ export interface Operator extends Traits {
    * move: how many microseconds before the first, and after the last of these.
    */
   readonly movesOn?: MovesOn | undefined
+  /** Set where the signal may bend in a curve behind all raw points. */
+  readonly bendsBehind?: boolean
   /**
    * The first instant at or after another, behind all raw points, up to which the signal may bend in a curve: integrals
-   * of what lies before it are not to depend on where they end. `null` when it goes straight from there on. Absent: it
-   * always does.
+   * of what lies before it are not to depend on where they end. `null` when it goes straight from there on.
    */
-  readonly outerBreak?: ((at: Instant) => Promise<Instant | null>) | undefined
+  outerBreak(at: Instant): Promise<Instant | null>
   /** Raw points of a range without streaming it. Absent: the consumer reads chunks. */
   rawPoints?(range: RawRange): Promise<RangeResult>
   /**
@@ -142,6 +143,12 @@ export interface Operator extends Traits {
  * would otherwise be worked out anew for each level above it.
  */
 export const DEEP_LEVELS = 4
+
+/**
+ * Up to so many operators inside each other it is followed through all of them where a signal bends behind its raw
+ * points. Each level of rolling windows may double the number of such places: beyond, only raw points make them.
+ */
+export const FOLLOWED_LEVELS = 6
 
 /** What is known of an operator's signal without evaluating it. */
 export interface Traits {

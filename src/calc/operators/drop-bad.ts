@@ -23,7 +23,7 @@ export class DropBadOperator extends BaseOperator {
   readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
   readonly integrals?: (starts: Float64Array, ends: Float64Array) => Promise<Integrals>
   readonly aggregates?: (edges: Float64Array, names: readonly AggregateName[]) => Promise<AggregateColumns>
-  readonly outerBreak: Operator['outerBreak']
+  readonly bendsBehind: boolean
   readonly #input: Operator
 
   constructor(input: Operator, context: OperatorContext) {
@@ -32,7 +32,7 @@ export class DropBadOperator extends BaseOperator {
     const linear = input.linear && input.stepInterpolated !== undefined
     super([input], context, { stepped, varies, linear, extrapolationLimits })
     this.#input = input
-    this.outerBreak = input.outerBreak?.bind(input)
+    this.bendsBehind = this.followsBends()
     if (input.stepInterpolated !== undefined) {
       this.stepInterpolated = (pushDowns) => new DropBadOperator(input.stepInterpolated!(pushDowns), context)
     }
@@ -45,6 +45,10 @@ export class DropBadOperator extends BaseOperator {
 
   override reach(find: FindPoint, at: Instant | null): Reach {
     return this.#isAllGood ? this.#input.reach(find, at) : FAR
+  }
+
+  protected override findOuterBreak(at: Instant): Promise<Instant | null> {
+    return this.#input.outerBreak(at)
   }
 
   override needs(need: Need, sink: NeedSink): void {

@@ -39,6 +39,7 @@ export class MapOperator extends BaseOperator {
   readonly rule: MapRule
   readonly args: readonly Operator[]
   readonly isGapless: boolean
+  readonly bendsBehind: boolean
   readonly movesOn: MovesOn | undefined
   #made: MapProgram | null = null
   #reaches: Map<FindPoint, Reach> | null = null
@@ -54,6 +55,7 @@ export class MapOperator extends BaseOperator {
     this.rule = rule
     this.args = args
     const isSure = (arg: Operator) => arg.isGapless === true || arg.varies === 'nothing'
+    this.bendsBehind = this.followsBends()
     this.isGapless = rule.isTotal === true && varying.length > 0 && args.every(isSure)
     this.movesOn = rule.leavesNullsOut === true ? AT_ENDS : undefined
   }
@@ -245,11 +247,12 @@ export class MapOperator extends BaseOperator {
   }
 
   /** The first of all inputs. */
-  get outerBreak(): Operator['outerBreak'] {
-    const { sources } = this.#program
-    return sources.some(({ outerBreak }) => outerBreak !== undefined)
-      ? (at) => firstOuterBreak(sources, at)
-      : undefined
+  protected override async findOuterBreak(at: Instant): Promise<Instant | null> {
+    const bending = this.#program.sources.filter(({ bendsBehind }) => bendsBehind)
+    const found = await Promise.all(bending.map((source) => source.outerBreak(at)))
+    return found
+      .filter((bend) => bend !== null)
+      .reduce<Instant | null>((a, b) => (a === null ? b : smaller(a, b)), null)
   }
 
   protected open(range: ChunkRange): ChunkStream {
@@ -334,13 +337,6 @@ function hasMissing({ values, statuses }: PointColumns): boolean {
 
 function rawColumn(values: Float64Array, isRaw: number, isBad: number): RawColumn {
   return { values, isRaw: Uint8Array.of(isRaw), isBad: Uint8Array.of(isBad) }
-}
-
-async function firstOuterBreak(operators: readonly Operator[], at: Instant): Promise<Instant | null> {
-  const found = await Promise.all(operators.map((operator) => operator.outerBreak?.(at) ?? null))
-  return found
-    .filter((bend) => bend !== null)
-    .reduce<Instant | null>((a, b) => (a === null ? b : smaller(a, b)), null)
 }
 
 function larger(a: Instant, b: Instant): Instant {

@@ -1,5 +1,7 @@
 import { lowerBound, upperBound } from '../../../series/columns.ts'
+import { END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { Chunk } from '../../graph/chunk.ts'
+import type { Operator } from '../../graph/operator.ts'
 import type { BufferedPart } from './buffered-input.ts'
 import type { RollingWindow } from './window.ts'
 
@@ -15,12 +17,14 @@ interface Around {
  * ends where the input has a vertex. Each follows from that vertex alone, whatever the chunk.
  * @param held             the input over all windows of the chunk
  * @param extrapolationLimits of the input
+ * @param isFollowed       whether what bends in the input beside its raw points has this bend, too
  */
 export function outerBreaksOf(
   window: RollingWindow,
   held: BufferedPart,
   extrapolationLimits: readonly number[],
   { from, to, times }: Around,
+  isFollowed: boolean,
 ): Pick<Chunk, 'outerBreaks'> {
   const [first, last] = [times[0] ?? to, times.at(-1) ?? from]
   const found = new Set<number>()
@@ -28,7 +32,7 @@ export function outerBreaksOf(
     if (t > from && t < to && (t < first || t > last)) found.add(t)
   }
   const raw = held.raw.times
-  const others = othersOf(held, extrapolationLimits)
+  const others = othersOf(held, extrapolationLimits, isFollowed)
   for (const [start, end] of times.length === 0
     ? [[from, to]]
     : [
@@ -48,13 +52,41 @@ export function outerBreaksOf(
   return found.size === 0 ? {} : { outerBreaks: Float64Array.from(found).sort() }
 }
 
+/**
+ * The first instant at or after another, behind all raw points, up to which integrals over windows bend in a curve: they
+ * do where a sloping signal leaves the window, until a vertex of the input begins or ends one. `null` for none.
+ * @param isFollowed  as above
+ */
+export async function nextOuterBreak(
+  window: RollingWindow,
+  input: Operator,
+  at: Instant,
+  isFollowed: boolean,
+): Promise<Instant | null> {
+  const [start, end] = [window.startFor(at), window.endFor(at)]
+  const vertices = await Promise.all([
+    input.rawTime('after-or-at', start),
+    isFollowed ? input.outerBreak(start) : null,
+    isFollowed ? input.outerBreak(end) : null,
+    end > at ? input.rawTime('after-or-at', end) : null,
+  ])
+  const bends = [...vertices.filter((time) => time !== null), ...input.extrapolationLimits]
+    .flatMap((time) => [window.startingAt(time), window.endingAt(time)])
+    .filter((bend) => bend >= at && bend < END_INSTANT)
+  return bends.length === 0 ? null : instantFromUs(Math.min(...bends))
+}
+
 /** Vertices of the input that are no raw points. */
-function othersOf({ chunks, raw: { times } }: BufferedPart, limits: readonly number[]): readonly number[] {
+function othersOf(
+  { chunks, raw: { times } }: BufferedPart,
+  limits: readonly number[],
+  isFollowed: boolean,
+): readonly number[] {
   const others = [...limits]
   const [first, last] = [times[0] ?? Number.POSITIVE_INFINITY, times.at(-1) ?? Number.NEGATIVE_INFINITY]
   for (const { breaks = [], outerBreaks = [] } of chunks) {
     others.push(...breaks)
-    for (const time of outerBreaks) if (time < first || time > last) others.push(time)
+    if (isFollowed) for (const time of outerBreaks) if (time < first || time > last) others.push(time)
   }
   return others
 }

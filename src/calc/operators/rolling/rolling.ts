@@ -30,6 +30,7 @@ import { type Cells, pointCells, signalCells } from './cells.ts'
 import { windowIntegrals, windowSums } from './folds.ts'
 import { distinctTimes, spread } from './indexes.ts'
 import { finite, larger, type RollingOp, smaller, type WindowParts } from './ops.ts'
+import { nextOuterBreak } from './outer-breaks.ts'
 import { lastRead, MORE_POINTS, RollingStream } from './stream.ts'
 import { vertexValues } from './vertex-values.ts'
 import type { RollingWindow, WindowBounds } from './window.ts'
@@ -64,12 +65,15 @@ export class RollingOperator extends OwnTimesOperator {
   readonly #integrals: IntegralInput
   #isBoundedKnown: boolean | null = null
 
+  readonly bendsBehind: boolean
+
   constructor(input: Operator, options: RollingOptions, context: OperatorContext) {
     const { op, window, isTotal } = options
     const isOfTime = isTotal || (op.ofLength === true && !window.isOfOneLength)
     const isConstant = !isOfTime && input.varies === 'nothing'
     const varies = input.varies === 'nothing' && isOfTime ? 'time' : input.varies
     super(input, context, { stepped: isConstant, linear: isConstant, varies })
+    this.bendsBehind = op.integrals !== undefined || this.followsBends()
     this.movesOn = isConstant ? undefined : options.window.movesOn(context.now)
     this.#options = options
     this.#integrals = new IntegralInput(input, options.fromRaw, context.evaluation)
@@ -142,7 +146,7 @@ export class RollingOperator extends OwnTimesOperator {
         this.#chunkNeeds(need.from, need.to, need.beyond + beyondRange, sink, need.ranges)
         if (need.beyond === 0) break
         this.#besideNeeds(need, beyondRange, sink)
-        if (this.outerBreak !== undefined)
+        if (this.bendsBehind)
           sink.need(input, {
             kind: 'point',
             find: 'after-or-at',
@@ -202,31 +206,8 @@ export class RollingOperator extends OwnTimesOperator {
       sink.need(input, { kind: 'values', from: first, to: last, count, key: keyOf(key, 'starts', text) })
   }
 
-  /**
-   * Integrals bend in a curve where a sloping signal leaves the window: to where a vertex of the input begins or ends
-   * one.
-   */
-  get outerBreak(): Operator['outerBreak'] {
-    const { op } = this.#options
-    return op.integrals !== undefined || this.input.outerBreak !== undefined
-      ? (at) => this.#outerBreak(at)
-      : undefined
-  }
-
-  async #outerBreak(at: Instant): Promise<Instant | null> {
-    const { window } = this.#options
-    const { input } = this
-    const [start, end] = [window.startFor(at), window.endFor(at)]
-    const vertices = await Promise.all([
-      input.rawTime('after-or-at', start),
-      input.outerBreak?.(start) ?? null,
-      input.outerBreak?.(end) ?? null,
-      end > at ? input.rawTime('after-or-at', end) : null,
-    ])
-    const bends = [...vertices.filter((time) => time !== null), ...input.extrapolationLimits]
-      .flatMap((time) => [window.startingAt(time), window.endingAt(time)])
-      .filter((bend) => bend >= at && bend < END_INSTANT)
-    return bends.length === 0 ? null : instantFromUs(Math.min(...bends))
+  protected override findOuterBreak(at: Instant): Promise<Instant | null> {
+    return nextOuterBreak(this.#options.window, this.input, at, this.followsBends())
   }
 
   protected override get takesOpenEnd(): boolean {

@@ -3,7 +3,7 @@ import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../.
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
-import { DEEP_LEVELS, type Operator } from '../../graph/operator.ts'
+import { DEEP_LEVELS, FOLLOWED_LEVELS, type Operator } from '../../graph/operator.ts'
 import { rawTimesWith, withValues } from '../own-times.ts'
 import { breaksOf } from '../union.ts'
 import { BufferedInput, type InputFeed, openFeed, valuesIn } from './buffered-input.ts'
@@ -222,7 +222,13 @@ export class RollingStream implements ChunkStream {
     const rawTimes = rawTimesWith(inside, own)
     const empty = emptyWindowsUntil(op, window, reach)
     const { times } = rawTimes
-    const outer = outerBreaksOf(window, reach, input.extrapolationLimits, { from, to, times })
+    const outer = outerBreaksOf(
+      window,
+      reach,
+      input.extrapolationLimits,
+      { from, to, times },
+      input.levels < FOLLOWED_LEVELS,
+    )
     const parts = { ...TRUE_TO_RAW, ...empty, ...outer }
     const { emptyUntil = MIN_INSTANT } = empty
     const charged = (times: Float64Array, limit: Limit): Float64Array => {

@@ -246,8 +246,12 @@ export class HighPassOperator extends LowPassOperator {
     return this.input.reach(find, at)
   }
 
-  get outerBreak(): Operator['outerBreak'] {
-    return this.input.outerBreak?.bind(this.input)
+  get bendsBehind(): boolean {
+    return this.followsBends()
+  }
+
+  protected override findOuterBreak(at: Instant): Promise<Instant | null> {
+    return this.input.outerBreak(at)
   }
 
   protected override pageCount(count: number): number {

@@ -38,7 +38,7 @@ class ShiftOperator extends BaseOperator {
   readonly map: TimeMap
   readonly stepInterpolated?: (pushDowns: boolean) => Operator
   readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
-  readonly outerBreak?: Operator['outerBreak']
+  readonly bendsBehind: boolean
   readonly goodBound?: (find: FindPoint, at: Instant) => Promise<Instant | null>
   readonly rawPoints?: (range: RawRange) => Promise<RangeResult>
   readonly integrals?: (starts: Float64Array, ends: Float64Array) => Promise<Integrals>
@@ -58,12 +58,8 @@ class ShiftOperator extends BaseOperator {
       this.stepInterpolated = (pushDowns) =>
         new ShiftOperator(input.stepInterpolated!(pushDowns), map, context)
     const { us } = map
+    this.bendsBehind = us !== null && this.followsBends()
     if (us === null) return
-    if (input.outerBreak !== undefined)
-      this.outerBreak = async (at) => {
-        const bend = await input.outerBreak!(clip(at + us))
-        return bend === null ? null : clip(bend - us)
-      }
     if (input.goodPoint !== undefined)
       this.goodPoint = (find, at) => this.#moved(us, find, at, (find, at) => input.goodPoint!(find, at))
     this.goodBound = (find, at) => this.#goodBound(us, find, at)
@@ -81,6 +77,12 @@ class ShiftOperator extends BaseOperator {
   }
 
   readonly timeBelow = (at: Instant): Instant => this.map.hullOf({ from: at, to: at }).from
+
+  protected override async findOuterBreak(at: Instant): Promise<Instant | null> {
+    const us = this.map.us ?? 0
+    const bend = await this.input.outerBreak(clip(at + us))
+    return bend === null ? null : clip(bend - us)
+  }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
     const { target } = this.map.spanAt(at ?? this.context.now)
