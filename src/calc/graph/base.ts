@@ -26,10 +26,14 @@ const SMALL_COLUMN = 4_096
 
 /**
  * Ranges that a deep operator streams, some 2 kB each until the call ends. Functions inside each other that fit together
- * read a few on each level; others many times more on each, which count as so many values: 12,000 of them end the call.
+ * read a few on each level; others many times more on each, which count as so many values: 3,000 of them end the call.
  */
 const FEW_STREAMS = 128
-const STREAM_VALUES = 8_192
+const STREAM_VALUES = 32_768
+
+/** The same of what it was asked for otherwise and remembers, values or times, some 300 bytes for each question. */
+const FEW_QUESTIONS = 4_096
+const QUESTION_VALUES = 64
 
 /** Whole ranges that are remembered for others within them. */
 const WHOLE_RANGES = 64
@@ -56,6 +60,7 @@ export abstract class BaseOperator implements Operator {
   readonly #outerBreaks = new LookUps<Instant | null>()
   readonly #points = new LookUps<SinglePoint | null>()
   readonly #valued = new LookUps<boolean>()
+  #questions = 0
 
   /** @param traits the width is that of all inputs together when left out */
   constructor(
@@ -183,7 +188,7 @@ export abstract class BaseOperator implements Operator {
    */
   async #charged(times: Float64Array): Promise<Float64Array> {
     const { evaluation } = this.context
-    evaluation.charge(times.length)
+    this.#chargeQuestion(times.length)
     const values = await this.evaluate(times)
     await evaluation.pause()
     return values
@@ -193,9 +198,15 @@ export abstract class BaseOperator implements Operator {
    * Counts what is evaluated, and yields to the event loop: nested operators may call each other for long without
    * reading.
    */
-  async #begin(values: number): Promise<void> {
-    this.context.evaluation.charge(values)
+  async #begin(): Promise<void> {
+    this.#chargeQuestion(1)
     await this.context.evaluation.pause()
+  }
+
+  #chargeQuestion(values: number): void {
+    const isMany = this.levels >= DEEP_LEVELS && this.#questions >= FEW_QUESTIONS
+    this.#questions++
+    this.context.evaluation.charge(isMany ? Math.max(values, QUESTION_VALUES) : values)
   }
 
   chunks(asked: ChunkRange): ChunkStream {
@@ -238,28 +249,28 @@ export abstract class BaseOperator implements Operator {
 
   rawTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     return this.#times.get(find, at, async () => {
-      await this.#begin(1)
+      await this.#begin()
       return this.findTime(find, at)
     })
   }
 
   outerBreak(at: Instant): Promise<Instant | null> {
     return this.#outerBreaks.get('after-or-at', at, async () => {
-      await this.#begin(1)
+      await this.#begin()
       return this.findOuterBreak(at)
     })
   }
 
   rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     return this.#points.get(find, at, async () => {
-      await this.#begin(1)
+      await this.#begin()
       return this.findPoint(find, at)
     })
   }
 
   mayHaveValue(find: FindPoint, at: Instant): Promise<boolean> {
     return this.#valued.get(find, at, async () => {
-      await this.#begin(1)
+      await this.#begin()
       return this.findValue(find, at)
     })
   }
