@@ -345,16 +345,7 @@ class Life {
         ? { code, short: at % 2 === 0 }
         : null
     this.#done.push(`${code} of ${call ?? 'any call'}`)
-    for (let left = 1 + this.#random(5); left > 0; left--) {
-      const steps = [() => this.#write(), () => this.#flush(), () => this.#delete(), () => this.#describe()]
-      if (this.#dangers.retention)
-        steps.push(
-          () => this.#pass(),
-          () => this.#rename(),
-        )
-      await steps[this.#random(steps.length)]!()
-      await this.#look()
-    }
+    await this.#goOn(1 + this.#random(5))
     this.#files.plan = NO_FAULT
     this.#done.push('no faults')
   }
@@ -363,7 +354,14 @@ class Life {
   async #fullDisk(): Promise<void> {
     this.#disk.capacity = 2 ** 40 - this.#disk.freeBytes() + this.#random(3_000)
     this.#done.push('full disk')
-    for (let left = 1 + this.#random(8); left > 0; left--) {
+    await this.#goOn(1 + this.#random(8))
+    this.#disk.capacity = Number.POSITIVE_INFINITY
+    this.#done.push('room again')
+  }
+
+  /** Does so many of the steps that meet faults. */
+  async #goOn(count: number): Promise<void> {
+    for (let left = count; left > 0; left--) {
       const steps = [() => this.#write(), () => this.#flush(), () => this.#delete(), () => this.#describe()]
       if (this.#dangers.retention)
         steps.push(
@@ -373,8 +371,6 @@ class Life {
       await steps[this.#random(steps.length)]!()
       await this.#look()
     }
-    this.#disk.capacity = Number.POSITIVE_INFINITY
-    this.#done.push('room again')
   }
 
   async #copy(): Promise<void> {

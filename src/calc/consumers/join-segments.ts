@@ -45,15 +45,16 @@ export function joinSegments(parts: readonly Segments[]): Segments {
 /** Without the segments that end before an instant. */
 export function dropSegments(segments: Segments, instant: number): Segments {
   const { times } = segments
-  return sliced(segments, Math.max(0, upperBound(times, instant) - 1), times.length)
+  return sliceSegments(segments, Math.max(0, upperBound(times, instant) - 1), times.length)
 }
 
 /** Without the segments that start after an instant. */
 export function cutSegments(segments: Segments, instant: number): Segments {
-  return sliced(segments, 0, lowerBound(segments.times, instant) + 1)
+  return sliceSegments(segments, 0, lowerBound(segments.times, instant) + 1)
 }
 
-function sliced({ times, at, before, kinds }: Segments, from: number, to: number): Segments {
+/** Those with index from `from` to `to`; shares memory. */
+export function sliceSegments({ times, at, before, kinds }: Segments, from: number, to: number): Segments {
   return {
     times: times.subarray(from, to),
     at: at.subarray(from, to),

@@ -1,5 +1,5 @@
 import { lowerBound, upperBound } from '../../series/columns.ts'
-import { joinSegments, type Segments } from './join-segments.ts'
+import { joinSegments, type Segments, sliceSegments } from './join-segments.ts'
 
 /** Vertices of one chunk, and those of its outer breaks. */
 interface ChunkVertices {
@@ -55,7 +55,11 @@ export class OuterVertices {
     }
     this.#hasRaw = true
     const [first, last] = [raw[0]!, raw.at(-1)!]
-    const inside = part(vertices, lowerBound(vertices.times, first), upperBound(vertices.times, last))
+    const inside = sliceSegments(
+      vertices,
+      lowerBound(vertices.times, first),
+      upperBound(vertices.times, last),
+    )
     const early = [until(vertices, first), until(outer, first)] as const
     const late = [since(vertices, last), since(outer, last)] as const
     if (this.#isAscending) {
@@ -125,18 +129,9 @@ function joined(parts: readonly Segments[]): Segments {
 }
 
 function until(segments: Segments, time: number): Segments {
-  return part(segments, 0, lowerBound(segments.times, time))
+  return sliceSegments(segments, 0, lowerBound(segments.times, time))
 }
 
 function since(segments: Segments, time: number): Segments {
-  return part(segments, upperBound(segments.times, time), segments.times.length)
-}
-
-function part({ times, at, before, kinds }: Segments, from: number, to: number): Segments {
-  return {
-    times: times.subarray(from, to),
-    at: at.subarray(from, to),
-    before: before.subarray(from, to),
-    kinds: kinds.subarray(from, to),
-  }
+  return sliceSegments(segments, upperBound(segments.times, time), segments.times.length)
 }

@@ -9,6 +9,7 @@ import { UTC } from '../../time/zone.ts'
 import { SIGNATURES } from '../functions/index.ts'
 import { ArraySource, columnsOf, costOf, type Row, storedTag } from './array-source.fixture.ts'
 import type { Need } from './need.ts'
+import { pointRows } from './point-rows.fixture.ts'
 import { seriesOf, type TestSeries } from './series.fixture.ts'
 
 /**
@@ -22,17 +23,7 @@ const MINUTES = 600
 /** What searches through endless BAD points are cut off at. */
 const MAX_EVALUATED = 100_000
 
-const rows = fc
-  .uniqueArray(fc.tuple(fc.nat(MINUTES), fc.integer({ min: -20, max: 20 }), fc.nat(6)), {
-    minLength: 1,
-    maxLength: 30,
-    selector: ([minute]) => minute,
-  })
-  .map((all) =>
-    all
-      .sort(([a], [b]) => a - b)
-      .map(([minute, value, bad]): Row => [NOW - (MINUTES - minute) * US_PER_MINUTE, value / 2, bad === 0]),
-  )
+const rows = pointRows({ now: NOW, minutes: MINUTES, divisor: 2 })
 
 const leaf = fc.constantFrom('h/A', 'h/B', 'h/C', '3', 'siggen/sin4@7200', 'dates/DAY')
 
