@@ -111,22 +111,12 @@ export class AnswerWriter {
   }
 
   /** Points as an array of objects. @param names of their values, for a tag that has some */
-  *rows(points: PointColumns, zone: TimeZone, names: StateNames | null): Generator<void> {
-    const { length } = points.times
-    if (length === 0) return this.text('[]')
+  rows(points: PointColumns, zone: TimeZone, names: StateNames | null): Generator<void> {
     const stamp = this.#rowStamps.getOrInsertComputed(
       zone,
       () => new TimestampTemplate(',{"timestamp":"', zone, '","value":'),
     )
-    const rows = new RowWriter(points, stamp, names)
-    while (rows.reached < length) {
-      const [start, isFirst] = [this.#at, rows.reached === 0]
-      this.#at = rows.write(this.#buffer, start, FULL_BYTES)
-      // The comma before the very first row opens the array instead.
-      if (isFirst) this.#buffer.bytes[start] = OPENING_BRACKET
-      if (this.isFull) yield
-    }
-    this.text(']')
+    return this.#list(points.times.length, new RowWriter(points, stamp, names))
   }
 
   /** Points as columns: epoch milliseconds, values, and statuses unless all are OK. */
@@ -160,11 +150,12 @@ export class AnswerWriter {
     this.text(']')
   }
 
-  *#list(length: number, list: MillisWriter | NumberWriter): Generator<void> {
+  *#list(length: number, list: MillisWriter | NumberWriter | RowWriter): Generator<void> {
     if (length === 0) return this.text('[]')
     while (list.reached < length) {
       const [start, isFirst] = [this.#at, list.reached === 0]
       this.#at = list.writeList(this.#buffer, start, FULL_BYTES)
+      // The comma before the very first entry opens the array instead.
       if (isFirst) this.#buffer.bytes[start] = OPENING_BRACKET
       if (this.isFull) yield
     }
@@ -206,7 +197,7 @@ class RowWriter {
   }
 
   /** Goes on until `fullAt` is reached, where room for one more row is left, or there are no more. */
-  write(buffer: OutputBuffer, start: number, fullAt: number): number {
+  writeList(buffer: OutputBuffer, start: number, fullAt: number): number {
     const { times, values, statuses } = this.#points
     const { view } = buffer
     const [stamp, numbers, names] = [this.#stamp, this.#numbers, this.#names]
