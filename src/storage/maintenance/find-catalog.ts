@@ -4,7 +4,6 @@ import { ChangeWriter } from '../catalog/tag-changes.ts'
 import { Damage } from '../damage.ts'
 import type { Folders } from '../engine/folders.ts'
 import type { Files } from '../files/files.ts'
-import type { Version } from '../manifest/version.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
 import type { PartInfo } from '../parts/part.ts'
@@ -91,11 +90,11 @@ export async function writeWithFreeIds(
   files: Files,
   folders: Folders,
   catalog: TagCatalog,
-  { parts, token }: Pick<Version, 'parts' | 'token'>,
+  token: number,
   highestTag: number,
 ): Promise<CatalogRef> {
   const writer = new ChangeWriter()
-  writer.nextId(highestTagOf(files, folders, parts, highestTag) + 1)
+  writer.nextId(highestTag + 1)
   catalog.apply(writer.take()!)
   return openCatalogStore(files, folders.catalog, tokenText(token)).append(catalog, [], null)
 }

@@ -90,7 +90,7 @@ export async function repairHistorian(
     const catalog =
       highest < found.catalog.entries.nextId
         ? found.ref
-        : await writeWithFreeIds(files, folders, found.catalog, { parts, token: ownership.token }, highest)
+        : await writeWithFreeIds(files, folders, found.catalog, ownership.token, highest)
     if (segments.first > flushed + 1 && found.ref !== null) {
       lost.push(`what records ${flushed + 1} to ${segments.first - 1} of the log said of points, if anything`)
     }
@@ -179,7 +179,8 @@ async function intactCatalog(
       // It was read before, without damage.
     },
   })
-  return writeWithFreeIds(files, folders, catalog, version, highestTag)
+  const highest = highestTagOf(files, folders, version.parts, highestTag)
+  return writeWithFreeIds(files, folders, catalog, version.token, highest)
 }
 
 function isSound(files: Files, folders: Folders, before: HistorianBefore | null): boolean {

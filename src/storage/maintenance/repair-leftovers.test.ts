@@ -30,6 +30,17 @@ const write = (store: FileStore, tag: string, ...times: readonly number[]) => {
   return store.write(writeBatch([{ tag, points }], true), signal)
 }
 
+/** Makes a historian with fifty tags, of which the manifest is gone. Gives what it had. */
+async function makeWithoutManifest(folder: string) {
+  const store = await open(systemFiles, folder)
+  for (let i = 0; i < 50; i++) await write(store, `tag ${i}`, i)
+  await store.flush()
+  const model = await modelOf(store)
+  await store.close()
+  rmSync(join(folder, 'manifest'), { recursive: true })
+  return model
+}
+
 const catalogOf = (folder: string) =>
   join(folder, 'catalog', readdirSync(join(folder, 'catalog')).sort().at(-1)!)
 
@@ -88,12 +99,7 @@ test('a tag that is made after the catalog was lost does not show the points of 
 test('without a manifest tags stay whose file ends in what a kill left of an append', async (t) => {
   const base = temporaryFolder(t)
   const folder = join(base, 'plant')
-  const store = await open(systemFiles, folder)
-  for (let i = 0; i < 50; i++) await write(store, `tag ${i}`, i)
-  await store.flush()
-  const model = await modelOf(store)
-  await store.close()
-  rmSync(join(folder, 'manifest'), { recursive: true })
+  const model = await makeWithoutManifest(folder)
   const whole = readFileSync(catalogOf(folder))
   for (const length of [1, 7, 8, 20, 500]) {
     const image = join(base, `image-${length}`)
@@ -110,12 +116,7 @@ test('without a manifest tags stay whose file ends in what a kill left of an app
 
 test('without a manifest a catalog that was being written anew does not take the place of the whole one', async (t) => {
   const folder = temporaryFolder(t)
-  const store = await open(systemFiles, folder)
-  for (let i = 0; i < 50; i++) await write(store, `tag ${i}`, i)
-  await store.flush()
-  const model = await modelOf(store)
-  await store.close()
-  rmSync(join(folder, 'manifest'), { recursive: true })
+  const model = await makeWithoutManifest(folder)
   const path = catalogOf(folder)
   const whole = readFileSync(path)
   writeFileSync(path.replace('-00000001.tags', '-00000002.tags'), whole.subarray(0, whole.length - 30))

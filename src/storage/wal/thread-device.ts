@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { startThread, ThreadEnded } from '../background-thread.ts'
+import { errorOf, startThread, ThreadEnded, type ThreadFailure } from '../background-thread.ts'
 import { AppendFailed, type WalDevice } from './device.ts'
 
 export type ToThread =
@@ -15,9 +15,7 @@ export type ToThread =
 
 export interface FromThread {
   readonly failure: {
-    readonly message: string
-    readonly code: string | null
-    readonly syscall: string | null
+    readonly cause: ThreadFailure
     /** Of an append; `null` for any other call. */
     readonly isIntact: boolean | null
   } | null
@@ -81,7 +79,7 @@ export class ThreadDevice implements WalDevice {
         { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
         'the thread of the log',
         {
-          message: ({ failure }) => this.#settle(failure === null ? null : errorOf(failure)),
+          message: ({ failure }) => this.#settle(failure === null ? null : failed(failure)),
           exit: (_thread, reason) => this.#end(reason),
         },
       )
@@ -126,7 +124,7 @@ export class ThreadDevice implements WalDevice {
   }
 }
 
-function errorOf({ message, code, syscall, isIntact }: NonNullable<FromThread['failure']>): Error {
-  const error = Object.assign(new Error(message), code === null ? {} : { code, syscall })
+function failed({ cause, isIntact }: NonNullable<FromThread['failure']>): Error {
+  const error = errorOf(cause)
   return isIntact === null ? error : new AppendFailed(error, isIntact)
 }

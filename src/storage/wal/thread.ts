@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { failureOf } from '../background-thread.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { AppendFailed, SegmentFile } from './device.ts'
 import type { FromThread, ToThread } from './thread-device.ts'
@@ -22,16 +23,11 @@ parentPort!.on('message', (message: ToThread) => {
     }
     parentPort!.postMessage({ failure: null } satisfies FromThread)
   } catch (error) {
-    const cause = error instanceof AppendFailed ? error.cause : error
-    const { message: text, code, syscall } = cause as { message: string; code?: string; syscall?: string }
-    parentPort!.postMessage({
-      failure: {
-        message: text,
-        code: code ?? null,
-        syscall: syscall ?? null,
-        isIntact: error instanceof AppendFailed ? error.isIntact : null,
-      },
-    } satisfies FromThread)
+    const failure =
+      error instanceof AppendFailed
+        ? { cause: failureOf(error.cause), isIntact: error.isIntact }
+        : { cause: failureOf(error), isIntact: null }
+    parentPort!.postMessage({ failure } satisfies FromThread)
   }
   if (message.kind === 'close') parentPort!.close()
 })
