@@ -25,8 +25,9 @@ let lastId = 0
 const SMALL_COLUMN = 4_096
 
 /**
- * Ranges that a deep operator streams, some 2 kB each until the call ends. Functions inside each other that fit together
- * read a few on each level; others many times more on each, which count as so many values: 3,000 of them end the call.
+ * Ranges that a deep operator streams, some 15 kB each until the call ends, with what is kept for them. Functions inside
+ * each other that fit together read a few on each level; others many times more on each, which count as so many values:
+ * 3,000 of them end the call.
  */
 const FEW_STREAMS = 128
 const STREAM_VALUES = 32_768

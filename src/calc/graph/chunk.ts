@@ -1,4 +1,4 @@
-import type { PointColumns } from '../../series/columns.ts'
+import { lowerBound, type PointColumns, upperBound } from '../../series/columns.ts'
 import type { Instant } from '../../time/instant.ts'
 
 /** A range to be read in chunks. */
@@ -90,4 +90,19 @@ export function emptyUntilOf(chunks: readonly Chunk[]): { readonly emptyUntil?: 
     if (emptyUntil === undefined || emptyUntil <= to) break
   }
   return all === undefined ? {} : { emptyUntil: all }
+}
+
+/** Values at ascending times, within chunks that are ascending and join: NaN at those beyond them. */
+export function joinedValues(chunks: readonly Chunk[], times: Float64Array, limit: Limit): Float64Array {
+  const values = new Float64Array(times.length).fill(Number.NaN)
+  let at = 0
+  for (const [index, chunk] of chunks.entries()) {
+    // A limit from the left is that of the chunk which ends there: the next one need not know what was before it.
+    const isIncluded = limit === 'before' || index === chunks.length - 1
+    const end = isIncluded ? upperBound(times, chunk.to) : lowerBound(times, chunk.to)
+    if (end <= at) continue
+    values.set(chunk.valuesAt(times.subarray(at, end), limit), at)
+    at = end
+  }
+  return values
 }

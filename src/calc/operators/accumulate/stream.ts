@@ -1,7 +1,6 @@
 import { CompensatedSum } from '../../../series/sum.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import type { Segments } from '../../consumers/join-segments.ts'
-import { joinSegments } from '../../consumers/join-segments.ts'
+import { joinSegments, type Segments } from '../../consumers/join-segments.ts'
 import { SegmentReader } from '../../consumers/segments.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { type Base, runningTotal, totalChunk } from './running-total.ts'

@@ -1,6 +1,6 @@
 import { concatColumns, lowerBound, type PointColumns } from '../../../series/columns.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, joinedValues } from '../../graph/chunk.ts'
 import { clipped } from '../../graph/part-stream.ts'
 import { type AlignedChunks, type AlignedStream, breaksOf, within } from '../union.ts'
 
@@ -142,20 +142,6 @@ function joinedChunk(parts: readonly AlignedChunks[], index: number, from: Insta
   )
   const raw: PointColumns = concatColumns(chunks.map((chunk) => chunk.raw))
   const isTrueToRaw = chunks.every((chunk) => chunk.isTrueToRaw === true)
-  const valuesAt: Chunk['valuesAt'] = (times, limit) => valuesOf(chunks, times, limit)
+  const valuesAt: Chunk['valuesAt'] = (times, limit) => joinedValues(chunks, times, limit)
   return { from, to, raw, ...(isTrueToRaw && { isTrueToRaw }), valuesAt }
-}
-
-/** Values at ascending times within chunks that join. */
-function valuesOf(chunks: readonly Chunk[], times: Float64Array, limit: Limit): Float64Array {
-  const values = new Float64Array(times.length)
-  for (let i = 0, at = 0; at < times.length; i++) {
-    const end = i === chunks.length - 1 ? times.length : lowerBound(times, chunks[i]!.to)
-    if (end === at) continue
-    const found = chunks[i]!.valuesAt(times.subarray(at, end), limit)
-    if (end - at === times.length) return found
-    values.set(found, at)
-    at = end
-  }
-  return values
 }

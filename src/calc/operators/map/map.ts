@@ -250,9 +250,8 @@ export class MapOperator extends BaseOperator {
   protected override async findOuterBreak(at: Instant): Promise<Instant | null> {
     const bending = this.#program.sources.filter(({ bendsBehind }) => bendsBehind)
     const found = await Promise.all(bending.map((source) => source.outerBreak(at)))
-    return found
-      .filter((bend) => bend !== null)
-      .reduce<Instant | null>((a, b) => (a === null ? b : smaller(a, b)), null)
+    const bends = found.filter((bend) => bend !== null)
+    return bends.length === 0 ? null : bends.reduce(smaller)
   }
 
   protected open(range: ChunkRange): ChunkStream {

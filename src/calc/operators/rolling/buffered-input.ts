@@ -7,10 +7,9 @@ import {
   upperBound,
 } from '../../../series/columns.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import type { Segments } from '../../consumers/join-segments.ts'
-import { cutSegments, dropSegments, joinSegments } from '../../consumers/join-segments.ts'
+import { cutSegments, dropSegments, joinSegments, type Segments } from '../../consumers/join-segments.ts'
 import { SegmentReader } from '../../consumers/segments.ts'
-import type { Chunk, ChunkRange, Limit } from '../../graph/chunk.ts'
+import { type Chunk, type ChunkRange, joinedValues, type Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import type { Operator } from '../../graph/operator.ts'
 import { ascends, distinctTimes } from './indexes.ts'
@@ -145,17 +144,7 @@ export function valuesIn(chunks: readonly Chunk[], times: Float64Array, limit: L
     const distinct = distinctTimes(times)
     return valuesOf(distinct, valuesIn(chunks, distinct, limit), times)
   }
-  const values = new Float64Array(times.length).fill(Number.NaN)
-  let at = 0
-  for (const [index, chunk] of chunks.entries()) {
-    // A limit from the left is that of the chunk which ends there: the next one need not know what was before it.
-    const isIncluded = limit === 'before' || index === chunks.length - 1
-    const end = isIncluded ? upperBound(times, chunk.to) : lowerBound(times, chunk.to)
-    if (end <= at) continue
-    values.set(chunk.valuesAt(times.subarray(at, end), limit), at)
-    at = end
-  }
-  return values
+  return joinedValues(chunks, times, limit)
 }
 
 /** The same from an operator. */

@@ -61,11 +61,10 @@ const LAST_INSTANT = instantFromUs(END_INSTANT - 1)
  */
 export class RollingOperator extends OwnTimesOperator {
   readonly movesOn: MovesOn | undefined
+  readonly bendsBehind: boolean
   readonly #options: RollingOptions
   readonly #integrals: IntegralInput
   #isBoundedKnown: boolean | null = null
-
-  readonly bendsBehind: boolean
 
   constructor(input: Operator, options: RollingOptions, context: OperatorContext) {
     const { op, window, isTotal } = options
