@@ -1,6 +1,7 @@
 import { Damage } from '../damage.ts'
 import { GROUP, isWorthPacking, PackedReader, putPacked, usualOf } from './bit-packing.ts'
 import { type ByteReader, type ByteWriter, INT_LIMIT, putSignedInt } from './varint.ts'
+import { decodeXor, encodeXor } from './xor-codec.ts'
 
 /** How the values of a chunk are written. */
 export const VALUES = {
@@ -228,33 +229,6 @@ function putPackedDecimals(writer: ByteWriter, from: number, count: number): boo
   return true
 }
 
-const double = new Float64Array(1)
-const doubleBytes = new Uint8Array(double.buffer)
-const previous = new Uint8Array(8)
-
-/**
- * A byte with the number of equal bytes at the high end times 16, plus the number of bytes that follow, highest first.
- */
-function encodeXor(writer: ByteWriter, values: Float64Array, start: number, end: number): void {
-  const { bytes } = writer
-  let at = writer.length
-  previous.fill(0)
-  for (let i = start; i < end; i++) {
-    double[0] = values[i]!
-    let high = 7
-    while (high >= 0 && doubleBytes[high] === previous[high]) high--
-    let low = 0
-    while (low < high && doubleBytes[low] === previous[low]) low++
-    const length = high < 0 ? 0 : high - low + 1
-    bytes[at++] = ((7 - high) << 4) | length
-    for (let k = high; k > high - length; k--) {
-      bytes[at++] = doubleBytes[k]!
-      previous[k] = doubleBytes[k]!
-    }
-  }
-  writer.length = at
-}
-
 /** Reads `count` values into `target` from index `to` on. Throws Damage. */
 export function decodeValues(
   reader: ByteReader,
@@ -376,17 +350,5 @@ function decodeRuns(
     if (runEnd > count) throw new Damage('the values of a block are too many')
     target.fill(multiple / power, to + i, to + runEnd)
     i = runEnd
-  }
-}
-
-function decodeXor(reader: ByteReader, count: number, target: Float64Array, to: number): void {
-  doubleBytes.fill(0)
-  for (let i = 0; i < count; i++) {
-    const control = reader.byte()
-    const high = 7 - (control >>> 4)
-    const low = high - (control & 15) + 1
-    if (low < 0) throw new Damage('the values of a block contradict themselves')
-    for (let k = high; k >= low; k--) doubleBytes[k] = reader.byte()
-    target[to + i] = double[0]!
   }
 }
