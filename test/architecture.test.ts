@@ -139,3 +139,15 @@ function circlesOf(all: readonly Import[]): readonly string[] {
   for (const file of imports.keys()) visit(file, [])
   return circles
 }
+
+/** Rooms whose tests are read as specifications, too. */
+const WITH_TESTS = /^(calc|multi|storage)\//
+const MOST_LINES = 400
+
+test('a file is short enough to hold in the head', () => {
+  const long = globSync('**/*.ts', { cwd: src })
+    .filter((file) => WITH_TESTS.test(file) || !/\.(test|fixture)\.ts$/.test(file))
+    .map((file) => ({ file, lines: readFileSync(join(src, file), 'utf8').split('\n').length - 1 }))
+    .filter(({ lines }) => lines > MOST_LINES)
+  assert.deepEqual(long, [])
+})
