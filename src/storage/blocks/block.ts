@@ -5,6 +5,7 @@ import { Damage } from '../damage.ts'
 import type { Arena } from './arena.ts'
 import {
   CHUNK_POINTS,
+  type ChunkZoneMap,
   checkChunk,
   chunkBytes,
   chunkCount,
@@ -295,13 +296,13 @@ export class BlockView {
     return readZoneMap(this.#doubles, (this.#start >> 3) + 1)
   }
 
-  /** What is known of a chunk without unpacking it. */
   /** See chunk.ts: whether the extent alone stands for the points of a chunk. */
   readExtent(chunk: number, target: Float64Array, place: number): boolean {
     return readExtent(this.#memory, this.#chunkAt[chunk]!, target, place)
   }
 
-  chunkZoneMap(chunk: number): ZoneMap {
+  /** What is known of a chunk without unpacking it; an object of its own. */
+  chunkZoneMap(chunk: number): ChunkZoneMap {
     return chunkZoneMap(this.#memory, this.#chunkAt[chunk]!)
   }
 

@@ -134,7 +134,10 @@ export function chunkFirstTime({ bytes, doubles }: Memory, at: number): number {
   return doubles[(at >> 3) + ((bytes[at + 4]! & BRIEF) !== 0 ? 1 : 3)]!
 }
 
-export function chunkZoneMap(memory: Memory, at: number): ZoneMap {
+/** A chunk is too short to keep its longest gap: whoever knows a bound of it adds that. */
+export type ChunkZoneMap = ZoneMap & { longestGap?: number }
+
+export function chunkZoneMap(memory: Memory, at: number): ChunkZoneMap {
   const { bytes, doubles } = memory
   const from = (at >> 3) + 1
   const flags = bytes[at + 4]!

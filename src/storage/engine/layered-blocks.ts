@@ -1,4 +1,5 @@
 import type { PointColumns } from '../../series/columns.ts'
+import type { ZoneMap } from '../../series/zone-map.ts'
 import { BlockView } from '../blocks/block.ts'
 import { mergePoints } from '../blocks/sort-points.ts'
 import { isUsable } from '../blocks/zone-map.ts'
@@ -122,7 +123,7 @@ export class LayeredBlocks implements PointBlocks {
   ): number {
     const first = run.blockFirst(block)
     const last = run.blockLast(block)
-    const summary = run.blockSummary(block)
+    let summary: ZoneMap | null | undefined
     if (first >= at && first >= from) {
       if (run.pages > 0) {
         const page = run.pageOf(block)
@@ -134,7 +135,10 @@ export class LayeredBlocks implements PointBlocks {
           if (whole !== null && isUsable(whole) && sink.takeZoneMap(whole)) return next(pageLast)
         }
       }
-      if (last < to && summary !== null && isUsable(summary) && sink.takeZoneMap(summary)) return next(last)
+      if (last < to) {
+        summary = run.blockSummary(block)
+        if (summary !== null && isUsable(summary) && sink.takeZoneMap(summary)) return next(last)
+      }
     }
     if (first > this.#loadedFrom) {
       // With those that follow it, in one go.
@@ -143,6 +147,7 @@ export class LayeredBlocks implements PointBlocks {
       if (this.#loading !== null) return Math.max(at, from)
     }
     run.openAhead(block, this.view)
+    if (summary === undefined) summary = run.blockSummary(block)
     takeBlock(this.view, Math.max(at, from), to, sink, summary?.longestGap)
     return next(last)
   }

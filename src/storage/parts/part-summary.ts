@@ -1,6 +1,6 @@
 import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
-import { joinZoneMaps, readZoneMap, writeZoneMap, ZONE_MAP_BYTES, zoneMapOf } from '../blocks/zone-map.ts'
+import { joinZoneMaps, writeZoneMap, ZONE_MAP_BYTES, zoneMapOf } from '../blocks/zone-map.ts'
 
 /**
  * What is kept of the points of a block. A good point is one that is not BAD and has a value; where there is none,
@@ -181,16 +181,115 @@ export function writeSummary(target: Float64Array, at: number, summary: PartSumm
 }
 
 export function readSummary(source: Float64Array, at: number): PartSummary {
-  const extras = at + (ZONE_MAP_BYTES >> 3)
-  return {
-    ...readZoneMap(source, at),
-    minTime: source[extras]!,
-    maxTime: source[extras + 1]!,
-    increase: source[extras + 2]!,
-    goodTime: source[extras + 3]!,
-    transitions: source[extras + 4]!,
-    longestGap: source[extras + 5]!,
-    nonZeroTime: source[extras + 6]!,
-    zeroTime: source[extras + 7]!,
+  return new StoredSummary(source, at)
+}
+
+/**
+ * A summary where it stands in a page, in the order of `writeSummary`: a read of a year goes through thousands, of which
+ * it takes a few fields.
+ */
+class StoredSummary implements PartSummary {
+  readonly #doubles: Float64Array
+  readonly #at: number
+
+  constructor(doubles: Float64Array, at: number) {
+    this.#doubles = doubles
+    this.#at = at
+  }
+
+  get count(): number {
+    return this.#doubles[this.#at]!
+  }
+
+  get numGood(): number {
+    return this.#doubles[this.#at + 1]!
+  }
+
+  get firstTime(): number {
+    return this.#doubles[this.#at + 2]!
+  }
+
+  get lastTime(): number {
+    return this.#doubles[this.#at + 3]!
+  }
+
+  get sum(): number {
+    return this.#doubles[this.#at + 4]!
+  }
+
+  get mean(): number {
+    return this.#doubles[this.#at + 5]!
+  }
+
+  get squares(): number {
+    return this.#doubles[this.#at + 6]!
+  }
+
+  get min(): number {
+    return this.#doubles[this.#at + 7]!
+  }
+
+  get max(): number {
+    return this.#doubles[this.#at + 8]!
+  }
+
+  get firstGoodTime(): number {
+    return this.#doubles[this.#at + 9]!
+  }
+
+  get first(): number {
+    return this.#doubles[this.#at + 10]!
+  }
+
+  get lastGoodTime(): number {
+    return this.#doubles[this.#at + 11]!
+  }
+
+  get last(): number {
+    return this.#doubles[this.#at + 12]!
+  }
+
+  get linear(): number {
+    return this.#doubles[this.#at + 13]!
+  }
+
+  get stepped(): number {
+    return this.#doubles[this.#at + 14]!
+  }
+
+  get meanRest(): number {
+    return this.#doubles[this.#at + 15]!
+  }
+
+  get minTime(): number {
+    return this.#doubles[this.#at + 16]!
+  }
+
+  get maxTime(): number {
+    return this.#doubles[this.#at + 17]!
+  }
+
+  get increase(): number {
+    return this.#doubles[this.#at + 18]!
+  }
+
+  get goodTime(): number {
+    return this.#doubles[this.#at + 19]!
+  }
+
+  get transitions(): number {
+    return this.#doubles[this.#at + 20]!
+  }
+
+  get longestGap(): number {
+    return this.#doubles[this.#at + 21]!
+  }
+
+  get nonZeroTime(): number {
+    return this.#doubles[this.#at + 22]!
+  }
+
+  get zeroTime(): number {
+    return this.#doubles[this.#at + 23]!
   }
 }

@@ -28,8 +28,8 @@ export function takeBlock(
     if (zoneMap.lastTime < from) continue
     if (zoneMap.firstTime >= to) return
     const isWhole = zoneMap.firstTime >= from && zoneMap.lastTime < to && isUsable(zoneMap)
-    const known = longestGap === undefined ? zoneMap : { ...zoneMap, longestGap }
-    if (isWhole && sink.takeZoneMap(known)) continue
+    if (longestGap !== undefined) zoneMap.longestGap = longestGap
+    if (isWhole && sink.takeZoneMap(zoneMap)) continue
     const start = Math.max(view.chunkStart(chunk), view.lowerBound(from))
     const end = Math.min(view.chunkStart(chunk + 1), view.lowerBound(to))
     sink.takePoints(view.pointsView(start, end))
