@@ -121,7 +121,7 @@ test('a flipped bit or a missing end of any file is told, or changes nothing', a
     const kinds = new Map<string, Tally>()
     const each = Math.ceil(PLACES / found.length)
     for (const [path, content] of found) {
-      const kind = basename(dirname(path)) + (path.endsWith('published') ? '/published' : '')
+      const kind = basename(dirname(path)) + (basename(path).startsWith('published-') ? '/published' : '')
       const tally = kinds.get(kind) ?? { refused: 0, told: 0, harmless: 0 }
       kinds.set(kind, tally)
       for (let i = 0; i < each; i++) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,7 +9,10 @@ import { after, test } from 'node:test'
 import { Worker as Thread } from 'node:worker_threads'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
+import type { FileStore } from '../../src/storage/engine/file-store.ts'
+import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 import { systemFiles } from '../../src/storage/files/system-files.ts'
+import { copyHistorian } from '../../src/storage/maintenance/copy-historian.ts'
 import { temporaryFolder } from './folder.ts'
 import { type Model, modelOf, open, printed, RETAINED_STEPS, signal } from './workload.ts'
 
@@ -132,9 +135,32 @@ function modelsOf(lines: readonly string[]): { readonly model: Model; readonly n
   return { model, next }
 }
 
+const openToRead = (folder: string) => openFileStore(folder, { historian: 'plant', owner: false })
+
+/** As a worker that follows the owner of before; `null` before there is anything to read. */
+async function openBeside(folder: string): Promise<FileStore | null> {
+  return existsSync(join(folder, 'manifest')) &&
+    readdirSync(join(folder, 'manifest')).some((name) => !name.endsWith('.new'))
+    ? openToRead(folder)
+    : null
+}
+
+/** What readers and a copy have beside a successor, of which some followed the owner before it. */
+async function checkReaders(folder: string, follower: FileStore | null, written: string, at: number) {
+  const copy = join(folder, 'copy')
+  await copyHistorian(systemFiles, folder, copy, { mode: 'copy' }, signal)
+  const readers = { follower, 'new reader': await openToRead(folder), copy: await openToRead(copy) }
+  for (const [name, reader] of Object.entries(readers)) {
+    if (reader === null) continue
+    assert.equal(printed(await modelOf(reader)), written, `paused at call ${at}: what the ${name} has`)
+    await reader.close()
+  }
+}
+
 async function pauseAt(folder: string, first: Paused, at: number): Promise<void> {
   await first.told('stopped')
   const before = [...first.lines]
+  const follower = await openBeside(folder)
   // On another machine nothing is known of the lock.
   rmSync(join(folder, 'owner.lock'), { force: true })
   const second = await open(systemFiles, folder)
@@ -159,6 +185,7 @@ async function pauseAt(folder: string, first: Paused, at: number): Promise<void>
   })
   assert.deepEqual(effective, [], `paused at call ${at}: ${first.lines.join(', ')}`)
   assert.equal(printed(await modelOf(second)), written, `paused at call ${at}: what the successor reads`)
+  await checkReaders(folder, follower, written, at)
   await second.flush()
   assert.deepEqual((await second.check(signal)).problems, [])
   await second.close()

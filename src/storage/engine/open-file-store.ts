@@ -267,7 +267,7 @@ async function openToChange(
     ),
     logTrouble,
     manifest,
-    publisher: new Publisher(files, folders.wal),
+    publisher: new Publisher(files, folders.wal, token),
     store,
     packer: given === undefined ? startPacker(folders.parts) : null,
     catalogs,

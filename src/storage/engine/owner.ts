@@ -285,7 +285,7 @@ export class Owner {
     try {
       this.#parts.ownership.check()
     } catch {
-      // What its successor published stands there.
+      // Nobody reads what it publishes any more.
       return
     }
     this.#publish()

@@ -14,7 +14,7 @@ import { systemFiles } from '../files/system-files.ts'
 import { listManifests, manifestName, readManifest } from '../manifest/manifest-file.ts'
 import { readFooter } from '../parts/footer.ts'
 import { GROUP_HEADER_BYTES } from '../wal/group.ts'
-import { PublicationReader, Publisher } from '../wal/publication.ts'
+import { PublicationReader, Publisher, publicationName } from '../wal/publication.ts'
 import { SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
 import { bodyOf, readBack, startLog } from '../wal/wal.fixture.ts'
 
@@ -136,10 +136,10 @@ test('whatever an archived segment says, there is a way to a moment or a reason'
 
 test('whatever an owner published, it is read, or nothing is', (t) => {
   const folder = temporaryFolder(t)
-  const publisher = new Publisher(systemFiles, folder)
-  publisher.publish({ token: 1, segment: 1, offset: 64, lastSequence: 1, manifest: 1, manifestBytes: 10 })
+  const publisher = new Publisher(systemFiles, folder, 1)
+  publisher.publish({ segment: 1, offset: 64, lastSequence: 1, manifest: 1, manifestBytes: 10 })
   publisher.close()
-  const path = join(folder, 'published')
+  const path = join(folder, publicationName(1))
   const whole = readFileSync(path)
   fc.assert(
     fc.property(changes(40), fc.boolean(), (made, isImmutable) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { until } from '../../../test/until.ts'
@@ -10,6 +10,7 @@ import type { FileStore } from '../engine/file-store.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
+import { publicationName } from '../wal/publication.ts'
 import { copyHistorian } from './copy-historian.ts'
 import { repairHistorian } from './repair-historian.ts'
 
@@ -17,6 +18,11 @@ const { signal } = new AbortController()
 const owner = { historian: 'plant', owner: true, limits: { reserveBytes: 0 } }
 const batch = (tag: string) => writeBatch([{ tag, points: makeColumns(1) }], true)
 const ALL = ['a', 'b', 'c']
+
+const publicationOf = (folder: string, token: number) => join(folder, 'wal', publicationName(token))
+
+const publications = (folder: string) =>
+  readdirSync(join(folder, 'wal')).filter((name) => name.startsWith('published'))
 
 const namesIn = async (store: FileStore) =>
   (await store.findTags(ALL, signal)).flatMap((tag) => (tag === null ? [] : [tag.name]))
@@ -31,7 +37,7 @@ async function afterPowerCut(t: TestContext): Promise<string> {
   await before.write(batch('a'), signal)
   await before.flush()
   await before.write(batch('b'), signal)
-  const published = join(folder, 'wal', 'published')
+  const published = publicationOf(folder, 1)
   copyFileSync(published, join(folder, 'before'))
   await before.write(batch('c'), signal)
   await before.close()
@@ -79,7 +85,7 @@ test('beside an owner only what it published is read and copied, however much of
   const folder = temporaryFolder(t)
   const store = await openFileStore(folder, owner)
   await store.write(batch('a'), signal)
-  const published = join(folder, 'wal', 'published')
+  const published = publicationOf(folder, 1)
   copyFileSync(published, join(folder, 'before'))
   // As if the group was not durable yet: nobody knows what becomes of it.
   await store.write(batch('b'), signal)
@@ -99,19 +105,59 @@ test('of an owner that has published nothing yet no group is read', async (t) =>
   const folder = temporaryFolder(t)
   const first = await openFileStore(folder, owner)
   await first.write(batch('a'), signal)
-  const published = join(folder, 'wal', 'published')
-  copyFileSync(published, join(folder, 'before'))
+  const beside = await openFileStore(folder, { ...owner, owner: false })
+  assert.deepEqual(await namesIn(beside), ['a'])
   await first.close()
-  const second = await openFileStore(folder, owner)
+  let writes = 0
+  // It makes the file, and no more.
+  const files = new FailingFiles(systemFiles, (call, path) =>
+    call === 'write' && path === publicationOf(folder, 2) && ++writes > 1 ? { code: 'EIO' } : null,
+  )
+  const second = await openFileStore(folder, { ...owner, files })
   await second.write(batch('b'), signal)
-  copyFileSync(join(folder, 'before'), published)
+  const reader = await openFileStore(folder, { ...owner, owner: false })
+  for (const one of [beside, reader]) assert.deepEqual(await namesIn(one), ['a'])
+  files.plan = () => null
+  // It publishes, and readers follow it from its first group on.
+  await second.write(batch('c'), signal)
+  for (const one of [beside, reader]) {
+    assert.deepEqual(await namesIn(one), ALL)
+    await one.close()
+  }
+  await second.close()
+})
+
+test('what an owner publishes that stood still until it was replaced keeps nothing of its successor from anybody', async (t) => {
+  const folder = temporaryFolder(t)
+  const first = await openFileStore(folder, owner)
+  await first.write(batch('a'), signal)
   const reader = await openFileStore(folder, { ...owner, owner: false })
   assert.deepEqual(await namesIn(reader), ['a'])
-  // It publishes, and the reader follows it from its first group on.
+  copyFileSync(publicationOf(folder, 1), join(folder, 'before'))
+  await first.close()
+  const second = await openFileStore(folder, owner)
+  assert.ok(!existsSync(publicationOf(folder, 1)))
+  await second.write(batch('b'), signal)
+  assert.deepEqual(await namesIn(reader), ['a', 'b'])
+  // As one does that stood still before it made the file.
+  copyFileSync(join(folder, 'before'), publicationOf(folder, 1))
+  assert.deepEqual(await namesIn(reader), ['a', 'b'])
+  const other = await openFileStore(folder, { ...owner, owner: false })
+  assert.deepEqual(await namesIn(other), ['a', 'b'])
+  const to = join(folder, 'copy')
+  await copyHistorian(systemFiles, folder, to, { mode: 'copy' }, signal)
+  const copy = await openFileStore(to, owner)
+  assert.deepEqual(await namesIn(copy), ['a', 'b'])
+  await copy.close()
   await second.write(batch('c'), signal)
-  assert.deepEqual(await namesIn(reader), ALL)
-  await reader.close()
+  for (const one of [reader, other]) {
+    assert.deepEqual(await namesIn(one), ALL)
+    await one.close()
+  }
   await second.close()
+  const third = await openFileStore(folder, owner)
+  assert.deepEqual(publications(folder), [publicationName(3)])
+  await third.close()
 })
 
 test('what could not be published is published without another change, on a full disk with what is set aside', async (t) => {
@@ -126,7 +172,7 @@ test('what could not be published is published without another change, on a full
     if (reserveBytes > 0) writeFileSync(reserve, new Uint8Array(reserveBytes))
     const store = await openFileStore(folder, { ...owner, files, limits: { reserveBytes } })
     files.plan = (call, path) => {
-      const isRefused = call === 'write' && path.endsWith('published')
+      const isRefused = call === 'write' && basename(path) === publicationName(1)
       return isRefused && (code === 'EIO' || existsSync(reserve)) ? { code } : null
     }
     await store.write(batch('a'), signal)

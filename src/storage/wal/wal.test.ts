@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
@@ -11,7 +11,7 @@ import { systemFiles } from '../files/system-files.ts'
 import { AppendFailed } from './device.ts'
 import { GROUP_HEADER_BYTES, GroupBuffer, readRecord } from './group.ts'
 import { LogWriter } from './log-writer.ts'
-import { PublicationReader, Publisher } from './publication.ts'
+import { type Publication, PublicationReader, Publisher, publicationName } from './publication.ts'
 import { newSegment } from './segment.ts'
 import { ThreadDevice } from './thread-device.ts'
 import { bodyOf, expected, readBack, startLog, versionOf } from './wal.fixture.ts'
@@ -235,25 +235,101 @@ test('what is flushed is not read, and bytes behind those that a successor accep
   assert.deepEqual(readBack(folder, successor).records, [expected(2)])
 })
 
+const publicationOf = (token: number): Publication => ({
+  token,
+  segment: 2,
+  offset: 2 ** 40,
+  lastSequence: 12,
+  manifest: 7,
+  manifestBytes: 99,
+})
+
 test('what was published is read again, and half of it is nothing', (t) => {
   const folder = temporaryFolder(t)
   const reader = new PublicationReader(systemFiles, folder)
   assert.equal(reader.read(), null)
-  const publisher = new Publisher(systemFiles, folder)
-  const publication = {
-    token: 3,
-    segment: 2,
-    offset: 2 ** 40,
-    lastSequence: 12,
-    manifest: 7,
-    manifestBytes: 99,
-  }
-  publisher.publish(publication)
-  assert.deepEqual(reader.read(), publication)
-  writeFileSync(join(folder, 'published'), readFileSync(join(folder, 'published')).fill(0, 20, 24))
+  const publisher = new Publisher(systemFiles, folder, 3)
+  assert.equal(reader.read(), null)
+  publisher.publish(publicationOf(3))
+  const read = reader.read()
+  assert.deepEqual(read, publicationOf(3))
+  assert.equal(reader.read(), read)
+  publisher.publish({ ...publicationOf(3), lastSequence: 13 })
+  assert.deepEqual(reader.read(), { ...publicationOf(3), lastSequence: 13 })
+  const path = join(folder, publicationName(3))
+  writeFileSync(path, readFileSync(path).fill(0, 20, 24))
   assert.equal(reader.read(), null)
   publisher.close()
   reader.close()
+})
+
+test('the publication of the last owner that has one counts, whatever those before it publish and when', (t) => {
+  const folder = temporaryFolder(t)
+  const first = new Publisher(systemFiles, folder, 1)
+  first.publish(publicationOf(1))
+  const reader = new PublicationReader(systemFiles, folder)
+  const tokenRead = () => [reader, new PublicationReader(systemFiles, folder)].map((one) => one.read()?.token)
+  assert.deepEqual(tokenRead(), [1, 1])
+  const third = new Publisher(systemFiles, folder, 3)
+  assert.deepEqual(tokenRead(), [1, 1])
+  third.publish(publicationOf(3))
+  assert.deepEqual(tokenRead(), [3, 3])
+  // Nobody reads what these say, however late.
+  first.publish(publicationOf(1))
+  const second = new Publisher(systemFiles, folder, 2)
+  second.publish(publicationOf(2))
+  assert.deepEqual(tokenRead(), [3, 3])
+  // A reader that came while the next one had published nothing finds it when it has.
+  const fourth = new Publisher(systemFiles, folder, 4)
+  const other = new PublicationReader(systemFiles, folder)
+  assert.equal(other.read()?.token, 3)
+  fourth.publish(publicationOf(4))
+  assert.deepEqual([other.read()?.token, ...tokenRead()], [4, 4, 4])
+  assert.deepEqual(systemFiles.list(folder), [publicationName(4)])
+})
+
+test('a publication counts under the name of its owner alone', (t) => {
+  const folder = temporaryFolder(t)
+  new Publisher(systemFiles, folder, 1).publish(publicationOf(1))
+  writeFileSync(join(folder, publicationName(9)), readFileSync(join(folder, publicationName(1))))
+  assert.equal(new PublicationReader(systemFiles, folder).read()?.token, 1)
+})
+
+test('an owner that cannot send readers of the one before it to its own publication has not published', (t) => {
+  const folder = temporaryFolder(t)
+  new Publisher(systemFiles, folder, 1).publish(publicationOf(1))
+  const reader = new PublicationReader(systemFiles, folder)
+  assert.equal(reader.read()?.token, 1)
+  const files = new FailingFiles(systemFiles)
+  const next = new Publisher(files, folder, 2)
+  files.plan = (call, path) => (call === 'write' && path.endsWith('1') ? { code: 'EIO' } : null)
+  assert.throws(() => next.publish(publicationOf(2)), { code: 'EIO' })
+  files.plan = (call) => (call === 'remove' ? { code: 'EIO' } : null)
+  next.publish(publicationOf(2))
+  assert.equal(reader.read()?.token, 2)
+  // What could not be removed is read by nobody, and goes with the next owner.
+  assert.deepEqual(systemFiles.list(folder), [publicationName(1), publicationName(2)])
+  const third = new Publisher(systemFiles, folder, 3)
+  third.publish(publicationOf(3))
+  assert.equal(reader.read()?.token, 3)
+  assert.deepEqual(systemFiles.list(folder), [publicationName(3)])
+})
+
+test('a publication whose successor was lost in a power cut is the last one that is known', (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles, (call) => (call === 'remove' ? { code: 'EIO' } : null))
+  new Publisher(systemFiles, folder, 1).publish(publicationOf(1))
+  new Publisher(files, folder, 2).publish(publicationOf(2))
+  const reader = new PublicationReader(systemFiles, folder)
+  assert.equal(reader.read()?.token, 2)
+  unlinkSync(join(folder, publicationName(2)))
+  const other = new PublicationReader(systemFiles, folder)
+  assert.equal(other.read()?.token, 1)
+  new Publisher(systemFiles, folder, 3).publish(publicationOf(3))
+  assert.equal(other.read()?.token, 3)
+  // A part of the file did not reach the disk.
+  truncateSync(join(folder, publicationName(3)), 48)
+  assert.equal(new PublicationReader(systemFiles, folder).read()?.token, 3)
 })
 
 test('whatever the fields of a record say, it is read or it is damage', () => {
