@@ -170,7 +170,7 @@ async function restored(base: string, backup: string, archive: string, to: numbe
   })
   const archived = { folder: archiveFolderOf(archive, 'plant', version.id), id: version.id }
   const plan = planReplay(systemFiles, archived, last, to, signal)
-  await replayLog(systemFiles, folder, plan, signal)
+  await replayLog(systemFiles, folder, plan, version.accepted, signal)
   const store = await openFileStore(folder, { historian: 'plant', owner: false })
   try {
     assert.deepEqual((await store.check(signal)).problems, [])

@@ -74,7 +74,7 @@ export function planReplay(
   to: number | null,
   signal: AbortSignal,
 ): ReplayPlan {
-  const names = files.list(archived.folder).flatMap((name) => parseArchiveName(name) ?? [])
+  const names = archivedIn(files, archived.folder)
   const mark = readMark(files, archived.folder)
   if (names.length === 0 && mark === null) throw new NoWayThere({ kind: 'nothing' })
   const steps: ReplayStep[] = []
@@ -111,6 +111,23 @@ function coveringFile(names: readonly ArchiveName[]): (sequence: number) => Arch
     }
     return best !== null && best.lastSequence >= sequence ? best : null
   }
+}
+
+/** What is archived of a historian, by the names of the files. */
+export function archivedIn(files: Files, folder: string): readonly ArchiveName[] {
+  return files.list(folder).flatMap((name) => parseArchiveName(name) ?? [])
+}
+
+/**
+ * Number of the first record that archived segments behind one have: that one has none with it or a higher number.
+ * Infinity where none is archived.
+ */
+export function firstRecordBehind(
+  archived: readonly ArchiveName[],
+  { token, segment }: { readonly token: number; readonly segment: number },
+): number {
+  const later = archived.filter((one) => one.token > token || (one.token === token && one.segment > segment))
+  return later.reduce((first, one) => Math.min(first, one.firstSequence), Number.POSITIVE_INFINITY)
 }
 
 /** Throws where the archive should have more than was found, or says nothing of the moment. */

@@ -15,11 +15,13 @@ const ROUND_BYTES = 64 * 2 ** 20
 /**
  * Takes a copy of a historian, which nobody has owned, to the moment of a plan: segments of the archive become accepted
  * ones of its log, some at a time, and are read and flushed as after a kill.
+ * @param accepted  what counts of the copy's own log
  */
 export async function replayLog(
   files: Files,
   root: string,
   { steps }: ReplayPlan,
+  accepted: readonly AcceptedSegment[],
   signal: AbortSignal,
 ): Promise<void> {
   const folders = foldersOf(root)
@@ -28,10 +30,10 @@ export async function replayLog(
   const token = Math.max(copy.token, ...steps.map((step) => step.token)) + 1
   claimToken(files, folders, token)
   // It is a copy still: the first flush makes a historian of its own of it.
-  await writeVersion(files, folders.manifest, { ...copy, token })
+  await writeVersion(files, folders.manifest, { ...copy, token, accepted })
   await flush(root, copy.historian)
   for (const round of roundsOf(steps)) {
-    const accepted: AcceptedSegment[] = []
+    const replayed: AcceptedSegment[] = []
     for (const step of round) {
       signal.throwIfAborted()
       const name = segmentName(step.token, step.segment)
@@ -44,10 +46,10 @@ export async function replayLog(
       } finally {
         file.close()
       }
-      accepted.push({ name, bytes: step.bytes })
+      replayed.push({ name, bytes: step.bytes })
     }
     files.syncFolder(folders.wal)
-    const version = { ...newestVersion(files, folders.manifest), accepted }
+    const version = { ...newestVersion(files, folders.manifest), accepted: replayed }
     const retention = await replayedWatermarks(files, folders, version)
     await writeVersion(files, folders.manifest, { ...version, retention })
     await flush(root, copy.historian)

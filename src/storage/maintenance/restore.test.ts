@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
@@ -8,17 +8,95 @@ import { makeColumns } from '../../series/columns.ts'
 import { openDataDirectory } from '../directory/data-directory.ts'
 import type { FileStore } from '../engine/file-store.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
+import type { Files } from '../files/files.ts'
+import { systemFiles } from '../files/system-files.ts'
 import { backupDataDirectory } from './backup.ts'
 import { checkDataDirectory } from './check-data-directory.ts'
 import { type RestoreOptions, restoreDataDirectory } from './restore.ts'
 
 const { signal } = new AbortController()
 
-async function write(store: FileStore, time: number): Promise<void> {
+async function write(store: FileStore, time: number, tag = 'A'): Promise<void> {
   const points = makeColumns(1)
   points.times[0] = time
-  await store.write(writeBatch([{ tag: 'A', points }], true), signal)
+  await store.write(writeBatch([{ tag, points }], true), signal)
 }
+
+/** As on another machine, where the file system carries no locks: nobody sees that the owner lives. */
+const withoutLocks: Files = {
+  ...systemFiles,
+  exists: (path) => basename(path) !== 'owner.lock' && systemFiles.exists(path),
+}
+
+test('a group that a backup took and its owner gave up makes way for what was acknowledged in its place', async (t) => {
+  const folder = temporaryFolder(t)
+  const [data, archive] = ['data', 'archive'].map((name) => join(folder, name)) as [string, string]
+  mkdirSync(archive)
+  const directory = await openDataDirectory(data, { owner: true })
+  const files = new FailingFiles(systemFiles)
+  const store = await openFileStore(directory.historianDirectory('local'), {
+    historian: 'local',
+    owner: true,
+    files,
+    archive: { folder: archive, everyMs: 3_600_000, keepBytes: 1 << 30 },
+  })
+  await directory.known.add({ name: 'local', folder: null, ...store.identity })
+  const pointsIn = async (place: string) => {
+    const found = await openFileStore(join(place, 'historians', 'local'), {
+      historian: 'local',
+      owner: false,
+    })
+    const tags = await found.findTags(['A', 'given up', 'B'], signal)
+    const counts = await found.countPoints(
+      tags.flatMap((tag) => (tag === null ? [] : [{ tag: tag.name, from: 0, to: 100 }])),
+      100,
+      signal,
+    )
+    await found.close()
+    return [tags.map((tag) => tag?.name ?? null), counts]
+  }
+  await write(store, 1)
+  // A segment is synced when it is made, and then with each group.
+  const made = new Set(readdirSync(join(data, 'historians', 'local', 'wal')))
+  files.plan = (call, path) => {
+    if (call !== 'sync' || !path.endsWith('.wal')) return null
+    const isFirst = !made.has(basename(path))
+    made.add(basename(path))
+    return isFirst ? null : { code: 'EIO' }
+  }
+  await assert.rejects(write(store, 2, 'given up'), { code: 'WRITE_OUTCOME_UNKNOWN' })
+  files.plan = () => null
+  const backup = async (name: string) => {
+    const target = join(folder, name)
+    const options = { mode: 'copy', since: null, elsewhere: [] } as const
+    await backupDataDirectory(data, target, signal, options, withoutLocks)
+    return target
+  }
+  const early = await backup('early')
+  assert.deepEqual(await pointsIn(early), [
+    ['A', 'given up', null],
+    [1, 1],
+  ])
+  // It gets the number of the one that was given up, and its tag the same id.
+  await write(store, 3, 'B')
+  const late = await backup('late')
+  assert.deepEqual(await pointsIn(late), [
+    ['A', null, 'B'],
+    [1, 1],
+  ])
+  await write(store, 4, 'B')
+  await store.close()
+  await directory.close()
+  for (const from of [early, late]) {
+    const target = `${from}-restored`
+    await restoreDataDirectory(from, target, { to: null, only: null, archiveOf: () => archive }, signal)
+    assert.deepEqual(await pointsIn(target), [
+      ['A', null, 'B'],
+      [1, 2],
+    ])
+  }
+})
 
 test('historians are restored one by one, and those elsewhere, too', async (t) => {
   const folder = temporaryFolder(t)

@@ -4,16 +4,24 @@ import { formatInstant } from '../../time/format.ts'
 import { instantFromUs } from '../../time/instant.ts'
 import { UTC } from '../../time/zone.ts'
 import { archiveFolderOf } from '../archive/archive-file.ts'
-import { NoWayThere, planReplay, type ReplayPlan } from '../archive/read-archive.ts'
+import {
+  archivedIn,
+  firstRecordBehind,
+  NoWayThere,
+  planReplay,
+  type ReplayPlan,
+} from '../archive/read-archive.ts'
 import { openDataDirectory } from '../directory/data-directory.ts'
 import { ELSEWHERE_FOLDER, HISTORIANS_FOLDER, SYSTEM_FOLDER } from '../directory/layout.ts'
 import { foldersOf } from '../engine/folders.ts'
 import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { listManifests, readManifest } from '../manifest/manifest-file.ts'
-import type { Version } from '../manifest/version.ts'
+import type { AcceptedSegment, Version } from '../manifest/version.ts'
 import { SYSTEM_DATABASE } from '../system/system-database.ts'
-import { readLog } from '../wal/read-log.ts'
+import { bytesBefore } from '../wal/counted.ts'
+import { readAll, readLog } from '../wal/read-log.ts'
+import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
 import { copyHistorian } from './copy-historian.ts'
 import { intoNewDirectory } from './new-directory.ts'
 import { replayLog } from './replay-log.ts'
@@ -75,13 +83,13 @@ export async function restoreDataDirectory(
         signal.throwIfAborted()
         const copy = join(unfinished, place)
         await copyHistorian(files, folder, copy, { mode: 'copy' }, signal)
-        if (plan !== null) await replayLog(files, copy, plan, signal)
+        if (plan !== null) await replayLog(files, copy, plan.replay, plan.accepted, signal)
         restored.push({
           name: version.historian,
           folder: join(target, place),
           isInside: place.startsWith(HISTORIANS_FOLDER),
           backedUpAt: version.copiedAt!,
-          replayed: plan,
+          replayed: plan?.replay ?? null,
         })
       }
       return restored
@@ -112,14 +120,21 @@ function versionOf(files: Files, folder: string): Version {
   return version
 }
 
-/** How a historian is taken to the moment; `null` for one that stays as in the backup. */
+/** How a historian is taken to a moment. */
+interface HistorianPlan {
+  /** What counts of the backup's log. */
+  readonly accepted: readonly AcceptedSegment[]
+  readonly replay: ReplayPlan
+}
+
+/** `null` for a historian that stays as in the backup. */
 function planOf(
   files: Files,
   folder: string,
   version: Version,
   { to, only, archiveOf }: RestoreOptions,
   signal: AbortSignal,
-): ReplayPlan | null {
+): HistorianPlan | null {
   const { historian, id, copiedAt } = version
   if (only !== null && !only.includes(historian)) return null
   const archive = archiveOf(historian)
@@ -132,10 +147,34 @@ function planOf(
   }
   const archived = { folder: archiveFolderOf(archive, historian, id), id }
   try {
-    return planReplay(files, archived, lastRecordOf(files, folder, version), to, signal)
+    const accepted = countedLog(files, folder, version, archived.folder)
+    const last = lastRecordOf(files, folder, { ...version, accepted })
+    return { accepted, replay: planReplay(files, archived, last, to, signal) }
   } catch (error) {
     throw error instanceof NoWayThere ? impossible(historian, reasonOf(error, archived.folder)) : error
   }
+}
+
+/**
+ * What counts of a backup's log. Its last group may be one that nobody was answered for and that its owner gave up, as
+ * the sync failed (docs/storage.md, Copies): then the archive has others under the same numbers, and those count.
+ */
+function countedLog(
+  files: Files,
+  folder: string,
+  { accepted }: Version,
+  archive: string,
+): readonly AcceptedSegment[] {
+  const { wal } = foldersOf(folder)
+  const archived = archivedIn(files, archive)
+  return accepted.flatMap((one) => {
+    const next = firstRecordBehind(archived, parseSegmentName(one.name)!)
+    // A missing one is told with the others.
+    if (next === Number.POSITIVE_INFINITY || !files.exists(join(wal, one.name))) return [one]
+    const content = readAll(files, wal, one.name).subarray(0, one.bytes)
+    const bytes = bytesBefore({ header: decodeSegmentHeader(content), bytes: content }, next)
+    return bytes > SEGMENT_HEADER_BYTES ? [{ name: one.name, bytes }] : []
+  })
 }
 
 /** Number of the last record that a copy has. Throws Damage. */

@@ -23,11 +23,15 @@ export function countedBytes({ header, bytes }: AnySegment, all: readonly AnySeg
   for (const one of all) {
     if (one.header.token > header.token) taken = Math.min(taken, one.header.firstSequence)
   }
-  if (taken === Number.POSITIVE_INFINITY) return bytes.length
+  return taken === Number.POSITIVE_INFINITY ? bytes.length : bytesBefore({ header, bytes }, taken)
+}
+
+/** Where the first group of a segment begins whose records have a number or higher ones; its end where none has. */
+export function bytesBefore({ header, bytes }: AnySegment, sequence: number): number {
   for (let at = SEGMENT_HEADER_BYTES; at + GROUP_HEADER_BYTES <= bytes.length; ) {
     const group = readGroupHeader(bytes, at, header)
     if (group === null) break
-    if (group.firstSequence >= taken) return at
+    if (group.firstSequence >= sequence) return at
     at += group.bytes
   }
   return bytes.length
