@@ -25,7 +25,7 @@ import type { EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Folders } from './folders.ts'
 import { LogFollower } from './log-follower.ts'
-import { readNewest } from './newest-version.ts'
+import { namesLater, readNewest } from './newest-version.ts'
 import { OpenParts } from './part-set.ts'
 import { checkIsSame, type HistorianBefore } from './was-there.ts'
 
@@ -217,12 +217,13 @@ async function openState(files: Files, folders: Folders, reader: PublicationRead
   const highest = listManifests(files, folders.manifest).at(-1)
   if (highest === undefined) throw unusable(folders.root, 'there is no historian')
   const last = reader.read()
-  // A manifest is there before its owner publishes anything: this one came after the folder was listed, or is lost.
-  if (last !== null && last.token > highest.token) throw new Behind('the newest manifest is missing')
   // One that has just begun has published nothing yet, and so has no group that counts.
   const published = last?.token === highest.token ? last : null
   // Of one that has ended all is read: after a power cut what it published may be of some time before.
   const isFollowed = last !== null && isOwnerAlive(files, folders.root, highest.token)
+  // A manifest is there before its owner publishes anything: this one came after the folder was listed, or is lost.
+  const isMissing = last !== null && namesLater(last, highest) && !(isFollowed && published !== null)
+  if (isMissing) throw new Behind('the newest manifest is missing')
   const place =
     isFollowed && published !== null ? { token: published.token, number: published.manifest } : highest
   const { version, bytes } = isFollowed

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { modelOf, newClock, open, openRetained, printed, STEPS } from '../../../test/durability/workload.ts'
@@ -8,6 +8,7 @@ import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
+import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { copyHistorian } from './copy-historian.ts'
 
@@ -16,6 +17,12 @@ const point = (time: number) => {
   const points = makeColumns(1)
   points.times[0] = time
   return points
+}
+
+/** As on another machine, where the file system carries no locks: nobody sees that the owner lives. */
+const withoutLocks: Files = {
+  ...systemFiles,
+  exists: (path) => basename(path) !== 'owner.lock' && systemFiles.exists(path),
 }
 
 test('a copy beside the owner has all that was acknowledged, and goes on by itself', async (t) => {
@@ -84,7 +91,7 @@ test('copies taken while points are written, flushed and merged each have one mo
   for (let i = 0; i < 20; i++) {
     const before = written
     const to = join(folder, `copy-${i}`)
-    await copyHistorian(systemFiles, from, to, { mode: 'link' }, signal)
+    await copyHistorian(i % 2 === 0 ? systemFiles : withoutLocks, from, to, { mode: 'link' }, signal)
     const copy = await open(systemFiles, to)
     const model = await modelOf(copy)
     const count = model.get('a')?.points.size ?? 0
@@ -123,6 +130,37 @@ test('what is no copy of the historian is left alone, and a failed one is no his
   })
   const aborted = AbortSignal.abort(new Error('enough'))
   await assert.rejects(copyHistorian(systemFiles, one, to, { mode: 'copy' }, aborted), /enough/)
+})
+
+test('a copy that is made while the owner begins another manifest begins anew, also where nobody sees its lock', async (t) => {
+  const folder = temporaryFolder(t)
+  const from = join(folder, 'from')
+  const files = new FailingFiles(systemFiles)
+  const store = await open(files, from)
+  await store.write(writeBatch([{ tag: 'a', points: point(1) }], true), signal)
+  files.plan = (call, path) => (call === 'sync' && path.includes('manifest') ? { code: 'EIO' } : null)
+  await assert.rejects(store.flush())
+  const before = systemFiles.list(join(from, 'manifest'))
+  files.plan = () => null
+  await store.flush()
+  for (const [i, isLocked] of [true, false].entries()) {
+    let lists = 0
+    const late: Files = {
+      ...(isLocked ? systemFiles : withoutLocks),
+      list: (path) => (path === join(from, 'manifest') && lists++ === 0 ? before : systemFiles.list(path)),
+    }
+    assert.ok(systemFiles.list(join(from, 'manifest')).at(-1)! > before.at(-1)!)
+    const to = join(folder, `copy-${i}`)
+    await copyHistorian(late, from, to, { mode: 'copy' }, signal)
+    const copy = await open(systemFiles, to)
+    assert.equal(printed(await modelOf(copy)), printed(await modelOf(store)))
+    await copy.close()
+    lists = 0
+    const reader = await openFileStore(from, { historian: 'plant', owner: false, files: late })
+    assert.equal(printed(await modelOf(reader)), printed(await modelOf(store)))
+    await reader.close()
+  }
+  await store.close()
 })
 
 test('an edit of the manifest that failed is in no copy beside the owner', async (t) => {

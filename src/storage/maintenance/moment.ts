@@ -1,6 +1,6 @@
 import type { Damage } from '../damage.ts'
 import type { Folders } from '../engine/folders.ts'
-import { readNewest } from '../engine/newest-version.ts'
+import { namesLater, readNewest } from '../engine/newest-version.ts'
 import type { Files } from '../files/files.ts'
 import { unusable } from '../files/refusals.ts'
 import { hasMovedOn, listManifests, readManifest } from '../manifest/manifest-file.ts'
@@ -22,11 +22,12 @@ export function momentOf(files: Files, source: Folders): Version {
     const highest = listManifests(files, source.manifest).at(-1)
     if (highest === undefined) throw unusable(source.root, 'there is no historian in it')
     const last = reader.read()
-    // An owner has begun that had no manifest when the folder was listed.
-    if (last !== null && last.token > highest.token) throw new MovedOn('the newest manifest is missing')
     const published = last?.token === highest.token ? last : null
     // Of one that has ended all is read: after a power cut what it published may be of some time before.
     const isFollowed = last !== null && isOwnerAlive(files, source.root, highest.token)
+    // Another one has begun since the folder was listed, or this one has begun another manifest.
+    const isMissing = last !== null && namesLater(last, highest) && !(isFollowed && published !== null)
+    if (isMissing) throw new MovedOn('the newest manifest is missing')
     // An edit behind what it published may fail still, or has failed.
     const place =
       isFollowed && published !== null ? { token: published.token, number: published.manifest } : highest
