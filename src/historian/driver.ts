@@ -13,7 +13,14 @@ export interface DriverEnvironment {
    * folder that is missing or empty is not taken for a new historian then, nor one of another id, or an earlier state of
    * it, for it. Only for drivers that are `isLocal`.
    */
-  readonly before?: { readonly id: string | null; readonly token: number | null } | null
+  readonly before?: {
+    readonly id: string | null
+    readonly token: number | null
+    /** Number of its last change when it was closed; `null` where it was not. */
+    readonly lastSequence: number | null
+  } | null
+  /** Called when a historian that this process alone changes was closed. Never rejects. */
+  ended?(end: HistorianEnd): Promise<void>
   readonly log: DriverLog
   /** Called with every query that is sent to the historian's server; remote/meter.ts has one for tests. */
   readonly meter: DriverMeter
@@ -22,6 +29,14 @@ export interface DriverEnvironment {
    * drivers that are `isLocal`.
    */
   readonly owner?: HistorianOwner
+}
+
+/** What a historian had when it was closed. */
+export interface HistorianEnd {
+  readonly id: string
+  readonly token: number
+  /** Number of its last change: in any later state of it there are at least as many. */
+  readonly lastSequence: number
 }
 
 /** The process that alone changes a historian's data, seen from one that reads them. */

@@ -2,7 +2,7 @@ import type { PrimaryProcess } from '../cluster/worker.ts'
 import { DEMO_HISTORIAN } from '../config/historian-names.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Historian } from '../historian/contract.ts'
-import type { DriverLog } from '../historian/driver.ts'
+import type { DriverLog, HistorianEnd } from '../historian/driver.ts'
 import { QueryMeter } from '../historian/remote/meter.ts'
 import { loadDrivers } from './drivers.ts'
 import type { Stores } from './stores.ts'
@@ -35,10 +35,20 @@ export async function openHistorians(
       const known = driver.isLocal && primary === null && name !== DEMO_HISTORIAN ? data.known : null
       const before = (await known?.get(name)) ?? null
       const directory = data.historianDirectory(name)
-      const historian = await driver.open(options, { name, directory, before, log, meter, ...owner })
+      const ended = known === null ? {} : { ended: (end: HistorianEnd) => known.ended(name, end) }
+      const historian = await driver.open(options, {
+        name,
+        directory,
+        before,
+        log,
+        meter,
+        ...owner,
+        ...ended,
+      })
       opened.push(historian)
       const { id = null, token = null } = historian
-      await known?.add({ name, folder: driver.ownFolder?.(options) ?? null, id, token })
+      const folder = driver.ownFolder?.(options) ?? null
+      await known?.add({ name, folder, id, token, lastSequence: null })
     }
   } catch (error) {
     await closeAll(opened)

@@ -187,6 +187,37 @@ test('an earlier state of a historian in its folder is not taken for it, unless 
   assert.equal((await tidemark(['check'], { cwd })).code, 0)
 })
 
+test('an earlier state from within the last run of the service is not taken for its end', async () => {
+  const cwd = await temporaryFolder()
+  const folder = join(cwd, DATA, 'historians', 'local')
+  const write = async (service: Awaited<ReturnType<typeof serve>>, tag: string) => {
+    const body = { createTags: true, points: { [`local/${tag}`]: [{ timestamp: START_MS, value: 1 }] } }
+    assert.equal((await service.post('/historian/write/points', body, service.writeKey)).status, 200)
+  }
+  const service = await serve([], { cwd })
+  await write(service, 'A')
+  // As a snapshot of its disk has it.
+  cpSync(folder, join(cwd, 'snapshot'), { recursive: true })
+  await write(service, 'B')
+  assert.equal(await service.stop(), 0)
+  assert.equal((await tidemark(['check'], { cwd })).code, 0)
+  renameSync(folder, join(cwd, 'whole'))
+  cpSync(join(cwd, 'snapshot'), folder, { recursive: true })
+  const refused =
+    /it holds an earlier state of its historian, from before its service ended: what came since is miss/
+  await assertRefused(cwd, join(folder, 'owner.lock'), refused)
+  // The right one is taken as before.
+  renameSync(folder, join(cwd, 'refused'))
+  cpSync(join(cwd, 'whole'), folder, { recursive: true })
+  assert.equal((await tidemark(['check'], { cwd })).code, 0)
+  rmSync(folder, { recursive: true })
+  renameSync(join(cwd, 'refused'), folder)
+  writeFileSync(join(folder, 'historian-is-right'), '')
+  for (let start = 0; start < 2; start++) assert.equal(await (await serve([], { cwd })).stop(), 0)
+  assert.ok(!readdirSync(folder).includes('historian-is-right'))
+  assert.equal((await tidemark(['check'], { cwd })).code, 0)
+})
+
 test('a backup is taken for its historian, where it was copied to and restored to, and after a repair', async () => {
   const cwd = await makeData()
   const serveOnce = async (data: string) => {

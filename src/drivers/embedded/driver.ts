@@ -23,7 +23,7 @@ import type {
   TooOldPoints,
   WriteBatch,
 } from '../../historian/contract.ts'
-import { defineDriver, type HistorianOwner } from '../../historian/driver.ts'
+import { type DriverEnvironment, defineDriver, type HistorianOwner } from '../../historian/driver.ts'
 import type { MaybePromise } from '../../historian/maybe-promise.ts'
 import type { HistorianMeasures } from '../../historian/measures.ts'
 import { tagMetadata } from '../../historian/tag-metadata.ts'
@@ -51,7 +51,7 @@ export const embedded = defineDriver({
   ownFolder: ({ path }) => path ?? null,
   retention: ({ retention }) => retention,
   archiveFolder: ({ archive }) => archive ?? null,
-  open: async (config, { name, directory, before, owner, log }) => {
+  open: async (config, { name, directory, before, owner, ended, log }) => {
     const { writable, path, retention } = config
     const archive = archiveOf(config)
     return new EmbeddedHistorian(
@@ -68,6 +68,7 @@ export const embedded = defineDriver({
       writable,
       owner ?? null,
       archive !== null || retention.length > 0,
+      ended,
     )
   },
 })
@@ -89,6 +90,7 @@ export class EmbeddedHistorian implements Historian {
   readonly #store: FileStore
   readonly #owner: HistorianOwner | null
   readonly #isMeasuredByOwner: boolean
+  readonly #ended: DriverEnvironment['ended']
 
   /**
    * @param owner              makes the changes when the store was opened to read; `null` otherwise
@@ -99,7 +101,9 @@ export class EmbeddedHistorian implements Historian {
     writable: boolean,
     owner: HistorianOwner | null = null,
     isMeasuredByOwner = false,
+    ended: DriverEnvironment['ended'] = undefined,
   ) {
+    this.#ended = ended
     this.#isMeasuredByOwner = isMeasuredByOwner
     this.name = store.historian
     this.#store = store
@@ -152,8 +156,10 @@ export class EmbeddedHistorian implements Historian {
     this.#store.readerAt(reader, version)
   }
 
-  close(): Promise<void> {
-    return this.#store.close()
+  async close(): Promise<void> {
+    const { id, token } = this
+    const lastSequence = await this.#store.close()
+    if (lastSequence !== null) await this.#ended?.({ id, token, lastSequence })
   }
 
   findTags(names: readonly string[], { signal }: CallContext): MaybePromise<readonly (TagMetadata | null)[]> {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { HistorianEnd } from '../../historian/driver.ts'
 import type { SystemDatabase } from '../system/system-database.ts'
 
 const PREFIX = 'historian:'
@@ -12,10 +13,12 @@ export interface KnownHistorian {
   readonly id: string | null
   /** Of its owner when it was opened last; `null` where that was not noted. */
   readonly token: number | null
+  /** Number of the last record when that owner was closed; `null` before that. */
+  readonly lastSequence: number | null
 }
 
 /**
- * The historians that were opened from a data directory before: name, place, id and token, kept outside of their
+ * The historians that were opened from a data directory before: name, place, id, token and end, kept outside of their
  * folders. So one whose folder is missing or empty, as when its disk is not mounted, is not taken for a new one, nor is
  * another historian of the same name taken for it, or an earlier state of its own.
  */
@@ -46,8 +49,9 @@ export class KnownHistorians {
    * Remembers one. Never rejects: on a full disk, say, it is remembered with a later start.
    * @param folder  its folder outside of the data directory; `null` for one inside
    */
-  async add({ name, folder, id, token }: KnownHistorian): Promise<void> {
-    const value = JSON.stringify({ folder: folder === null ? null : resolve(folder), id, token })
+  async add({ name, folder, id, token, lastSequence }: KnownHistorian): Promise<void> {
+    const place = folder === null ? null : resolve(folder)
+    const value = JSON.stringify({ folder: place, id, token, lastSequence })
     try {
       if ((await this.#database.read(() => this.#valueOf(name))) === value) return
       await this.#database.change(() => {
@@ -55,6 +59,16 @@ export class KnownHistorians {
       })
     } catch {
       // Nothing depends on it but that a loss is noticed.
+    }
+  }
+
+  /** Remembers what one had when its owner was closed, unless another one has opened it since. Never rejects. */
+  async ended(name: string, { id, token, lastSequence }: HistorianEnd): Promise<void> {
+    try {
+      const last = await this.get(name)
+      if (last?.id === id && last.token === token) await this.add({ ...last, lastSequence })
+    } catch {
+      // As above.
     }
   }
 
@@ -67,11 +81,17 @@ export class KnownHistorians {
 /** What cannot be read is taken for the usual place, and for no id. */
 function placeOf(value: string): Omit<KnownHistorian, 'name'> {
   try {
-    const { folder, id, token } = JSON.parse(value) as Readonly<Record<string, unknown>>
-    return { folder: textOrNull(folder), id: textOrNull(id), token: typeof token === 'number' ? token : null }
+    const { folder, id, token, lastSequence } = JSON.parse(value) as Readonly<Record<string, unknown>>
+    return {
+      folder: textOrNull(folder),
+      id: textOrNull(id),
+      token: numberOrNull(token),
+      lastSequence: numberOrNull(lastSequence),
+    }
   } catch {
-    return { folder: null, id: null, token: null }
+    return { folder: null, id: null, token: null, lastSequence: null }
   }
 }
 
+const numberOrNull = (value: unknown) => (typeof value === 'number' ? value : null)
 const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null)

@@ -55,11 +55,10 @@ export interface Following {
 }
 
 /**
- * An embedded historian on files (docs/storage.md). Reads see one state for as
- * long as they last, changes are made one after the other and answered when they are durable. Every method rejects with
- * the signal's reason soon after it is aborted, except a change whose group is being written; with STORAGE_CORRUPT when
- * what is stored cannot be read; changes with WRITE_FAILED when nothing was changed, and with WRITE_OUTCOME_UNKNOWN
- * when that is not known.
+ * An embedded historian on files (docs/storage.md). Reads see one state for as long as they last, changes are made one
+ * after the other and answered when they are durable. Every method rejects with the signal's reason soon after it is
+ * aborted, except a change whose group is being written; with STORAGE_CORRUPT when what is stored cannot be read;
+ * changes with WRITE_FAILED when nothing was changed, and with WRITE_OUTCOME_UNKNOWN when that is not known.
  */
 export class FileStore {
   readonly historian: string
@@ -70,9 +69,7 @@ export class FileStore {
   readonly #following: Following | null
   readonly #late: LateOwner | null
   #looking: NodeJS.Timeout | null = null
-  /**
-   * Open until the end, as reads may be on them: parts of the state that was read before this process became the owner.
-   */
+  /** Those of before this process became the owner, open until the end: reads may be on them. */
   #partsBefore: OpenParts | null = null
 
   /**
@@ -118,14 +115,15 @@ export class FileStore {
     this.#reads.read(NEVER_ABORTED, () => {}).catch(() => {})
   }
 
-  /** Finishes all changes that were asked for and frees everything. Nothing is called afterwards. */
-  async close(): Promise<void> {
+  /** Finishes all changes and frees everything. Gives the number of the last record, `null` where it was only read. */
+  async close(): Promise<number | null> {
     if (this.#looking !== null) clearInterval(this.#looking)
     await this.#late?.close()
     await this.#owner?.close()
     this.#following?.close()
     this.#partsBefore?.close()
     this.#state.parts.close()
+    return this.#owner === null ? null : this.#state.memtable.nextSequence - 1
   }
 
   /** What somebody should look at although reads are answered; `null` for nothing. */

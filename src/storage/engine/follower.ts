@@ -27,7 +27,7 @@ import type { Folders } from './folders.ts'
 import { LogFollower } from './log-follower.ts'
 import { namesLater, readNewest } from './newest-version.ts'
 import { OpenParts } from './part-set.ts'
-import { checkIsSame, type HistorianBefore } from './was-there.ts'
+import { checkHasAll, checkIsSame, type HistorianBefore } from './was-there.ts'
 
 /** What is to be read is gone: the owner went on for longer than files are kept. */
 class Behind extends Error {}
@@ -113,6 +113,9 @@ export class Follower {
           throw unusable(folders.root, `it holds the historian ${opened.version.historian}, not ${historian}`)
         }
         checkIsSame(files, folders, opened.version, before)
+        if (opened.damage === null) {
+          checkHasAll(files, folders, opened.version, opened.memtable.nextSequence - 1, before)
+        }
         const parts = new OpenParts(store, opened.version, () => {})
         movedOn(opened.version.number)
         return new Follower(files, folders, reader, opened, parts, movedOn)

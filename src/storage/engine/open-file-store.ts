@@ -50,7 +50,7 @@ import { OpenParts } from './part-set.ts'
 import { Reserve, removeReserve } from './reserve.ts'
 import type { RetentionOptions } from './retention-keeper.ts'
 import { Trouble, type TroubleLog } from './trouble.ts'
-import { checkIsSame, checkIsThere, type HistorianBefore, removeMarks } from './was-there.ts'
+import { checkHasAll, checkIsSame, checkIsThere, type HistorianBefore, removeMarks } from './was-there.ts'
 
 export interface FileStoreOptions {
   /** Name of the historian, for errors; the folder remembers the one that it was made for. */
@@ -215,6 +215,7 @@ async function openToChange(
     },
   })
   if (damage !== null) throw new LogDamage(damage)
+  checkHasAll(files, folders, before, memtable.nextSequence - 1, options.before ?? null)
   settleEnd(files, folders.wal, before.token, segments, published)
   const { copiedAt, ...moment } = before
   const version: Version = {

@@ -10,6 +10,8 @@ export interface HistorianBefore {
   readonly id: string | null
   /** Of an owner that it had; `null` where that was not noted. */
   readonly token: number | null
+  /** Number of the last record when that owner was closed; `null` where it was not, as it was killed, say. */
+  readonly lastSequence: number | null
 }
 
 /** A historian whose folder holds this file is made anew on purpose, although it was there before. */
@@ -51,16 +53,34 @@ export function checkIsSame(
   const isEarlier = copiedAt === undefined && token < (before?.token ?? 0)
   if (known === id && !isEarlier) return
   if (files.exists(join(root, HISTORIAN_IS_RIGHT))) return
-  if (known === id) {
-    const reason =
-      'it holds an earlier state of its historian, from before it was served last: what came since is missing; mount ' +
-      `the right disk, or restore a backup; if this state is meant, make an empty file ${HISTORIAN_IS_RIGHT} in it`
-    throw unusable(root, reason)
-  }
+  if (known === id) throw earlierState(root, 'from before it was served last')
   const reason =
     `it holds another historian than before, with the id ${id} and not ${known}: mount the right disk, or restore a ` +
     `backup; if this one is to take its place, make an empty file ${HISTORIAN_IS_RIGHT} in it`
   throw unusable(root, reason)
+}
+
+/**
+ * The same, once the log was read without damage: throws for an earlier state from the life of the owner that was closed
+ * last. What that one had answered was on disk.
+ */
+export function checkHasAll(
+  files: Files,
+  { root }: Folders,
+  { id, token, copiedAt }: Version,
+  lastSequence: number,
+  before: HistorianBefore | null,
+): void {
+  if (before === null || before.id !== id || before.token !== token || copiedAt !== undefined) return
+  if (lastSequence >= (before.lastSequence ?? 0) || files.exists(join(root, HISTORIAN_IS_RIGHT))) return
+  throw earlierState(root, 'from before its service ended')
+}
+
+function earlierState(root: string, when: string): Error {
+  const reason =
+    `it holds an earlier state of its historian, ${when}: what came since is missing; mount the right disk, or ` +
+    `restore a backup; if this state is meant, make an empty file ${HISTORIAN_IS_RIGHT} in it`
+  return unusable(root, reason)
 }
 
 /** Removes what says that a historian is meant, once its manifest does. */

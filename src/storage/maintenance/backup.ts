@@ -12,7 +12,7 @@ import {
 } from '../directory/layout.ts'
 import { EngineErrors } from '../engine/engine-errors.ts'
 import { foldersOf } from '../engine/folders.ts'
-import { checkIsSame, checkIsThere } from '../engine/was-there.ts'
+import { checkHasAll, checkIsSame, checkIsThere } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
 import { reasonOf, unusable } from '../files/refusals.ts'
 import { systemFiles } from '../files/system-files.ts'
@@ -111,7 +111,8 @@ async function copyStored(
   try {
     checkIsThere(files, foldersOf(folder))
     const copy = await copyHistorian(files, folder, target, options, signal)
-    checkIsSame(files, foldersOf(folder), copy.source, before)
+    checkIsSame(files, foldersOf(folder), copy.source.version, before)
+    checkHasAll(files, foldersOf(folder), copy.source.version, copy.source.lastSequence, before)
     return copy
   } catch (error) {
     if (error instanceof TidemarkError || signal.aborted) throw error

@@ -58,7 +58,7 @@ export async function checkDataDirectory(
 }
 
 /** Nothing but that it should be there. */
-const UNKNOWN = { id: null, token: null }
+const UNKNOWN = { id: null, token: null, lastSequence: null }
 
 async function checkStored(
   { name: historian, folder, before }: StoredHistorian,

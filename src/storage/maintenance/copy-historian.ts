@@ -9,7 +9,7 @@ import { listManifests, ManifestWriter, readManifest } from '../manifest/manifes
 import type { Version } from '../manifest/version.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import { CopiedFiles, type CopyCounts, type CopyMode } from './copied-files.ts'
-import { MovedOn, momentOf } from './moment.ts'
+import { type Moment, MovedOn, momentOf } from './moment.ts'
 
 /** How a historian is copied. */
 export interface CopyOptions {
@@ -22,7 +22,7 @@ export interface CopyOptions {
 export interface HistorianCopy extends CopyCounts {
   readonly version: Version
   /** What was copied, as its own manifest has it. */
-  readonly source: Version
+  readonly source: Moment
 }
 
 /** The owner may go on for so long that a file is gone before it is copied. */
@@ -73,7 +73,8 @@ async function copyMoment(
 ): Promise<Pick<HistorianCopy, 'version' | 'source'>> {
   const moment = momentOf(files, source)
   // The copy of a copy has the moment of the first. Nothing in it was committed later. Its archive is another one.
-  const version = { ...moment, kept: [], copiedAt: moment.copiedAt ?? systemClock() }
+  const { copiedAt = systemClock() } = moment.version
+  const version = { ...moment.version, kept: [], copiedAt }
   checkTarget(files, target, version)
   const earlierParts = earlier === null ? null : partsOfCopy(files, foldersOf(earlier), version)
   const wanted = new Set<string>()

@@ -8,15 +8,24 @@ import type { AcceptedSegment, Version } from '../manifest/version.ts'
 import { isOwnerAlive } from '../ownership/claim.ts'
 import { PublicationReader } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
+import type { WalRecord } from '../wal/wal-record.ts'
 
 /** The owner has made another version while one was read. */
 export class MovedOn extends Error {}
 
+/** What is there of a historian at one moment. */
+export interface Moment {
+  /** With the segments that still count, and their bytes, as accepted ones. */
+  readonly version: Version
+  /** Number of the last record. */
+  readonly lastSequence: number
+}
+
 /**
- * The newest version, with the segments that still count and their bytes as accepted ones. Throws Damage, DATA_DIR_UNUSABLE where there is no historian, and MovedOn where an owner goes on
+ * The newest one. Throws Damage, DATA_DIR_UNUSABLE where there is no historian, and MovedOn where an owner goes on
  * meanwhile.
  */
-export function momentOf(files: Files, source: Folders): Version {
+export function momentOf(files: Files, source: Folders): Moment {
   const reader = new PublicationReader(files, source.wal)
   try {
     const highest = listManifests(files, source.manifest).at(-1)
@@ -35,8 +44,11 @@ export function momentOf(files: Files, source: Folders): Version {
       ? readManifest(files, source.manifest, place, published?.manifestBytes)
       : readNewest(files, source.manifest, place, published)
     let found: Damage | null = null
+    let lastSequence = version.flushedSequence
     const target = {
-      take() {},
+      take({ sequence }: WalRecord) {
+        lastSequence = sequence
+      },
       damaged(damage: Damage) {
         found ??= damage
       },
@@ -50,7 +62,7 @@ export function momentOf(files: Files, source: Folders): Version {
       isFollowed,
     ).map(({ name, bytes }) => ({ name, bytes }))
     const damage = found as Damage | null
-    if (damage === null) return { ...version, accepted }
+    if (damage === null) return { version: { ...version, accepted }, lastSequence }
     throw hasMovedOn(files, source.manifest, place, bytes) ? new MovedOn(damage.message) : damage
   } finally {
     reader.close()

@@ -133,7 +133,7 @@ async function repairParts(
   lost: string[],
   signal: AbortSignal,
 ): Promise<RepairReport> {
-  const before = momentOf(files, folders)
+  const { version: before } = momentOf(files, folders)
   const { token } = ownership
   const kept = await keepIntact(files, folders, before.parts, `${tokenText(token)}-`, signal)
   const readable = before.catalog === null ? null : await readCatalog(files, folders.catalog, before.catalog)

@@ -41,7 +41,7 @@ test('a group that a backup took and its owner gave up makes way for what was ac
     files,
     archive: { folder: archive, everyMs: 3_600_000, keepBytes: 1 << 30 },
   })
-  await directory.known.add({ name: 'local', folder: null, ...store.identity })
+  await directory.known.add({ name: 'local', folder: null, ...store.identity, lastSequence: null })
   const pointsIn = async (place: string) => {
     const found = await openFileStore(join(place, 'historians', 'local'), {
       historian: 'local',
@@ -112,8 +112,8 @@ test('historians are restored one by one, and those elsewhere, too', async (t) =
       archive: { folder: archive, everyMs: 3_600_000, keepBytes: 1 << 30 },
     })
   const stores = [await open('local', directory.historianDirectory('local')), await open('far', far)]
-  await directory.known.add({ name: 'local', folder: null, ...stores[0]!.identity })
-  await directory.known.add({ name: 'far', folder: far, ...stores[1]!.identity })
+  await directory.known.add({ name: 'local', folder: null, ...stores[0]!.identity, lastSequence: null })
+  await directory.known.add({ name: 'far', folder: far, ...stores[1]!.identity, lastSequence: null })
   // Each has a point in the backup, and another one behind it.
   for (const store of stores) await write(store, 1)
   await backupDataDirectory(data, backup, signal)
