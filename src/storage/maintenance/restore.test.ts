@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, truncateSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -95,6 +95,15 @@ test('a group that a backup took and its owner gave up makes way for what was ac
       ['A', null, 'B'],
       [1, 2],
     ])
+  }
+  // What else of the backup's log cannot be read is damage, whatever the archive has behind it.
+  const wal = join(late, 'historians', 'local', 'wal')
+  const [first] = readdirSync(wal)
+  truncateSync(join(wal, first!), statSync(join(wal, first!)).size - 8)
+  for (const from of [archive, null]) {
+    const options = { to: null, only: null, archiveOf: () => from }
+    const restored = restoreDataDirectory(late, join(folder, 'damaged'), options, signal)
+    await assert.rejects(restored, { code: 'STORAGE_CORRUPT', message: /historian local is damaged/ })
   }
 })
 

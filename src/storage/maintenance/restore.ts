@@ -11,8 +11,10 @@ import {
   planReplay,
   type ReplayPlan,
 } from '../archive/read-archive.ts'
+import { Damage } from '../damage.ts'
 import { openDataDirectory } from '../directory/data-directory.ts'
 import { ELSEWHERE_FOLDER, HISTORIANS_FOLDER, SYSTEM_FOLDER } from '../directory/layout.ts'
+import { EngineErrors } from '../engine/engine-errors.ts'
 import { foldersOf } from '../engine/folders.ts'
 import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
@@ -68,8 +70,12 @@ export async function restoreDataDirectory(
   try {
     // Before the long work: what cannot be restored is said at once.
     const found = historiansOf(files, backup).map(({ folder, place }) => {
-      const version = versionOf(files, folder)
-      return { folder, place, version, plan: planOf(files, folder, version, options, signal) }
+      try {
+        const version = versionOf(files, folder)
+        return { folder, place, version, plan: planOf(files, folder, version, options, signal) }
+      } catch (error) {
+        throw reported(error, folder)
+      }
     })
     const missing = options.only?.find((name) => !found.some(({ version }) => version.historian === name))
     if (missing !== undefined) throw impossible(missing, 'it is not in the backup')
@@ -82,7 +88,9 @@ export async function restoreDataDirectory(
       for (const { folder, place, version, plan } of found) {
         signal.throwIfAborted()
         const copy = join(unfinished, place)
-        await copyHistorian(files, folder, copy, { mode: 'copy' }, signal)
+        await copyHistorian(files, folder, copy, { mode: 'copy' }, signal).catch((error: unknown) => {
+          throw reported(error, folder)
+        })
         if (plan !== null) await replayLog(files, copy, plan.replay, plan.accepted, signal)
         restored.push({
           name: version.historian,
@@ -119,6 +127,10 @@ function versionOf(files: Files, folder: string): Version {
   }
   return version
 }
+
+/** Damage of a historian of the backup, as callers get it. */
+const reported = (error: unknown, folder: string) =>
+  error instanceof Damage ? new EngineErrors(basename(folder)).ofRead(error) : error
 
 /** How a historian is taken to a moment. */
 interface HistorianPlan {
@@ -173,6 +185,8 @@ function countedLog(
     if (next === Number.POSITIVE_INFINITY || !files.exists(join(wal, one.name))) return [one]
     const content = readAll(files, wal, one.name).subarray(0, one.bytes)
     const bytes = bytesBefore({ header: decodeSegmentHeader(content), bytes: content }, next)
+    // All of it counts, or it is damaged, which is told with the others, too.
+    if (bytes === content.length) return [one]
     return bytes > SEGMENT_HEADER_BYTES ? [{ name: one.name, bytes }] : []
   })
 }
