@@ -157,8 +157,8 @@ export class PublicationReader {
    */
   read(): Publication | null {
     if (this.#file !== null) {
-      const look = this.#look(this.#file.handle, this.#file.token)
-      if (look === null || !look.isReplaced) return look?.publication ?? null
+      const look = this.#lookAgain(this.#file.handle, this.#file.token)
+      if (look !== 'gone' && look?.isReplaced !== true) return look?.publication ?? null
       this.close()
     }
     for (let tries = 0; tries < TRIES; tries++) {
@@ -195,6 +195,16 @@ export class PublicationReader {
       return this.#files.open(join(this.#folder, publicationName(token)))
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return null
+      throw error
+    }
+  }
+
+  /** @returns  `gone` where another machine removed the file: a network file system then forgets who has it open */
+  #lookAgain(handle: FileHandle, token: number): Look | null | 'gone' {
+    try {
+      return this.#look(handle, token)
+    } catch (error) {
+      if (systemCode(error) === 'ESTALE') return 'gone'
       throw error
     }
   }

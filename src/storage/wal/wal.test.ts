@@ -288,6 +288,18 @@ test('the publication of the last owner that has one counts, whatever those befo
   assert.deepEqual(systemFiles.list(folder), [publicationName(4)])
 })
 
+test('a reader whose file was removed on another machine of a network file system finds that of the next owner', (t) => {
+  const folder = temporaryFolder(t)
+  new Publisher(systemFiles, folder, 1).publish(publicationOf(1))
+  const files = new FailingFiles(systemFiles)
+  const reader = new PublicationReader(files, folder)
+  assert.equal(reader.read()?.token, 1)
+  new Publisher(systemFiles, folder, 2).publish(publicationOf(2))
+  files.plan = (call, path) =>
+    call === 'read' && path.endsWith(publicationName(1)) ? { code: 'ESTALE' } : null
+  assert.equal(reader.read()?.token, 2)
+})
+
 test('a publication counts under the name of its owner alone', (t) => {
   const folder = temporaryFolder(t)
   new Publisher(systemFiles, folder, 1).publish(publicationOf(1))
