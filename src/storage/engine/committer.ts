@@ -10,6 +10,7 @@ import { AppendFailed } from '../wal/device.ts'
 import type { RecordBody } from '../wal/group.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
 import type { RemovedSpan } from '../wal/wal-record.ts'
+import type { ChangeKind } from './backlog.ts'
 import { ChangeQueue } from './change-queue.ts'
 import { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
@@ -23,13 +24,21 @@ type Change =
   | WriteChange
   /** Something that has to happen between groups. */
   | { readonly kind: 'between'; run(): void }
-  | { readonly kind: 'other'; plan(draft: Draft): Promise<void>; readonly signal: AbortSignal }
+  | OtherChange
 
 interface WriteChange {
   readonly kind: 'write'
   readonly write: WriteBatch
   /** Known when it is committed. */
   tooOld: TooOldPoints | null
+}
+
+interface OtherChange {
+  readonly kind: 'other'
+  /** Whether it takes something away, which may take the reserve on a full disk. */
+  readonly makesRoom: boolean
+  plan(draft: Draft): Promise<void>
+  readonly signal: AbortSignal
 }
 
 /** Writes are committed together up to so many points, which bounds the memory and the time of a group. */
@@ -45,14 +54,14 @@ export interface CommitterParts {
   durable(): void
   /** Tells other processes up to where the log is durable. */
   publish(): void
-  /** What writes get now in place of being written; `null` when they are taken. */
-  refusal(): Error | null
+  /** What changes of a kind get now in place of being made; `null` when they are taken. */
+  refusal(kind: ChangeKind): Error | null
   /** Called after each group. */
   committed(): void
   /** Gives disk space up that changes need more; whether there was any. */
   makeRoom(): Promise<boolean>
-  /** What is to be waited for before so many points more come into memory; `null` for nothing. */
-  room(points: number): Promise<void> | null
+  /** What is to be waited for before a change with so many points comes into memory; `null` for nothing. */
+  room(kind: ChangeKind, points: number): Promise<void> | null
 }
 
 /**
@@ -70,20 +79,28 @@ export class Committer {
 
   /** Stores points, all or none, but for those at or before the watermarks of their tags, which it gives. */
   async write(write: WriteBatch, signal: AbortSignal): Promise<TooOldPoints | null> {
-    const refusal = this.#parts.refusal()
-    if (refusal !== null) throw refusal
-    const room = this.#parts.room(write.points.times.length)
+    const room = this.#admit('points', write.points.times.length)
     if (room !== null) await room
     const change: WriteChange = { kind: 'write', write, tooOld: null }
     await this.#queue.add(change, signal)
     return change.tooOld
   }
 
-  /** Makes any other change, alone. */
-  async change<T>(signal: AbortSignal, plan: (draft: Draft) => Promise<T>): Promise<T> {
+  /**
+   * Makes any other change, alone.
+   * @param kind  what comes of it; `null` when nothing is changed, as in a dry run
+   */
+  async change<T>(
+    kind: 'tags' | 'removal' | null,
+    signal: AbortSignal,
+    plan: (draft: Draft) => Promise<T>,
+  ): Promise<T> {
+    const room = kind === null ? null : this.#admit(kind, 0)
+    if (room !== null) await room
     let result: T | undefined
-    const change = {
-      kind: 'other' as const,
+    const change: OtherChange = {
+      kind: 'other',
+      makesRoom: kind === 'removal',
       plan: async (draft: Draft) => {
         result = await plan(draft)
       },
@@ -91,6 +108,16 @@ export class Committer {
     }
     await this.#queue.add(change, signal)
     return result as T
+  }
+
+  /**
+   * Throws what changes of a kind get when they are not taken. Gives what is to be waited for as flushing is behind;
+   * `null` for nothing.
+   */
+  #admit(kind: ChangeKind, points: number): Promise<void> | null {
+    const refusal = this.#parts.refusal(kind)
+    if (refusal !== null) throw refusal
+    return this.#parts.room(kind, points)
   }
 
   /** Runs something when no group is under way, behind those that wait. */
@@ -125,7 +152,7 @@ export class Committer {
         snapshot.done()
         // What changes nothing is answered from what is here, which a successor may have changed.
         if (record === null) this.#parts.ownership.check()
-        else await this.#append([record], true)
+        else await this.#append([record], first.makesRoom)
         return [null]
       }
       const writes = group.filter((change) => change.kind === 'write')
@@ -150,10 +177,7 @@ export class Committer {
     }
   }
 
-  async #planOther(
-    change: Change & { readonly kind: 'other' },
-    snapshot: EngineSnapshot,
-  ): Promise<RecordBody | null> {
+  async #planOther(change: OtherChange, snapshot: EngineSnapshot): Promise<RecordBody | null> {
     const { state } = this.#parts
     const { memtable, watermarks } = state
     const catalog = state.catalog.draft()

@@ -6,6 +6,11 @@ export interface FlushLimits {
   readonly points: number
   /** Records of the log, each of one request. */
   readonly records: number
+  /**
+   * Bytes in memory of changes of tags and of removals, which one record may have very many of. Left out, only records
+   * count.
+   */
+  readonly changeBytes?: number
   /** Time since the first record, in milliseconds: what nobody adds to does not stay in memory. */
   readonly ageMs: number
   /**
@@ -47,6 +52,7 @@ export const ENGINE_LIMITS: EngineLimits = {
   flush: {
     points: 1_000_000,
     records: 100_000,
+    changeBytes: 64 * 2 ** 20,
     ageMs: 300_000,
     rest: { points: 20_000, afterMs: 2_000 },
     packedAside: 50_000,

@@ -35,7 +35,7 @@ import { planSpanDeletes, planTagDeletes } from './plan-changes.ts'
 import { planPuts, planRenames, type TagFieldsPut } from './plan-tags.ts'
 import { PointReader, type StoredPointQuery } from './point-reader.ts'
 import { previewRetention, type RetentionPreview } from './preview-retention.ts'
-import { type CatchUp, ReadSide } from './read-side.ts'
+import { type Following, ReadSide } from './read-side.ts'
 import { blocksOf, intactBlocksOf } from './tag-sources.ts'
 import type { TagSpan } from './tag-spans.ts'
 
@@ -47,12 +47,6 @@ type PageQuery = ComparedSpan & Pick<RangeQuery, 'order' | 'limit' | 'partial'>
 /** How often a process that reads looks at what the owner published, when nobody reads. */
 const FOLLOW_MS = 1_000
 const NEVER_ABORTED = new AbortController().signal
-
-/** What reads of another process's historian take. */
-export interface Following {
-  readonly catchUp: CatchUp
-  close(): void
-}
 
 /**
  * An embedded historian on files (docs/storage.md). Reads see one state for as long as they last, changes are made one
@@ -351,7 +345,7 @@ export class FileStore {
     mode: 'create' | 'update' | 'upsert',
     signal: AbortSignal,
   ): Promise<readonly ('stored' | 'exists' | 'missing')[]> {
-    return this.#changing.committer.change(signal, ({ catalog, pace }) =>
+    return this.#changing.committer.change('tags', signal, ({ catalog, pace }) =>
       planPuts(catalog, pace, entries, mode),
     )
   }
@@ -362,7 +356,9 @@ export class FileStore {
     dryRun: boolean,
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    return this.#changing.committer.change(signal, (draft) => planSpanDeletes(draft, ranges, dryRun))
+    return this.#changing.committer.change(dryRun ? null : 'removal', signal, (draft) =>
+      planSpanDeletes(draft, ranges, dryRun),
+    )
   }
 
   /** Removes tags with their points and returns how many points each had. TAG_NOT_FOUND for a missing one. */
@@ -371,7 +367,9 @@ export class FileStore {
     dryRun: boolean,
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    return this.#changing.committer.change(signal, (draft) => planTagDeletes(draft, names, dryRun, isDamage))
+    return this.#changing.committer.change(dryRun ? null : 'removal', signal, (draft) =>
+      planTagDeletes(draft, names, dryRun, isDamage),
+    )
   }
 
   /**
@@ -385,7 +383,9 @@ export class FileStore {
     const owner = this.#changing
     // A name has another watermark by other rules.
     await owner.retention?.settled()
-    return owner.committer.change(signal, (draft) => planRenames(draft, renames, dryRun))
+    return owner.committer.change(dryRun ? null : 'tags', signal, (draft) =>
+      planRenames(draft, renames, dryRun),
+    )
   }
 
   get #changing(): Owner {

@@ -8,6 +8,7 @@ import type { PartInfo, PartOrigin } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { Pacer } from '../pause.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
+import { Backlog, type ChangeKind } from './backlog.ts'
 import type { FlushLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Reserve } from './reserve.ts'
@@ -58,12 +59,6 @@ const SLICE_MS = 1
 /** Points that are copied in about the time of one step of the pacer. */
 const COPIED_POINTS = 512
 
-/** Points of a write that does not wait for room as soon as others do. */
-const SMALL_WRITE = 1_000
-
-/** So many full memtables may wait while flushing fails: it is all in memory. */
-const MOST_WAITING = 3
-
 /**
  * Moves points from memory into parts, a generation at a time: when it is full, old, or nothing more comes. The order
  * makes every moment safe to be killed in: part and catalog are durable, then the manifest names them, then the
@@ -71,6 +66,7 @@ const MOST_WAITING = 3
  */
 export class Flusher {
   readonly #parts: FlusherParts
+  readonly #backlog: Backlog
   #running: Promise<void> | null = null
   /** The part of a generation whose flush failed after it was written: it is not written again. */
   #written: { readonly immutable: Generation; readonly part: PartInfo } | null = null
@@ -84,24 +80,20 @@ export class Flusher {
 
   constructor(parts: FlusherParts) {
     this.#parts = parts
+    this.#backlog = new Backlog(parts.state, parts.limits)
   }
 
-  /** Whether so much waits that no more may come while flushing fails. */
-  get isOverfull(): boolean {
-    const { points: waiting, active } = this.#parts.state.memtable
-    const { points, records } = this.#parts.limits
-    return waiting >= MOST_WAITING * points || active.last - active.first >= MOST_WAITING * records
+  /** Whether so much waits, as flushing fails, that no more of a kind may come. */
+  isOverfull(kind: ChangeKind): boolean {
+    return this.#parts.trouble.reason !== null && this.#backlog.isOverfull(kind)
   }
 
   /**
-   * What a write of so many points is to wait for, as long as flushing is behind; `null` for nothing. Small ones go on
-   * for longer: they hardly fill the memory.
+   * What a change with so many points is to wait for, as long as flushing is behind; `null` for nothing. Small ones go
+   * on for longer.
    */
-  roomFor(count: number): Promise<void> | null {
-    const { points } = this.#parts.limits
-    const most = (count <= SMALL_WRITE ? MOST_WAITING : 2) * points
-    const isBehind = this.#parts.state.memtable.points >= most
-    return isBehind && this.#parts.trouble.reason === null ? this.#running : null
+  roomFor(kind: ChangeKind, points: number): Promise<void> | null {
+    return this.#parts.trouble.reason === null && this.#backlog.isBehind(kind, points) ? this.#running : null
   }
 
   /** To be called after each group: flushes when it is time, and looks after points that grow old. */
@@ -119,7 +111,7 @@ export class Flusher {
       }, limits.ageMs)
       this.#ageTimer.unref()
     }
-    const isFull = memtable.points >= limits.points || memtable.records >= limits.records
+    const { isFull } = this.#backlog
     // On a full disk the log goes at once, and what was taken away is known to merges.
     const isUrgent = this.#isWanted || this.#parts.reserve.isSpent
     if (memtable.immutable === null && !isFull && !(isUrgent && memtable.records > 0)) return

@@ -11,6 +11,7 @@ import type { PartStore } from '../parts/part-store.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
 import type { Publisher } from '../wal/publication.ts'
 import { type ArchiveSettings, Archiving } from './archiving.ts'
+import type { ChangeKind } from './backlog.ts'
 import { Committer } from './committer.ts'
 import type { EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
@@ -89,9 +90,9 @@ export class Owner {
       reserve,
       publish,
       durable: () => parts.logTrouble.over(),
-      refusal: () => this.#refusal(),
+      refusal: (kind) => this.#refusal(kind),
       committed: () => this.#flusher.goOn(),
-      room: (points) => this.#flusher.roomFor(points),
+      room: (kind, points) => this.#flusher.roomFor(kind, points),
       makeRoom: () => this.#makeRoom(),
     })
     const between = (run: () => void) => this.committer.between(run)
@@ -197,7 +198,7 @@ export class Owner {
     } catch (error) {
       throw error instanceof Superseded ? state.errors.superseded(error) : error
     }
-    const refusal = this.#refusal()
+    const refusal = this.#refusal('points')
     if (refusal !== null) throw refusal
   }
 
@@ -247,12 +248,12 @@ export class Owner {
     return (await this.#parts.garbage.settle()) || (this.#archiving?.makeRoom() ?? false)
   }
 
-  #refusal(): Error | null {
-    if (this.#parts.reserve.isSpent) return this.#parts.state.errors.writeFailed('the disk is full')
-    const { reason } = this.#flushTrouble
-    return reason !== null && this.#flusher.isOverfull
-      ? this.#parts.state.errors.writeFailed(`${UNFLUSHED} (${reason}), and too many wait there`)
-      : null
+  /** What is set aside for a full disk is for what takes something away. */
+  #refusal(kind: ChangeKind): Error | null {
+    const { reserve, state } = this.#parts
+    if (kind !== 'removal' && reserve.isSpent) return state.errors.writeFailed('the disk is full')
+    if (!this.#flusher.isOverfull(kind)) return null
+    return state.errors.writeFailed(`${UNFLUSHED} (${this.#flushTrouble.reason}), and too many wait there`)
   }
 
   #flushed(): void {

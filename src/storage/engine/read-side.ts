@@ -8,6 +8,12 @@ import type { EngineState } from './engine-state.ts'
  */
 export type CatchUp = () => Promise<void> | null
 
+/** What reads of another process's historian take. */
+export interface Following {
+  readonly catchUp: CatchUp
+  close(): void
+}
+
 /** One of many small reads, by its index. */
 export type ReadOne = (index: number, snapshot: EngineSnapshot) => void
 

@@ -153,7 +153,7 @@ export class RetentionKeeper {
     const watermarks = new TagWatermarks()
     const { signal } = this.#closing
     for (let id = 1; id < state.catalog.entries.nextId; id += IDS_AT_ONCE) {
-      await committer.change(signal, (draft) => this.#removeHidden(draft, id, watermarks, after))
+      await committer.change('removal', signal, (draft) => this.#removeHidden(draft, id, watermarks, after))
     }
     await this.#edit(rules.length === 0 ? null : after)
   }

@@ -18,17 +18,32 @@ export interface Generation {
   /** Changes of the catalog, in order. */
   readonly catalog: readonly Uint8Array[]
   readonly tombstones: Iterable<Tombstone> & { readonly length: number }
+  /** Bytes of memory that both take. */
+  readonly changeBytes: number
 }
+
+/** What an array of bytes takes beside them, about. */
+const ARRAY_BYTES = 200
 
 class OpenGeneration implements Generation {
   readonly first: number
   last: number
   readonly catalog: Uint8Array[] = []
   readonly tombstones = new TombstoneLog()
+  #catalogBytes = 0
 
   constructor(first: number) {
     this.first = first
     this.last = first - 1
+  }
+
+  get changeBytes(): number {
+    return this.#catalogBytes + this.tombstones.bytes
+  }
+
+  addCatalog(changes: Uint8Array): void {
+    this.catalog.push(changes)
+    this.#catalogBytes += changes.length + ARRAY_BYTES
   }
 }
 
@@ -160,7 +175,7 @@ export class Memtable {
     const active = this.#active
     if (active.last < active.first) this.#since = now
     active.last = sequence
-    if (catalog !== null) active.catalog.push(catalog)
+    if (catalog !== null) active.addCatalog(catalog)
     for (const { tag, from, to } of removed) {
       this.#immutablePoints?.remove(tag, from, to)
       this.#activePoints.remove(tag, from, to)

@@ -13,9 +13,15 @@ export class TombstoneLog implements Iterable<Tombstone> {
   #previous = new Uint32Array(0)
   /** The same of the last one of a tag, in pages by id of the tag. */
   readonly #last: (Uint32Array | undefined)[] = []
+  #pages = 0
 
   get length(): number {
     return this.#all.length
+  }
+
+  /** Bytes of memory that they take. */
+  get bytes(): number {
+    return this.length === 0 ? 0 : this.#all.bytes + this.#previous.byteLength + 4 * PAGE_TAGS * this.#pages
   }
 
   add(tag: number, from: number, to: number, sequence: number): void {
@@ -27,6 +33,7 @@ export class TombstoneLog implements Iterable<Tombstone> {
     if (page === undefined) {
       page = new Uint32Array(PAGE_TAGS)
       this.#last[number] = page
+      this.#pages++
     }
     this.#previous[place] = page[tag % PAGE_TAGS]!
     page[tag % PAGE_TAGS] = place + 1

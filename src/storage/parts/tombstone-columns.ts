@@ -41,6 +41,11 @@ export class TombstoneBuilder {
     this.#sequences[place] = sequence
   }
 
+  /** Bytes of memory that the columns take. */
+  get bytes(): number {
+    return this.#tags.byteLength + 3 * this.#from.byteLength
+  }
+
   /** The one that came as the nth, from 0 on. */
   at(place: number): Tombstone {
     return {
