@@ -26,9 +26,20 @@ export interface Health {
 export class HealthChecks {
   readonly #failures: WriteFailures
   readonly #checks = new Map<string, { readonly began: number; readonly health: Promise<Health> }>()
+  readonly #closing = new AbortController()
 
   constructor(failures: WriteFailures) {
     this.#failures = failures
+  }
+
+  /** Whether the service has ended: what a check says then says nothing of its historian. */
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  /** Ends the checks under way, which would keep the process alive for an answer that may not come any more. */
+  close(): void {
+    this.#closing.abort()
   }
 
   of(historian: Historian): Promise<Health> {
@@ -37,12 +48,12 @@ export class HealthChecks {
 
   ofStore(checkStore: () => Promise<void>): Promise<Health> {
     // No historian has an empty name.
-    return this.#fresh('', () => check({ name: 'store', checkHealth: checkStore }))
+    return this.#fresh('', () => check({ name: 'store', checkHealth: checkStore }, this.#closing.signal))
   }
 
   /** Without a look at what is known. */
   async check(historian: Historian): Promise<Health> {
-    const health = await check(historian)
+    const health = await check(historian, this.#closing.signal)
     if (health.state !== 'up' || !historian.capabilities.write) return health
     const failure = this.#failures.of(historian.name)
     return failure === null ? health : { state: 'degraded', reason: failure }
@@ -57,15 +68,21 @@ export class HealthChecks {
   }
 }
 
-async function check(historian: Pick<Historian, 'name' | 'checkHealth' | 'trouble'>): Promise<Health> {
-  const deadline = withDeadline(new AbortController().signal, CHECK_SECONDS)
+async function check(
+  historian: Pick<Historian, 'name' | 'checkHealth' | 'trouble'>,
+  closing: AbortSignal,
+): Promise<Health> {
+  const deadline = withDeadline(closing, CHECK_SECONDS)
+  const { signal } = deadline
   const late = Promise.withResolvers<never>()
-  deadline.signal.addEventListener('abort', () => {
-    const reason = `no answer within ${CHECK_SECONDS} seconds`
+  const end = () => {
+    const reason = closing.aborted ? 'the service is ending' : `no answer within ${CHECK_SECONDS} seconds`
     late.reject(new TidemarkError('HISTORIAN_UNAVAILABLE', { historian: historian.name, reason }))
-  })
+  }
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end)
+  late.promise.catch(() => {})
   try {
-    const { signal } = deadline
     await Promise.race([historian.checkHealth({ signal }), late.promise])
     const reason = (await Promise.race([historian.trouble?.({ signal }), late.promise])) ?? null
     return { state: 'up', reason }

@@ -141,6 +141,7 @@ export function createServer(services: Services): HttpService {
   addShutdown(app, services, connections, work)
   app.addHook('onClose', async () => {
     metrics.close()
+    checks.close()
     await tracing?.close()
   })
 
@@ -171,7 +172,7 @@ export function createServer(services: Services): HttpService {
 function tellUnreachable(historians: readonly Historian[], checks: HealthChecks, log: Logger): void {
   for (const historian of historians) {
     void checks.of(historian).then(({ state, reason }) => {
-      if (state === 'up') return
+      if (state === 'up' || checks.isClosed) return
       log.warn(
         { historian: historian.name, state, reason },
         `historian ${historian.name} is ${state} at the start`,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { connect as connectTls, type PeerCertificate } from 'node:tls'
 import { TidemarkError } from '../../src/errors/tidemark-error.ts'
+import type { CallContext } from '../../src/historian/contract.ts'
 import { MemoryHistorian } from '../contract/memory-historian.ts'
 import { until } from '../until.ts'
 import { get, LOCAL_KEY, post, READ_KEY, testService } from './service.ts'
@@ -150,6 +151,26 @@ test('a historian that cannot be reached is told at the start', async () => {
   await until(
     () => logLines().some((line) => line.includes('historian local is down at the start')),
     'it is told',
+  )
+})
+
+test('a service that ends amid the check of its start waits for no answer, and says nothing of the historian', async () => {
+  const asked = Promise.withResolvers<AbortSignal>()
+  class Silent extends MemoryHistorian {
+    override checkHealth({ signal }: CallContext): Promise<void> {
+      asked.resolve(signal)
+      return new Promise(() => {})
+    }
+  }
+  const { app, listen, logLines } = testService({ historians: [new Silent('local')] })
+  await listen()
+  const signal = await asked.promise
+  await app.close()
+  assert.ok(signal.aborted)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(
+    logLines().filter((line) => line.includes('at the start')),
+    [],
   )
 })
 
