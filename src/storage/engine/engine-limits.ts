@@ -33,6 +33,8 @@ export interface EngineLimits {
   readonly idleMergeAfterMs: number
   /** Once in so many milliseconds also what little lies over much is merged then, so that it is written seldom. */
   readonly thoroughMergeEveryMs: number
+  /** Parts whose merges fail again and again for a reason of their own are left alone for so long, and then for longer. */
+  readonly mergeAsideMs: number
   /** Bytes that the cache of blocks holds at most. */
   readonly cacheBytes: number
   /**
@@ -60,6 +62,7 @@ export const ENGINE_LIMITS: EngineLimits = {
   merge: MERGE_LIMITS,
   idleMergeAfterMs: 20_000,
   thoroughMergeEveryMs: 1_800_000,
+  mergeAsideMs: 600_000,
   cacheBytes: 64 * 2 ** 20,
   // The deadline of a call, and 30 seconds.
   unlinkAfterMs: 60_000,

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Worker } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
+import type { MergeOrder } from '../merge/merge.ts'
 import type { EngineLimits } from './engine-limits.ts'
 import type { FileStore } from './file-store.ts'
 import { openFileStore } from './open-file-store.ts'
@@ -155,6 +157,82 @@ test('a merge whose thread ends by itself leaves nothing behind, and is told', a
   assert.deepEqual(told.errors, ['parts cannot be merged; it is tried again'])
   assert.match(store.trouble ?? '', /^parts cannot be merged: a thread of the service has ended/)
   assert.equal(parts().length, 2)
+})
+
+/** Has the thread of merges end whenever it is given a merge that is chosen; gives how often it has. */
+function endMerges(t: TestContext, isChosen: (order: MergeOrder) => boolean): () => number {
+  let ends = 0
+  const { postMessage } = Worker.prototype
+  t.mock.method(
+    Worker.prototype,
+    'postMessage',
+    function (this: Worker, ...given: Parameters<Worker['postMessage']>) {
+      const [message] = given as unknown as [{ readonly kind?: string; readonly order: MergeOrder }]
+      postMessage.apply(this, given)
+      if (message.kind !== 'merge' || !isChosen(message.order)) return
+      ends++
+      void this.terminate()
+    },
+  )
+  return () => ends
+}
+
+test('parts whose merges end the thread each time are set aside: others are merged, flushed and read meanwhile', async (t) => {
+  const folder = temporaryFolder(t)
+  const february = Date.UTC(2026, 1, 1) * 1_000
+  const january = february - 86_400_000_000
+  let isBad = true
+  const ends = endMerges(t, ({ inputs }) => isBad && inputs.some(({ firstTime }) => firstTime < february))
+  const limits = {
+    flush: NEVER_BY_ITSELF,
+    merge: { partitionBytes: 1, fanIn: 2, largestBytes: 1e9 },
+    idleMergeAfterMs: 1e9,
+    unlinkSoonestMs: 0,
+    mergeAsideMs: 200,
+  }
+  const { store, told, close } = await opened(t, folder, limits)
+  const parts = () => readdirSync(join(folder, 'parts')).length
+  const counts = (other: FileStore) =>
+    other.countPoints(
+      [
+        { tag: 'a', from: january, to: february },
+        { tag: 'a', from: february, to: 2 * february },
+      ],
+      1e9,
+      signal,
+    )
+  for (let round = 0; round < 2; round++) {
+    await write(store, 'a', january + round, 1_000)
+    await store.flush()
+  }
+  await until(() => told.errors.length === 2, 'they are set aside')
+  assert.ok(ends() >= 3)
+  const sentence =
+    /^2 parts with points from 2026-01-31T00:00:00\.000Z to 2026-01-31T00:00:00\.001Z cannot be merged: \d+ tries have failed, and others follow seldom$/
+  assert.equal(told.errors[0], 'parts cannot be merged; it is tried again')
+  assert.match(told.errors[1]!, sentence)
+  assert.match(told.errors[1]!, /: 3 tries/)
+  for (let round = 0; round < 6; round++) {
+    await write(store, 'a', february + round, 1_000)
+    await store.flush()
+    assert.deepEqual(await counts(store), [1_001, 1_000 + round])
+  }
+  await until(() => parts() === 3, 'the others are merged')
+  await until(() => ends() >= 5, 'they are tried again')
+  assert.match(store.trouble ?? '', sentence)
+  assert.equal(told.errors.length, 2)
+  assert.deepEqual(await counts(store), [1_001, 1_005])
+  isBad = false
+  await until(() => parts() === 2, 'they are merged at last')
+  await until(() => store.trouble === null, 'it is over')
+  assert.deepEqual(told.infos.toSorted(), [
+    'all parts can be merged again',
+    'it is over that parts cannot be merged',
+  ])
+  await close()
+  const { store: again } = await opened(t, folder, limits)
+  assert.deepEqual(await counts(again), [1_001, 1_005])
+  assert.deepEqual((await again.check(signal)).problems, [])
 })
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))

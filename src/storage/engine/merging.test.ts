@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { MERGE_LIMITS, type MergeResult, type PlanMerge } from '../merge/merge.ts'
 import type { PartInfo } from '../parts/part.ts'
 import { Merging, type MergingParts } from './merging.ts'
+import { PartsAside } from './parts-aside.ts'
 
 const IDLE_MS = 20_000
 
@@ -61,6 +62,7 @@ function merging(
     limits: MERGE_LIMITS,
     expiry: { ofParts: async () => null },
     trouble: { over() {} },
+    aside: new PartsAside('plant', 1, null),
     folder: '',
     namePrefix: '',
     takeNumbers: () => 1,

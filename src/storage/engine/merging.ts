@@ -4,6 +4,7 @@ import { isWithoutSpace } from '../files/files.ts'
 import type { Expired } from '../merge/expired.ts'
 import {
   type MergeLimits,
+  type MergeOrder,
   type MergePlan,
   type Merger,
   MOST_OUTPUTS,
@@ -14,6 +15,7 @@ import type { Part, PartInfo } from '../parts/part.ts'
 import type { TombstoneList } from '../parts/tombstone-list.ts'
 import type { Expiry } from './expiry.ts'
 import type { OpenParts, PartSet } from './part-set.ts'
+import type { PartsAside } from './parts-aside.ts'
 import type { Reserve } from './reserve.ts'
 import type { Trouble } from './trouble.ts'
 import type { VersionLog } from './version-log.ts'
@@ -38,6 +40,7 @@ export interface MergingParts {
   readonly limits: MergeLimits
   readonly expiry: Expiry
   readonly trouble: Trouble
+  readonly aside: PartsAside
   readonly folder: string
   readonly namePrefix: string
   /** Sets numbers aside for the names of new parts; gives the first. */
@@ -63,6 +66,7 @@ export class Merging {
   #unsure: { readonly name: string; readonly version: number }[] = []
   #retryTimer: NodeJS.Timeout | null = null
   #idleTimer: NodeJS.Timeout | null = null
+  #asideTimer: NodeJS.Timeout | null = null
   #trimmedFiles = 0
   #removedPoints = 0
 
@@ -95,6 +99,7 @@ export class Merging {
       () => {
         this.#running = null
         this.#parts.trouble.over()
+        this.#waitForAside()
         // What became due when the last look had begun.
         if (this.#isTrimDue || this.#isIdle) this.#run()
       },
@@ -116,7 +121,9 @@ export class Merging {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error('the historian is closed'))
-    for (const timer of [this.#retryTimer, this.#idleTimer]) if (timer !== null) clearTimeout(timer)
+    for (const timer of [this.#retryTimer, this.#idleTimer, this.#asideTimer]) {
+      if (timer !== null) clearTimeout(timer)
+    }
     await this.#running
     await this.#parts.merger.close()
   }
@@ -133,7 +140,7 @@ export class Merging {
     const isIdle = this.#isIdle
     const set = parts.current
     this.#dropUnsure(set)
-    const excluded = new Set(this.#damaged)
+    const excluded = new Set([...this.#damaged, ...this.#parts.aside.namesNow(set.version.parts)])
     for (const { info, damage } of set.parts) if (damage !== null) excluded.add(info.name)
     // On a full disk what makes room comes first.
     const isFull = this.#parts.reserve.isSpent
@@ -251,19 +258,22 @@ export class Merging {
     try {
       versions.checkOwner()
       const expired = known ?? (await expiry.ofParts(set, chosen.inputs, signal))
-      const { added } = await merger.merge(
-        {
-          folder,
-          inputs: chosen.inputs,
-          others: set.version.parts.filter(({ name }) => !names.has(name)),
-          tombstones: set.tombstonesWithout(names).map(({ columns }) => columns),
-          expired,
-          namePrefix,
-          firstNumber: takeNumbers(MOST_OUTPUTS),
-          limits,
-        },
-        signal,
-      )
+      const order: MergeOrder = {
+        folder,
+        inputs: chosen.inputs,
+        others: set.version.parts.filter(({ name }) => !names.has(name)),
+        tombstones: set.tombstonesWithout(names).map(({ columns }) => columns),
+        expired,
+        namePrefix,
+        firstNumber: takeNumbers(MOST_OUTPUTS),
+        limits,
+      }
+      const merged = await merger.merge(order, signal).catch((error: unknown) => {
+        if (signal.aborted || !this.#parts.aside.failed(chosen.inputs, error)) throw error
+        return null
+      })
+      if (merged === null) return true
+      const { added } = merged
       await versions.edit({ add: added, remove: [...names] }).catch((error: unknown) => {
         for (const { name } of added) this.#unsure.push({ name, version: versions.version.number })
         throw error
@@ -282,6 +292,15 @@ export class Merging {
       parts.release(set)
     }
     return true
+  }
+
+  /** Tries again what was set aside when its time has come. */
+  #waitForAside(): void {
+    if (this.#asideTimer !== null) clearTimeout(this.#asideTimer)
+    const { waitMs } = this.#parts.aside
+    if (waitMs === null) return
+    // One that is early by the other clock finds it set aside, and waits for the rest.
+    this.#asideTimer = setTimeout(() => this.goOn(), waitMs).unref()
   }
 
   /** Merges what is worth it when there is nothing else to do: called again, it waits anew. */

@@ -20,6 +20,7 @@ import { Flusher } from './flusher.ts'
 import type { Folders } from './folders.ts'
 import type { Garbage } from './garbage.ts'
 import { Merging } from './merging.ts'
+import { PartsAside } from './parts-aside.ts'
 import type { Reserve } from './reserve.ts'
 import { RetentionKeeper, type RetentionOptions } from './retention-keeper.ts'
 import { Trouble, type TroubleLog } from './trouble.ts'
@@ -66,6 +67,7 @@ export class Owner {
   readonly #versions: VersionLog
   readonly #flushTrouble: Trouble
   readonly #mergeTrouble: Trouble
+  readonly #partsAside: PartsAside
   readonly #publishTrouble: Trouble
   readonly #archiving: Archiving | null
   #publishTimer: NodeJS.Timeout | null = null
@@ -77,6 +79,7 @@ export class Owner {
     const { historian } = state
     this.#flushTrouble = new Trouble(historian, UNFLUSHED, troubleLog)
     this.#mergeTrouble = new Trouble(historian, 'parts cannot be merged', troubleLog)
+    this.#partsAside = new PartsAside(historian, limits.mergeAsideMs, troubleLog)
     this.#publishTrouble = new Trouble(
       historian,
       'changes cannot be published to other processes',
@@ -138,6 +141,7 @@ export class Owner {
       thoroughEveryMs: limits.thoroughMergeEveryMs,
       limits: limits.merge,
       trouble: this.#mergeTrouble,
+      aside: this.#partsAside,
       expiry: new Expiry(state),
       folder: folders.parts,
       namePrefix,
@@ -173,6 +177,7 @@ export class Owner {
       this.#publishTrouble.sentence ??
       this.#flushTrouble.sentence ??
       this.#mergeTrouble.sentence ??
+      this.#partsAside.sentence ??
       this.#archiving?.trouble ??
       this.retention?.sentence ??
       null
