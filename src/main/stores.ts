@@ -4,6 +4,7 @@ import type { Settings } from '../config/settings.ts'
 import type { DriverLog } from '../historian/driver.ts'
 import type { Services } from '../http/services.ts'
 import type { KnownHistorians } from '../storage/directory/known-historians.ts'
+import type { DatabaseKeyStore } from '../storage/system/key-database.ts'
 import { loadDrivers, loadStores } from './drivers.ts'
 
 /** Keys, aliases and folders of historians, wherever they are kept. */
@@ -31,7 +32,10 @@ export async function openStores(
   const { historianDirectory, openDataDirectory } = await import('../storage/directory/data-directory.ts')
   if (needsData) await closeDataToOthers(dataDir, historians, log)
   const data = needsData ? await openDataDirectory(dataDir, { owner, create: true }) : null
-  if (store === null) return data!
+  if (store === null) {
+    if (owner) await tellDamagedKeys(data!.keys, log)
+    return data!
+  }
   // The type is known: src/config has checked it.
   const shared = (await loadStores()).get(store.type)!.open(store.options, log)
   return {
@@ -44,6 +48,16 @@ export async function openStores(
       await shared.close()
       await data?.close()
     },
+  }
+}
+
+/** A key that cannot be read opens nothing, which its owner alone would see. */
+async function tellDamagedKeys(keys: DatabaseKeyStore, log: DriverLog): Promise<void> {
+  try {
+    const { keys: all, damaged } = await keys.check()
+    if (damaged > 0) log.error({ damaged }, `${damaged} of ${all} API keys cannot be read: make them anew`)
+  } catch (error) {
+    log.error({ err: error }, 'API keys cannot be read')
   }
 }
 

@@ -29,15 +29,15 @@ export class KnownHistorians {
     this.#database = database
   }
 
-  /** `null` for one that was never opened. */
+  /** `null` for one that was never opened. DATA_DIR_UNUSABLE when that cannot be read. */
   async get(name: string): Promise<KnownHistorian | null> {
-    const value = await this.#database.read(() => this.#valueOf(name))
+    const value = await this.#read(() => this.#valueOf(name))
     return value === null ? null : { name, ...placeOf(value) }
   }
 
-  /** All of them, by name. */
+  /** All of them, by name. DATA_DIR_UNUSABLE when they cannot be read. */
   async list(): Promise<readonly KnownHistorian[]> {
-    return this.#database.read(() =>
+    return this.#read(() =>
       this.#database
         .statement('SELECT name, value FROM meta WHERE substr(name, 1, ?) = ? ORDER BY name')
         .all(PREFIX.length, PREFIX)
@@ -70,6 +70,12 @@ export class KnownHistorians {
     } catch {
       // As above.
     }
+  }
+
+  #read<T>(work: () => T): Promise<T> {
+    return this.#database.read(work).catch((error: unknown) => {
+      throw this.#database.refusalOf(error)
+    })
   }
 
   #valueOf(name: string): string | null {

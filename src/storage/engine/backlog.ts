@@ -31,7 +31,10 @@ export class Backlog {
     return this.#points(0) >= 1 || this.#changes(0) >= 1
   }
 
-  /** Whether a change has to wait as long as flushing is behind. @param points  of it: few of them hardly fill the memory */
+  /**
+   * Whether a change has to wait as long as flushing is behind.
+   * @param points  of the change: few of them hardly fill the memory
+   */
   isBehind(kind: ChangeKind, points: number): boolean {
     if (this.#changes(0) >= mostOf(kind)) return true
     return kind === 'points' && this.#points(0) >= (points <= SMALL_WRITE ? MOST_WAITING : LARGE_WAIT)

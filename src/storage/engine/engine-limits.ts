@@ -33,7 +33,7 @@ export interface EngineLimits {
   readonly idleMergeAfterMs: number
   /** Once in so many milliseconds also what little lies over much is merged then, so that it is written seldom. */
   readonly thoroughMergeEveryMs: number
-  /** Parts whose merges fail again and again for a reason of their own are left alone for so long, and then for longer. */
+  /** Parts whose merges fail again and again for a reason of their own are left alone for so long, then for longer. */
   readonly mergeAsideMs: number
   /** Bytes that the cache of blocks holds at most. */
   readonly cacheBytes: number

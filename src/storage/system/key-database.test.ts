@@ -44,6 +44,21 @@ test('a damaged key opens nothing, and no other one goes with it', async (t) => 
   }
 })
 
+test('a key that stands where it is not found is damaged, and others are no first ones', async (t) => {
+  const { keys, database } = await systemIn(t, temporaryFolder(t))
+  const [one, two] = [newKey('one'), newKey('two')]
+  await keys.addFirstStartKeys([one, two])
+  database
+    .statement('UPDATE keys SET place = ? WHERE place = ?')
+    .run(Buffer.alloc(8), one.digest.subarray(0, 8))
+  database.statement('DELETE FROM meta').run()
+  assert.equal(await keys.find(one.digest), null)
+  assert.deepEqual(await keys.list(), [two.record])
+  assert.deepEqual(await keys.check(), { keys: 2, damaged: 1 })
+  assert.equal(await keys.firstStartKeysMade(), true)
+  assert.equal(await keys.addFirstStartKeys([newKey('three')]), false)
+})
+
 test('a key that an earlier version stored without a checksum opens, and one whose record is another opens nothing', async (t) => {
   const { keys, database } = await systemIn(t, temporaryFolder(t))
   const { record, digest } = newKey('one')

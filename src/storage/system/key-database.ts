@@ -140,7 +140,7 @@ export class DatabaseKeyStore implements KeyStore {
       known.readAt = now
       return known.record
     }
-    const record = readRecord(entry)
+    const record = readRecord(entry, digest.subarray(0, PLACE_BYTES))
     if (record === null) {
       this.#found.delete(id)
       return null
@@ -150,8 +150,10 @@ export class DatabaseKeyStore implements KeyStore {
     return record
   }
 
+  /** Where the row that says it is damaged, keys say it, too: no others are made then. */
   #keysMade(): boolean {
-    return this.#database.statement('SELECT value FROM meta WHERE name = ?').get(KEYS_MADE) !== undefined
+    const said = this.#database.statement('SELECT value FROM meta WHERE name = ?').get(KEYS_MADE)
+    return said !== undefined || this.#database.statement('SELECT 1 FROM keys LIMIT 1').get() !== undefined
   }
 
   /** Inside a change. */
@@ -174,8 +176,8 @@ export class DatabaseKeyStore implements KeyStore {
 
   #entries(): { readonly record: KeyRecord; readonly digest: Uint8Array }[] {
     const entries: { readonly record: KeyRecord; readonly digest: Uint8Array }[] = []
-    for (const { entry } of this.#database.statement('SELECT entry FROM keys').all()) {
-      const record = entry instanceof Uint8Array ? readRecord(entry) : null
+    for (const { place, entry } of this.#database.statement('SELECT place, entry FROM keys').all()) {
+      const record = entry instanceof Uint8Array ? readRecord(entry, place) : null
       if (record !== null) entries.push({ record, digest: (entry as Uint8Array).slice(0, DIGEST_BYTES) })
     }
     return entries
@@ -193,9 +195,11 @@ export class DatabaseKeyStore implements KeyStore {
   }
 }
 
-/** `null` for an entry that is damaged: it opens nothing. */
-function readRecord(entry: Uint8Array): KeyRecord | null {
+/** `null` for an entry that is damaged, or stands where it is not found: it opens nothing. */
+function readRecord(entry: Uint8Array, place: unknown): KeyRecord | null {
   const bytes = Buffer.from(entry.buffer, entry.byteOffset, entry.length)
+  if (!(place instanceof Uint8Array) || Buffer.compare(bytes.subarray(0, PLACE_BYTES), place) !== 0)
+    return null
   const record = decodeRecord(
     bytes.subarray(0, DIGEST_BYTES),
     bytes.toString('utf8', DIGEST_BYTES),

@@ -154,4 +154,31 @@ test('a page that is damaged is found by a check, and fails what needs it', asyn
   assert.notDeepEqual(damaged.database.check(), [])
   const list = damaged.aliases.read((reader) => reader.list({ prefix: '', after: null, limit: 1_000 }))
   await assert.rejects(list, hasCode('ALIASES_UNAVAILABLE'))
+  // Not of the folder that takes the copy.
+  const copy = damaged.database.copyTo(systemFiles, join(temporaryFolder(t), SYSTEM_DATABASE))
+  await assert.rejects(copy, { code: 'DATA_DIR_UNUSABLE', message: /cannot be used: the file is damaged$/ })
+})
+
+test('one whose first table is damaged is told by a check, and refuses what is asked of it', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, SYSTEM_DATABASE)
+  const first = await open(folder, true)
+  first.close()
+  const bytes = readFileSync(path)
+  bytes.fill(0xa5, 4_096)
+  writeFileSync(path, bytes)
+  const { database, keys, aliases } = await systemIn(t, folder)
+  assert.notDeepEqual(database.check(), [])
+  await assert.rejects(keys.firstStartKeysMade(), hasCode('KEYS_UNAVAILABLE'))
+  await assert.rejects(aliases.check(), hasCode('ALIASES_UNAVAILABLE'))
+  const refusal = await database
+    .read(() => database.statement('SELECT * FROM meta').all())
+    .catch((error) => error)
+  assert.match(String(database.refusalOf(refusal)), /cannot be used: the file is damaged/)
+})
+
+test('a copy that cannot be written fails with what the system says', async (t) => {
+  const { database } = await systemIn(t, temporaryFolder(t))
+  const target = join(temporaryFolder(t), 'none', SYSTEM_DATABASE)
+  await assert.rejects(database.copyTo(systemFiles, target), hasCode('EACCES'))
 })

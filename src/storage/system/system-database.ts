@@ -22,6 +22,14 @@ const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
 const SQLITE_IOERR = 10
 const SQLITE_FULL = 13
+const SQLITE_CANTOPEN = 14
+
+/** What the system says where SQLite has no room, or cannot write. */
+const SYSTEM_CODES: Readonly<Record<number, string>> = {
+  [SQLITE_FULL]: 'ENOSPC',
+  [SQLITE_IOERR]: 'EIO',
+  [SQLITE_CANTOPEN]: 'EACCES',
+}
 
 /** How often it is tried whether a disk that was full has room. */
 const RETRY_MS = 500
@@ -46,6 +54,7 @@ const SCHEMA = `
  */
 export class SystemDatabase {
   #database: DatabaseSync
+  readonly #shown: string
   readonly #statements = new Map<string, StatementSync>()
   /** Opens it as it should be, while a full disk keeps it from being more than read; `null` when it is. */
   #openWhole: (() => DatabaseSync) | null
@@ -53,10 +62,12 @@ export class SystemDatabase {
 
   /**
    * Use {@link openSystemDatabase}.
+   * @param shown      the folder named in errors
    * @param openWhole  for a database that can only be read as it is: tried again until there is room
    */
-  constructor(database: DatabaseSync, openWhole: (() => DatabaseSync) | null) {
+  constructor(database: DatabaseSync, shown: string, openWhole: (() => DatabaseSync) | null) {
     this.#database = database
+    this.#shown = shown
     this.#openWhole = openWhole
   }
 
@@ -86,16 +97,36 @@ export class SystemDatabase {
 
   /** Verifies the file. Gives what is wrong, one sentence each. */
   check(): readonly string[] {
-    const rows = this.#database.prepare('PRAGMA integrity_check(20)').all()
-    return rows.map(({ integrity_check: found }) => String(found)).filter((found) => found !== 'ok')
+    try {
+      const rows = this.#database.prepare('PRAGMA integrity_check(20)').all()
+      return rows.map(({ integrity_check: found }) => String(found)).filter((found) => found !== 'ok')
+    } catch (error) {
+      if (!isSqlite(error)) throw error
+      return [`it cannot be read: ${reasonOf(error)}`]
+    }
+  }
+
+  /** DATA_DIR_UNUSABLE for an error of SQLite; any other one as it is. */
+  refusalOf(error: unknown): unknown {
+    return isSqlite(error) ? unusable(this.#shown, reasonOf(error), error) : error
   }
 
   /**
    * Copies one state to a file that does not exist; processes beside this one go on meanwhile. The copy is synced. The
    * online backup of SQLite is not used: node:sqlite ends it with an error when its own connection writes meanwhile.
+   *
+   * Rejects with DATA_DIR_UNUSABLE when this one cannot be read, and with an error of the system when the copy cannot
+   * be written.
    */
   async copyTo(files: Files, path: string): Promise<void> {
-    await retryBusy(() => this.#database.prepare('VACUUM INTO ?').run(path))
+    try {
+      await retryBusy(() => this.#database.prepare('VACUUM INTO ?').run(path))
+    } catch (error) {
+      const code = SYSTEM_CODES[sqliteCode(error)]
+      throw code === undefined
+        ? this.refusalOf(error)
+        : Object.assign(new Error(code, { cause: error }), { code })
+    }
     const file = files.edit(path)
     try {
       await file.sync()
@@ -180,10 +211,11 @@ export async function openSystemDatabase(
     }
     const openWhole = () => open(shown, path)
     try {
-      return new SystemDatabase(await retryBusy(openWhole), null)
+      return new SystemDatabase(await retryBusy(openWhole), shown, null)
     } catch (error) {
       if (!isWithoutRoom(error) || hasLog(files, path)) throw error
-      return new SystemDatabase(open(shown, `${pathToFileURL(path).href}?immutable=1`, true), openWhole)
+      const asItIs = open(shown, `${pathToFileURL(path).href}?immutable=1`, true)
+      return new SystemDatabase(asItIs, shown, openWhole)
     }
   } catch (error) {
     if (error instanceof TidemarkError) throw error
@@ -233,8 +265,11 @@ async function make(files: Files, folder: string, path: string): Promise<void> {
   try {
     const database = new DatabaseSync(unfinished)
     try {
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+      // WAL mode comes last: what stands in a log would be moved into the file by its close, which says nothing of an
+      // error, as that of a full disk.
+      database.exec('PRAGMA synchronous = FULL')
       database.exec(`BEGIN;${SCHEMA}COMMIT`)
+      database.exec('PRAGMA journal_mode = WAL')
     } finally {
       database.close()
     }
@@ -244,7 +279,7 @@ async function make(files: Files, folder: string, path: string): Promise<void> {
       if (systemCode(error) !== 'EEXIST') throw error
     }
   } finally {
-    for (const suffix of ['', '-wal', '-shm']) files.remove(unfinished + suffix)
+    for (const suffix of ['', '-journal', '-wal', '-shm']) files.remove(unfinished + suffix)
   }
   files.syncFolder(folder)
 }
@@ -302,6 +337,6 @@ const REASONS: Readonly<Record<number, string>> = {
   [SQLITE_IOERR]: 'the disk is full or reports an error',
   11: 'the file is damaged',
   [SQLITE_FULL]: 'the disk is full',
-  14: 'permission to read or write there is missing',
+  [SQLITE_CANTOPEN]: 'permission to read or write there is missing',
   26: 'the file is damaged',
 }
