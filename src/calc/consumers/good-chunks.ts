@@ -1,5 +1,5 @@
 import { type Instant, instantFromUs, US_PER_DAY } from '../../time/instant.ts'
-import type { ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../graph/chunk.ts'
 import { keyOf, type NeedSink } from '../graph/need.ts'
 import type { Operator } from '../graph/operator.ts'
 
@@ -14,26 +14,21 @@ const CENTURY_US = 36_525 * US_PER_DAY
  * ones before and after these.
  */
 export function goodChunks(input: Operator, range: ChunkRange): ChunkStream {
-  const { from, to, order, extent } = range
+  const { from, to, extent } = range
   const isShort = to - from < CENTURY_US || extent !== 'all'
   if (isShort || input.goodPoint === undefined || input.signal === undefined) return input.chunks(range)
-  let streams: ChunkStream[] | null = null
-  return {
-    next: async () => {
-      if (streams === null) {
-        const [first, last] = await goodWithin(input, from, to)
-        streams = first < last ? [input.chunks({ ...range, from: first, to: last })] : []
-        if (from < first) streams.unshift(signalStream(input, from, first))
-        if (last < to) streams.push(signalStream(input, last, to))
-        if (order === 'desc') streams.reverse()
-      }
-      for (;;) {
-        const chunk = (await streams[0]?.next()) ?? null
-        if (chunk !== null || streams.length === 0) return chunk
-        streams.shift()
-      }
-    },
+  return streamOf(goodParts(input, range))
+}
+
+async function* goodParts(input: Operator, range: ChunkRange): AsyncGenerator<Chunk, void> {
+  const { from, to } = range
+  const [first, last] = await goodWithin(input, from, to)
+  if (from < first) yield await input.signal!(from, first)
+  if (first < last) {
+    const stream = input.chunks({ ...range, from: first, to: last })
+    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) yield chunk
   }
+  if (last < to) yield await input.signal!(last, to)
 }
 
 /** What `goodChunks` of a long range needs beside its points: the bounding values of its parts. */
@@ -58,16 +53,4 @@ async function goodWithin(
   ])
   if (first === null || last === null || first.time >= to) return [to, to]
   return [first.time, instantFromUs(last.time + 1)]
-}
-
-/** The signal over a range without good points, as a stream. */
-function signalStream(input: Operator, from: Instant, to: Instant): ChunkStream {
-  let isOver = false
-  return {
-    next: async () => {
-      if (isOver) return null
-      isOver = true
-      return input.signal!(from, to)
-    },
-  }
 }

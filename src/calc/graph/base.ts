@@ -1,7 +1,8 @@
 import type { FindPoint } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
 import { aggregateNeeds } from '../consumers/aggregates.ts'
-import type { Chunk, ChunkRange, ChunkStream } from './chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from './chunk.ts'
+import { chunksWithin } from './chunks-within.ts'
 import { FAR, type Reach } from './near.ts'
 import { contentKey, instantNeed, type Need, type NeedSink } from './need.ts'
 import {
@@ -12,7 +13,6 @@ import {
   type OperatorContext,
   type Traits,
 } from './operator.ts'
-import { PartStream } from './part-stream.ts'
 import type { SinglePoint } from './point-source.ts'
 import { SharedStream } from './shared-stream.ts'
 
@@ -225,7 +225,7 @@ export abstract class BaseOperator implements Operator {
     if (known !== null) return known
     const isShared = this.levels >= DEEP_LEVELS && order === 'asc' && extent === 'all'
     const longer = isShared ? this.#longerThan(range) : null
-    if (longer !== null) return new PartStream(longer, range)
+    if (longer !== null) return streamOf(chunksWithin(longer, range))
     const { evaluation } = this.context
     if (this.levels >= DEEP_LEVELS && this.#streams.size >= FEW_STREAMS) evaluation.charge(STREAM_VALUES)
     const stream = new SharedStream(

@@ -41,6 +41,14 @@ export interface ChunkStream {
   next(): Promise<Chunk | null>
 }
 
+/**
+ * The chunks that a generator makes as a stream: what is carried from chunk to chunk is its variables. It begins when it
+ * is pulled.
+ */
+export function streamOf(chunks: AsyncGenerator<Chunk, void>): ChunkStream {
+  return { next: async () => (await chunks.next()).value ?? null }
+}
+
 /** Which value is meant where a signal switches: at the instant, or the limit from the left or from the right. */
 export type Limit = 'at' | 'before' | 'after'
 

@@ -4,7 +4,7 @@ import type { Integrals } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
 import { aggregatesOfConstant } from '../consumers/aggregates.ts'
 import { BaseOperator } from '../graph/base.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../graph/chunk.ts'
 import { instantNeed, type Need, type NeedSink } from '../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../graph/operator.ts'
 
@@ -53,15 +53,12 @@ export class ConstantLeaf extends BaseOperator {
     return new Float64Array(times.length).fill(await this.#constant())
   }
 
-  protected open({ from, to }: ChunkRange): ChunkStream {
-    let isOver = false
-    return {
-      next: async () => {
-        if (isOver) return null
-        isOver = true
-        return this.signal(from, to)
-      },
-    }
+  protected open(range: ChunkRange): ChunkStream {
+    return streamOf(this.#chunks(range))
+  }
+
+  async *#chunks({ from, to }: ChunkRange): AsyncGenerator<Chunk, void> {
+    yield this.signal(from, to)
   }
 
   async signal(from: Instant, to: Instant): Promise<Chunk> {

@@ -13,7 +13,7 @@ import { type Instant, instantFromUs, isAccepted } from '../../time/instant.ts'
 import { aggregatesFromChunks } from '../consumers/aggregates.ts'
 import { integralsFromChunks } from '../consumers/integrals.ts'
 import { BaseOperator } from '../graph/base.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../graph/chunk.ts'
 import type { Need, NeedSink } from '../graph/need.ts'
 import type { OperatorContext } from '../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../graph/point-source.ts'
@@ -122,14 +122,27 @@ export class GeneratedLeaf extends BaseOperator {
     const { from, to, extent } = range
     // Once more where the points are made: an evaluation need not have been planned.
     if (extent === 'all') checkGenerated(this.#address, this.#signal.countRaw(from, to))
-    const stream = new GeneratedChunks(this.#signal, range)
+    return streamOf(this.#chunks(range))
+  }
+
+  /** Chunks of `page` raw points each, which join at raw times. */
+  async *#chunks({ from: start, to: end, order, page }: ChunkRange): AsyncGenerator<Chunk, void> {
     const { evaluation } = this.context
-    return {
-      next: async () => {
-        const chunk = await evaluation.inTurn(() => stream.next())
-        if (chunk !== null) evaluation.charge(chunk.raw.times.length)
-        return chunk
-      },
+    const signal = this.#signal
+    const valuesAt: Chunk['valuesAt'] = (times, limit) =>
+      valuesOf(signal, times, limit === 'before' ? 'before' : 'at')
+    for (let [from, to] = [start, end]; from < to; ) {
+      // One point more shows where the next chunk begins; none means that this one covers the remainder.
+      const points = await evaluation.inTurn(() => generate(signal, from, to, order, page + 1))
+      const isLast = points.times.length <= page
+      const first = order === 'asc' ? 0 : 1
+      const raw = isLast ? points : sliceColumns(points, first, first + page)
+      const cut = isLast ? null : instantFromUs(points.times[order === 'asc' ? page : 1]!)
+      const reach = order === 'asc' ? { from, to: cut ?? to } : { from: cut ?? from, to }
+      evaluation.charge(raw.times.length)
+      yield { ...reach, raw, isTrueToRaw: true, valuesAt }
+      if (order === 'asc') from = reach.to
+      else to = reach.from
     }
   }
 
@@ -223,62 +236,17 @@ function generate(
   order: 'asc' | 'desc',
   limit: number,
 ): PointColumns {
+  const isAscending = order === 'asc'
   const points = makeColumns(Math.min(limit, signal.countRaw(from, to)))
   const { times, values } = points
   let count = 0
-  let at = order === 'asc' ? signal.rawAfter(from - 1) : signal.rawAtOrBefore(to - 1)
-  while (count < times.length && (order === 'asc' ? at < to : at >= from)) {
-    times[order === 'asc' ? count : times.length - 1 - count] = at
+  let at = isAscending ? signal.rawAfter(from - 1) : signal.rawAtOrBefore(to - 1)
+  while (count < times.length && (isAscending ? at < to : at >= from)) {
+    times[isAscending ? count : times.length - 1 - count] = at
     count++
-    at = order === 'asc' ? signal.rawAfter(at) : signal.rawAtOrBefore(at - 1)
+    at = isAscending ? signal.rawAfter(at) : signal.rawAtOrBefore(at - 1)
   }
-  const given =
-    order === 'asc'
-      ? sliceColumns(points, 0, count)
-      : sliceColumns(points, times.length - count, times.length)
-  const offset = order === 'asc' ? 0 : times.length - count
-  for (let i = 0; i < count; i++) values[offset + i] = signal.valueAt(times[offset + i]!, 'at')
-  return given
-}
-
-/** Chunks of `page` raw points each, which join at raw times. */
-class GeneratedChunks {
-  readonly #signal: GeneratedSignal
-  readonly #range: ChunkRange
-  /** The end of what was given. */
-  #position: Instant
-
-  constructor(signal: GeneratedSignal, range: ChunkRange) {
-    this.#signal = signal
-    this.#range = range
-    this.#position = range.order === 'asc' ? range.from : range.to
-  }
-
-  next(): Chunk | null {
-    const { order, page, from: start, to: end } = this.#range
-    const position = this.#position
-    if (position === (order === 'asc' ? end : start)) return null
-    // One point more shows where the next chunk begins; none means that this one covers the remainder.
-    const [from, to] = order === 'asc' ? [position, end] : [start, position]
-    const points = generate(this.#signal, from, to, order, page + 1)
-    const isLast = points.times.length <= page
-    const chunk =
-      order === 'asc'
-        ? {
-            from,
-            to: isLast ? end : instantFromUs(points.times[page]!),
-            raw: isLast ? points : sliceColumns(points, 0, page),
-          }
-        : {
-            from: isLast ? start : instantFromUs(points.times[1]!),
-            to,
-            raw: isLast ? points : sliceColumns(points, 1, page + 1),
-          }
-    this.#position = order === 'asc' ? chunk.to : chunk.from
-    return {
-      ...chunk,
-      isTrueToRaw: true,
-      valuesAt: (times, limit) => valuesOf(this.#signal, times, limit === 'before' ? 'before' : 'at'),
-    }
-  }
+  const first = isAscending ? 0 : times.length - count
+  for (let i = first; i < first + count; i++) values[i] = signal.valueAt(times[i]!, 'at')
+  return sliceColumns(points, first, first + count)
 }

@@ -19,7 +19,7 @@ import { END_INSTANT, type Instant, instantFromUs, isAccepted, MIN_INSTANT } fro
 import { aggregatesFromChunks } from '../consumers/aggregates.ts'
 import { goesBack } from '../consumers/find-point.ts'
 import { BaseOperator } from '../graph/base.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../graph/chunk.ts'
 import type { Need, NeedSink } from '../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../graph/operator.ts'
 import { type RawRange, type SinglePoint, type StoredTag, shapeOf } from '../graph/point-source.ts'
@@ -32,7 +32,7 @@ import {
   sourcesOf,
   type WindowBounds,
 } from './aggregate-sources.ts'
-import { StoredStream, type StreamSource } from './stored-chunks.ts'
+import { type StreamSource, storedChunks } from './stored-chunks.ts'
 import { availableOf, estimateNeed, isPlain, plotsAtSource } from './stored-cost.ts'
 import { withEndOfHold, withGapsAtEnds } from './stored-plot.ts'
 
@@ -120,7 +120,7 @@ export class StoredLeaf extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    return new StoredStream(this.context.evaluation.source, this.#tag, this.#shape, range)
+    return streamOf(storedChunks(this.context.evaluation.source, this.#tag, this.#shape, range))
   }
 
   override currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
@@ -172,7 +172,7 @@ export class StoredLeaf extends BaseOperator {
       boundingValues: (tag, times) => source.boundingValues(tag, times),
     }
     const range = { from, to, order: 'asc', page: 2, extent: 'all' } as const
-    return (await new StoredStream(withoutPoints, this.#tag, this.#shape, range).next())!
+    return (await storedChunks(withoutPoints, this.#tag, this.#shape, range).next()).value!
   }
 
   rawPoints(range: RawRange): Promise<RangeResult> {

@@ -16,89 +16,65 @@ export interface AlignedChunks {
   readonly outerBreaks?: Float64Array
 }
 
-/** Aligned chunks that join, in the order of a range; `null` after the last. */
-export interface AlignedStream {
-  next(): Promise<AlignedChunks | null>
+/** Aligned chunks that join, in the order of a range. */
+export type AlignedStream = AsyncGenerator<AlignedChunks, void>
+
+/**
+ * Several inputs over the union of their raw times, as far as all of them reach and a page allows.
+ * @param maxTimes of one union; at least 2
+ */
+export async function* unionStream(
+  streams: readonly ChunkStream[],
+  range: ChunkRange,
+  maxTimes: number,
+): AlignedStream {
+  const isAscending = range.order === 'asc'
+  const [start, end] = isAscending ? [range.from, range.to] : [range.to, range.from]
+  const read: (Chunk | null)[] = streams.map(() => null)
+  for (let position = start; position !== end; ) {
+    await Promise.all(
+      streams.map(async (stream, i) => {
+        const chunk = read[i]!
+        const isUsedUp = chunk === null || position === (isAscending ? chunk.to : chunk.from)
+        if (isUsedUp) read[i] = await stream.next()
+      }),
+    )
+    const chunks = read.map((chunk) => chunk!)
+    const left = isAscending ? { from: position, to: end } : { from: end, to: position }
+    const aligned = align(chunks, left, range.order, maxTimes)
+    position = isAscending ? aligned.to : aligned.from
+    yield aligned
+  }
 }
 
-/** Streams several inputs over the union of their raw times, as far as all of them reach and a page allows. */
-export class UnionStream implements AlignedStream {
-  readonly #streams: readonly ChunkStream[]
-  readonly #range: ChunkRange
-  readonly #maxTimes: number
-  readonly #chunks: (Chunk | null)[]
-  /** The end of what was given. */
-  #position: Instant
-
-  /** @param maxTimes of one union; at least 2 */
-  constructor(streams: readonly ChunkStream[], range: ChunkRange, maxTimes: number) {
-    this.#streams = streams
-    this.#range = range
-    this.#maxTimes = Math.max(2, maxTimes)
-    this.#chunks = streams.map(() => null)
-    this.#position = range.order === 'asc' ? range.from : range.to
+/** The part of what is left that all chunks have, from the end that it is read from on. */
+function align(
+  chunks: readonly Chunk[],
+  left: Pick<ChunkRange, 'from' | 'to'>,
+  order: 'asc' | 'desc',
+  max: number,
+): AlignedChunks {
+  let [from, to]: [number, number] = [left.from, left.to]
+  for (const { from: start, to: end, raw } of chunks) {
+    // No input gives more than a page, so that the union of many is never much longer than it may be.
+    if (order === 'asc') to = Math.min(to, end, raw.times[lowerBound(raw.times, from) + max] ?? to)
+    else from = Math.max(from, start, raw.times[lowerBound(raw.times, to) - max] ?? from)
   }
-
-  async next(): Promise<AlignedChunks | null> {
-    const { order, from: start, to: end } = this.#range
-    if (this.#position === (order === 'asc' ? end : start)) return null
-    await Promise.all(this.#streams.map((stream, i) => this.#pull(stream, i)))
-    const chunks = this.#chunks.map((chunk) => chunk!)
-    const aligned = order === 'asc' ? this.#ascend(chunks, end) : this.#descend(chunks, start)
-    this.#position = order === 'asc' ? aligned.to : aligned.from
-    return { ...aligned, ...breaksOf(chunks, aligned.from, aligned.to) }
+  let raws = chunks.map(({ raw }) => within(raw, from, to))
+  let times = unionOf(raws)
+  if (times.length > max) {
+    if (order === 'asc') to = times[max]!
+    else from = times[times.length - max]!
+    raws = raws.map((raw) => within(raw, from, to))
+    times = order === 'asc' ? times.subarray(0, max) : times.subarray(times.length - max)
   }
-
-  /** Makes sure that an input has a chunk that goes on from the position. */
-  async #pull(stream: ChunkStream, index: number): Promise<void> {
-    const chunk = this.#chunks[index]!
-    const used = chunk === null || this.#position === (this.#range.order === 'asc' ? chunk.to : chunk.from)
-    if (used) this.#chunks[index] = await stream.next()
-  }
-
-  #ascend(chunks: readonly Chunk[], end: Instant): AlignedChunks {
-    const from = this.#position
-    const max = this.#maxTimes
-    let to: number = end
-    for (const { to: reach, raw } of chunks) {
-      to = Math.min(to, reach)
-      // No input gives more than a page, so that the union of many is never much longer than it may be.
-      const cut = raw.times[lowerBound(raw.times, from) + max]
-      if (cut !== undefined) to = Math.min(to, cut)
-    }
-    const raws = chunks.map(({ raw }) => within(raw, from, to))
-    const times = unionOf(raws)
-    if (times.length <= max) return { from, to: instantFromUs(to), chunks, raws, times }
-    const cut = times[max]!
-    return {
-      from,
-      to: instantFromUs(cut),
-      chunks,
-      raws: raws.map((raw) => within(raw, from, cut)),
-      times: times.subarray(0, max),
-    }
-  }
-
-  #descend(chunks: readonly Chunk[], start: Instant): AlignedChunks {
-    const to = this.#position
-    const max = this.#maxTimes
-    let from: number = start
-    for (const { from: reach, raw } of chunks) {
-      from = Math.max(from, reach)
-      const cut = raw.times[lowerBound(raw.times, to) - max]
-      if (cut !== undefined) from = Math.max(from, cut)
-    }
-    const raws = chunks.map(({ raw }) => within(raw, from, to))
-    const times = unionOf(raws)
-    if (times.length <= max) return { from: instantFromUs(from), to, chunks, raws, times }
-    const cut = times[times.length - max]!
-    return {
-      from: instantFromUs(cut),
-      to,
-      chunks,
-      raws: raws.map((raw) => within(raw, cut, to)),
-      times: times.subarray(times.length - max),
-    }
+  return {
+    from: instantFromUs(from),
+    to: instantFromUs(to),
+    chunks,
+    raws,
+    times,
+    ...breaksOf(chunks, from, to),
   }
 }
 

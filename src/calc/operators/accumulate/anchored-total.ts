@@ -3,18 +3,19 @@ import { CompensatedSum } from '../../../series/sum.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { AnchoredWindows } from '../../../time/total-windows.ts'
 import { goesBack, pageReach } from '../../consumers/find-point.ts'
+import { joinSegments, type Segments } from '../../consumers/join-segments.ts'
 import { SegmentReader } from '../../consumers/segments.ts'
 import { wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
-import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
+import type { Evaluation } from '../../graph/evaluation.ts'
 import { inWindow, type Near, nearTo, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { keyOf, type NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
 import { isFound, OwnTimesOperator } from '../own-times.ts'
-import { addTerms } from './running-total.ts'
-import { AnchoredStream, MORE_POINTS } from './stream.ts'
+import { addTerms, type Base, runningTotal, totalChunk } from './running-total.ts'
 
 export interface AnchoredTotalOptions {
   readonly windows: AnchoredWindows
@@ -25,6 +26,9 @@ export interface AnchoredTotalOptions {
   /** Integrals are worked out from raw points even where a historian could integrate. */
   readonly fromRaw: boolean
 }
+
+/** For the point held back at the cut of a page, and for the vertex that joins the next segments. */
+const MORE_POINTS = 2
 
 /** Raw points of a window. */
 const OWN_POINTS = 2
@@ -203,13 +207,66 @@ export class AnchoredTotal extends OwnTimesOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    const { input, context, rangeEnds } = this
-    const { windows, rateUs } = this.#options
-    const integral = (from: Instant, to: Instant) => this.#integral(from, to)
-    const source = { input, evaluation: context.evaluation, windows, rateUs, rangeEnds, integral }
     // A range that is read whole is read as others read it, so that they share the stream.
     const more = range.extent === 'first' ? MORE_POINTS : 0
-    return new AnchoredStream(source, { ...range, page: range.page + more })
+    return streamOf(this.#chunks({ ...range, page: range.page + more }))
+  }
+
+  /**
+   * Ascending, the running total is carried from chunk to chunk; descending, each chunk starts with the integral from the
+   * start of its window.
+   */
+  async *#chunks(range: ChunkRange): AsyncGenerator<Chunk, void> {
+    const { from, to, order, page } = range
+    const { windows, rateUs } = this.#options
+    const { evaluation } = this.context
+    const ascends = order === 'asc'
+    const reader = new SegmentReader(this.input, evaluation, range)
+    /** Segments that were read and are not used up. */
+    let segments: Segments | null = null
+    let carried: Base | null = null
+    /** The end of what was given. */
+    let position = ascends ? from : to
+    while (position !== (ascends ? to : from)) {
+      segments ??= await (ascends ? reader.next() : pageBefore(reader, position, range, evaluation))
+      if (segments === null) return
+      const { times } = segments
+      const reach = ascends ? Math.min(times.at(-1)!, to) : Math.max(times[0]!, from)
+      // The first segments can lie before the range, when they reach out to the raw point before it.
+      if (ascends ? reach <= position : reach >= position) {
+        segments = null
+        continue
+      }
+      const next = (at: Instant) => (ascends ? windows.endAt(at) : windows.startAt(instantFromUs(at - 1)))
+      const isInside = (start: Instant) => (ascends ? start <= reach : start > reach)
+      const starts: Instant[] = []
+      let start = ascends ? windows.endAt(position) : windows.startAt(position)
+      for (; isInside(start) && starts.length < page; start = next(start)) starts.push(start)
+      // Short windows: as many of them as a page holds, the others with the next page.
+      const end = isInside(start) ? starts.at(-1)! : instantFromUs(reach)
+      const [first, last] = ascends ? [position, end] : [end, position]
+      const inside = Float64Array.from(starts.filter((start) => start > first)).sort()
+      const base: Base = carried ?? (await this.#baseAt(first, from))
+      if (ascends) carried = base
+      evaluation.charge(times.length + inside.length)
+      const total = runningTotal(segments, first, last, inside, base)
+      yield totalChunk(total, segments, inside, { windows, rateUs, rangeEnds: this.rangeEnds, evaluation })
+      if (end === (ascends ? times.at(-1) : times[0])) segments = null
+      position = end
+    }
+  }
+
+  /**
+   * The total where a chunk starts, from the start of its window, or of the window that ends there.
+   * @param from where the range begins
+   */
+  async #baseAt(at: Instant, from: Instant): Promise<Base> {
+    const { windows } = this.#options
+    // Nothing depends on what was before the raw point that a range begins with.
+    if (at === from && windows.startAt(at) === at) return { sum: new CompensatedSum(), before: Number.NaN }
+    const sum = await this.#integral(windows.startAt(instantFromUs(at - 1)), at)
+    const before = sum.value
+    return { sum: windows.startAt(at) === at ? new CompensatedSum() : sum, before }
   }
 
   /**
@@ -252,6 +309,29 @@ export class AnchoredTotal extends OwnTimesOperator {
   #startAt(at: Instant): Instant {
     return instantFromUs(Math.max(this.#options.windows.startAt(at), MIN_INSTANT))
   }
+}
+
+/** Segments before an instant, a page of them: each chunk that is read backwards costs the integral before it. */
+async function pageBefore(
+  reader: SegmentReader,
+  position: Instant,
+  { from, page, extent }: ChunkRange,
+  evaluation: Evaluation,
+): Promise<Segments | null> {
+  // A page of the input has points beyond those that are wanted of the total.
+  const wanted = extent === 'first' ? page - MORE_POINTS : page
+  const parts: Segments[] = []
+  let count = 0
+  let reach: number = position
+  while (reach > from && count <= wanted) {
+    const part = await reader.next()
+    if (part === null) break
+    parts.unshift(part)
+    count += part.times.length
+    reach = part.times[0]!
+    await evaluation.pause()
+  }
+  return parts.length === 0 ? null : joinSegments(parts)
 }
 
 function before(at: Instant): Instant {

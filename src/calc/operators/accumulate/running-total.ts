@@ -2,11 +2,12 @@ import { lowerBound, mergeTimes, STATUS_BAD, STATUS_OK, upperBound } from '../..
 import { valueBetween } from '../../../series/interpolate.ts'
 import type { CompensatedSum } from '../../../series/sum.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
+import type { AnchoredWindows } from '../../../time/total-windows.ts'
 import type { Segments } from '../../consumers/join-segments.ts'
 import { BAD_POINT, NO_POINT } from '../../consumers/segments.ts'
 import type { Chunk, Limit } from '../../graph/chunk.ts'
+import type { Evaluation } from '../../graph/evaluation.ts'
 import { rawPointsAt } from '../own-times.ts'
-import type { TotalSource } from './total-source.ts'
 
 /**
  * A total where a chunk starts: its value there, and its limit from the left, which differs at the start of a window.
@@ -99,12 +100,21 @@ function onSegment({ times, at, before }: Segments, segment: number, time: numbe
   return valueBetween(time, times[segment]!, value1, times[segment + 1]!, value2)
 }
 
+/** What is known of a total. */
+interface TotalTraits {
+  readonly windows: AnchoredWindows
+  readonly rateUs: number
+  /** Raw points at the ends of the request's range. */
+  readonly rangeEnds: readonly number[]
+  readonly evaluation: Evaluation
+}
+
 /** The total as a chunk. @param windowStarts those in (from, to] */
 export function totalChunk(
   total: RunningTotal,
   { times, kinds }: Segments,
-  windowStarts: readonly number[],
-  { windows, rateUs, rangeEnds, evaluation }: TotalSource,
+  windowStarts: Float64Array,
+  { windows, rateUs, rangeEnds, evaluation }: TotalTraits,
 ): Chunk {
   const from = instantFromUs(total.times[0]!)
   const to = instantFromUs(total.times.at(-1)!)

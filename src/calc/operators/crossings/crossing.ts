@@ -12,7 +12,8 @@ import {
 } from '../../consumers/find-point.ts'
 import { wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
-import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
+import { chunksWithin } from '../../graph/chunks-within.ts'
 import { operatorsBelow } from '../../graph/estimate.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
 import { type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
@@ -20,12 +21,11 @@ import type { CurrentPoint, MovesOn, Operator, OperatorContext } from '../../gra
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { reachOf } from '../../graph/reach.ts'
 import { MapOperator } from '../map/map.ts'
-import { type AlignedStream, breaksOf, UnionStream } from '../union.ts'
-import { comparedChunk } from './compared-chunk.ts'
+import { type AlignedChunks, type AlignedStream, breaksOf, unionStream } from '../union.ts'
+import { comparedChunk, pairAt } from './compared-chunk.ts'
 import { type Comparison, comparisonRule } from './comparison.ts'
-import { CrossingStream } from './crossing-stream.ts'
 import type { Pair } from './find-changes.ts'
-import { ClippedStream, WholeSegments } from './whole-segments.ts'
+import { wholeSegments } from './whole-segments.ts'
 
 /** A range of one instant is read for a point next to it, and its own bounding points are those of others. */
 const INSTANT_US = 1
@@ -229,45 +229,47 @@ export class CrossingOperator extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    if (this.linear) return this.#crossings(range, this.#union(range))
-    let stream: ChunkStream | null = null
-    return {
-      next: async () => {
-        stream ??= await this.#openWhole(range)
-        return stream.next()
-      },
-    }
+    return streamOf(this.linear ? this.#crossings(range, this.#union(range)) : this.#whole(range))
   }
 
-  #union(range: ChunkRange): UnionStream {
+  #union(range: ChunkRange): AlignedStream {
     const streams = [this.#a.chunks(range), this.#b.chunks(range)]
-    return new UnionStream(streams, range, Math.min(range.page, CHUNK_POINTS))
+    return unionStream(streams, range, Math.min(range.page, CHUNK_POINTS))
   }
 
-  /** @param ends where values begin and cease to change beyond the outermost raw points */
-  #crossings(range: ChunkRange, union: AlignedStream, ends: readonly Instant[] = []): CrossingStream {
-    const { evaluation } = this.context
-    const { linear } = this
-    const traits = { linear, extrapolationLimits: [...this.extrapolationLimits, ...ends] }
-    return new CrossingStream(union, range, {
-      lookUp: (at) => this.#lookUp(at),
-      chunk: (aligned, before) => comparedChunk(this.#comparison, aligned, before, traits, evaluation),
-    })
+  /**
+   * Makes each chunk from aligned ones and from what was right before, which the chunk before knows in a range that is read
+   * forwards.
+   * @param ends where values begin and cease to change beyond the outermost raw points
+   */
+  async *#crossings(
+    range: ChunkRange,
+    union: AlignedStream,
+    ends: readonly Instant[] = [],
+  ): AsyncGenerator<Chunk, void> {
+    const traits = { linear: this.linear, extrapolationLimits: [...this.extrapolationLimits, ...ends] }
+    let earlier: AlignedChunks | null = null
+    for await (const aligned of union) {
+      const { from, times } = aligned
+      // Where the range begins with a raw point, nothing depends on what was before it.
+      const isBeginning = from === range.from && times[0] === from
+      const before: Pair | null = earlier === null ? null : pairAt(earlier, earlier.to - 1)
+      const known = before ?? (isBeginning ? null : await this.#lookUp(from))
+      yield comparedChunk(this.#comparison, aligned, known, traits, this.context.evaluation)
+      if (range.order === 'asc') earlier = aligned
+    }
   }
 
   /**
    * Inputs that bend are read from the raw point before the range to the one after it, and cut at raw points alone: the
    * crossing of a segment does not depend on where it was cut.
    */
-  async #openWhole(range: ChunkRange): Promise<ChunkStream> {
+  async *#whole(range: ChunkRange): AsyncGenerator<Chunk, void> {
     const { from, to, extent, page, wantedFrom = from, wantedTo = to } = range
+    const wanted = extent === 'all' ? Number.POSITIVE_INFINITY : page - 1
     if (this.#isBesideWindows(range)) {
-      const union = new WholeSegments(
-        this.#union(range),
-        range,
-        extent === 'all' ? Number.POSITIVE_INFINITY : page - 1,
-      )
-      return this.#crossings(range, union)
+      yield* this.#crossings(range, wholeSegments(this.#union(range), range, wanted))
+      return
     }
     const [before, after] = await Promise.all([
       from === MIN_INSTANT ? null : this.#pointwise.rawTime('before-or-at', from),
@@ -286,9 +288,8 @@ export class CrossingOperator extends BaseOperator {
       wantedTo,
     }
     const ends = [start, end].filter((end) => end !== null)
-    const wanted = extent === 'all' ? Number.POSITIVE_INFINITY : page - 1
-    const union = new WholeSegments(this.#union(whole), whole, wanted)
-    return new ClippedStream(this.#crossings(whole, union, ends), range)
+    const union = wholeSegments(this.#union(whole), whole, wanted)
+    yield* chunksWithin(streamOf(this.#crossings(whole, union, ends)), range)
   }
 
   /** Whether a range lies beside those whose windows WINDOWAGG has: there it has the windows that a read touches. */

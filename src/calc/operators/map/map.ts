@@ -10,13 +10,13 @@ import {
   reachFrom,
 } from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
 import { type FindPlace, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
 import type { CurrentPoint, MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { ConstantLeaf } from '../../leaves/constant.ts'
-import { type AlignedChunks, breaksOf, UnionStream } from '../union.ts'
+import { type AlignedChunks, breaksOf, unionStream } from '../union.ts'
 import { thresholdsBelow } from './monotone.ts'
 import { MapProgram, type RawColumn } from './program.ts'
 import { isStepped, type MapRule } from './rule.ts'
@@ -255,16 +255,14 @@ export class MapOperator extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
+    return streamOf(this.#chunks(range))
+  }
+
+  async *#chunks(range: ChunkRange): AsyncGenerator<Chunk, void> {
     const { sources, width } = this.#program
     const streams = sources.map((source) => source.chunks(range))
-    const { evaluation } = this.context
-    const union = new UnionStream(streams, range, Math.min(range.page, evaluation.pagePoints(width)))
-    return {
-      next: async () => {
-        const aligned = await union.next()
-        return aligned === null ? null : this.#chunk(aligned)
-      },
-    }
+    const most = Math.min(range.page, this.context.evaluation.pagePoints(width))
+    for await (const aligned of unionStream(streams, range, most)) yield this.#chunk(aligned)
   }
 
   async #chunk(aligned: AlignedChunks): Promise<Chunk> {

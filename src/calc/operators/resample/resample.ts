@@ -15,7 +15,7 @@ import type { FindWindow } from '../../../time/windows.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack } from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
-import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import type { Reach } from '../../graph/near.ts'
 import type { NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
@@ -25,7 +25,7 @@ import type { WindowOpRule } from './ops.ts'
 import { AROUND, MAX_BATCH, type Windowing, windowNeeds } from './window-needs.ts'
 import { accepted, allWindows, type WindowRange, windowsAround } from './window-range.ts'
 import { WindowSearch } from './window-search.ts'
-import { WindowStream, withoutEarlier } from './window-stream.ts'
+import { windowChunks, withoutEarlier } from './window-stream.ts'
 
 const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
 
@@ -131,7 +131,7 @@ export class ResampleOperator extends BaseOperator {
     const reach = { from: Math.max(own.from, start), to: Math.min(own.to, end) }
     const size = extent === 'all' ? MAX_BATCH : Math.min(page + AROUND, MAX_BATCH - 1)
     const batches = this.#bounded(reach, range, order, size)
-    return new WindowStream(batches, range, this.#shape, this.#bounds.from)
+    return streamOf(windowChunks(batches, range, this.#shape, this.#bounds.from))
   }
 
   protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {

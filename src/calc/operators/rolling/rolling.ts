@@ -8,7 +8,7 @@ import { goesBack, pageReach, reachFrom } from '../../consumers/find-point.ts'
 import { rawPoints, rawPointsFromChunks } from '../../consumers/raw-points.ts'
 import { setValues, wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
-import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import { estimateNow } from '../../graph/estimate.ts'
 import { FAR, nearTo, type Reach, timesOf } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
@@ -338,7 +338,7 @@ export class RollingOperator extends OwnTimesOperator {
       ownTimes: isTotal ? rangeEnds : [],
       maxFarPoints: isTotal ? Number.POSITIVE_INFINITY : MAX_FAR_POINTS,
     }
-    return new RollingStream(source, range)
+    return streamOf(new RollingStream(source, range).chunks())
   }
 
   protected ownTimes(find: FindPoint, at: Instant): readonly number[] {

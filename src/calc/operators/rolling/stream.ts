@@ -1,7 +1,7 @@
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
 import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { type Chunk, type ChunkRange, type ChunkStream, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
+import { type Chunk, type ChunkRange, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { DEEP_LEVELS, FOLLOWED_LEVELS, type Operator } from '../../graph/operator.ts'
 import { rawTimesWith, withValues } from '../own-times.ts'
@@ -50,55 +50,88 @@ export function lastRead(window: RollingWindow, to: Instant): Instant {
  * thousand raw points, so that others can go on, or as many as must be held before it, so that no point is gone over
  * more than a few times, however long the window.
  */
-export class RollingStream implements ChunkStream {
+export class RollingStream {
   readonly #source: RollingSource
   readonly #range: ChunkRange
-  #begun: { readonly held: BufferedInput; readonly feed: InputFeed } | null = null
-  #newestFeed: InputFeed | null = null
-  /** What the chunk after those that are left was read as. */
-  #later: BufferedInput | null = null
-  #position: Instant
-  /** Windows up to there lie in what was read. */
-  #known: Instant
-  /** Descending: the end of what was not given yet. */
-  #left: Instant
 
   constructor(source: RollingSource, range: ChunkRange) {
     this.#source = source
     this.#range = range
-    this.#position = range.from
-    this.#known = range.from
-    this.#left = range.to
   }
 
-  next(): Promise<Chunk | null> {
+  chunks(): AsyncGenerator<Chunk, void> {
     const { order, extent, to } = this.#range
-    if (order === 'asc') return this.#ascend()
+    if (order === 'asc') return this.#forwards()
     // A window that ends later than its t needs points after the newest page.
-    return extent === 'first' && !this.#source.window.reachesBeyond(to) ? this.#newest() : this.#allLeft()
+    return extent === 'first' && !this.#source.window.reachesBeyond(to) ? this.#backwards() : this.#atOnce()
   }
 
-  async #ascend(): Promise<Chunk | null> {
-    const { to, extent, page } = this.#range
-    const position = this.#position
-    if (position >= to) return null
-    const { held, feed } = await this.#begin()
-    // What was read already is given before more is.
-    if (this.#known <= position) {
-      const enough = extent === 'all' ? 2 * held.length : held.length + page + 1
-      while (this.#known < to && (this.#known <= position || held.length < enough)) {
-        const reach = await feed.next(held)
-        this.#known = reach === null ? to : this.#complete(position, reach)
+  async *#forwards(): AsyncGenerator<Chunk, void> {
+    const { from, to, extent, page } = this.#range
+    const { window, evaluation } = this.#source
+    // A whole range is read with what its first windows reach before it, as one range: operators inside each other would
+    // otherwise read theirs twice as often at each level.
+    const isWhole = extent === 'all' && !this.#isFar(from)
+    const start = instantFromUs(Math.min(from, window.earliestStart(from)))
+    const main = this.#mainRange()
+    let held = isWhole ? new BufferedInput() : await this.#readLead(from)
+    const feed = this.#open(isWhole ? { ...main, ...this.#reading(start, main.to) } : main)
+    /** Windows up to there lie in what was read. */
+    let known = from
+    for (let position = from; position < to; ) {
+      // What was read already is given before more is.
+      if (known <= position) {
+        const enough = extent === 'all' ? 2 * held.length : held.length + page + 1
+        while (known < to && (known <= position || held.length < enough)) {
+          const reach = await feed.next(held)
+          known = reach === null ? to : this.#complete(position, reach)
+          await evaluation.pause()
+        }
+      }
+      const until = this.#tileEnd(held, position, known)
+      const chunk = await this.#chunk(held, position, until)
+      position = until
+      if (until < to) held.dropBefore(this.#firstBuffered(until))
+      // A stream is kept for others that read the same range; what it was made of is not.
+      else held = new BufferedInput()
+      yield chunk
+    }
+  }
+
+  /** From the newest chunk on. */
+  async *#backwards(): AsyncGenerator<Chunk, void> {
+    const { from, to, page } = this.#range
+    const feed = this.#open(this.#mainRange())
+    /** What the chunk after those that are left was read as. */
+    let later = new BufferedInput()
+    for (let end = to; from < end; ) {
+      const newest = new BufferedInput()
+      let start = end
+      while (start >= end || (start > from && newest.length <= page)) {
+        const reach = (await feed.next(newest)) ?? from
+        start = instantFromUs(Math.max(Math.min(reach, end), from))
+      }
+      const held = await this.#readLead(start)
+      held.append(newest)
+      // A raw point at the very end of this chunk is in the windows that end there.
+      held.append(later)
+      later = newest
+      const chunks: Chunk[] = []
+      for (let at = start; at < end; at = chunks.at(-1)!.to) {
+        chunks.push(await this.#chunk(held, at, this.#tileEnd(held, at, end)))
         await this.#source.evaluation.pause()
       }
+      end = start
+      yield joined(chunks)
     }
-    const until = this.#tileEnd(held, position, this.#known)
-    this.#position = until
-    const chunk = await this.#chunk(held, position, until)
-    if (until < to) held.dropBefore(this.#firstBuffered(until))
-    // A stream is kept for others that read the same range; what it was made of is not.
-    else this.#begun = null
-    return chunk
+  }
+
+  /** As one chunk: a window needs what comes before it, so there is nothing to be gained by cutting. */
+  async *#atOnce(): AsyncGenerator<Chunk, void> {
+    const { evaluation, input } = this.#source
+    const page = evaluation.pagePoints(input.width)
+    const range = { ...this.#range, order: 'asc', page, extent: 'all' } as const
+    yield joined(await Array.fromAsync(new RollingStream(this.#source, range).chunks()))
   }
 
   /**
@@ -116,23 +149,6 @@ export class RollingStream implements ChunkStream {
     const first = lowerBound(times, from)
     const next = times[first + Math.max(TILE_POINTS, first)]
     return next === undefined || next >= to ? to : instantFromUs(next)
-  }
-
-  /**
-   * A whole range is read with what its first windows reach before it, as one range: operators inside each other would
-   * otherwise read theirs twice as often at each level.
-   */
-  async #begin(): Promise<{ readonly held: BufferedInput; readonly feed: InputFeed }> {
-    if (this.#begun === null) {
-      const { from, extent } = this.#range
-      const isWhole = extent === 'all' && !this.#isFar(from)
-      const start = Math.min(from, this.#source.window.earliestStart(from))
-      const main = this.#mainRange()
-      const range = isWhole ? { ...main, ...this.#reading(instantFromUs(start), main.to) } : main
-      const held = isWhole ? new BufferedInput() : await this.#readLead(from)
-      this.#begun = { held, feed: this.#open(range) }
-    }
-    return this.#begun
   }
 
   /** Whether the range reaches out to a raw point so far before what is wanted that its window is read with a limit. */
@@ -166,49 +182,6 @@ export class RollingStream implements ChunkStream {
       else high = middle - 1
     }
     return instantFromUs(low)
-  }
-
-  /** The newest chunk that was not given, of a range that is read from its end. */
-  async #newest(): Promise<Chunk | null> {
-    const { from, page } = this.#range
-    const to = this.#left
-    if (from >= to) return null
-    const newest = new BufferedInput()
-    this.#newestFeed ??= this.#open(this.#mainRange())
-    let start = to
-    while (start >= to || (start > from && newest.length <= page)) {
-      const reach = (await this.#newestFeed.next(newest)) ?? from
-      start = instantFromUs(Math.max(Math.min(reach, to), from))
-    }
-    this.#left = start
-    const held = await this.#readLead(start)
-    held.append(newest)
-    // A raw point at the very end of this chunk is in the windows that end there.
-    if (this.#later !== null) held.append(this.#later)
-    this.#later = newest
-    const chunks: Chunk[] = []
-    for (let at = start; at < to; at = chunks.at(-1)!.to) {
-      chunks.push(await this.#chunk(held, at, this.#tileEnd(held, at, to)))
-      await this.#source.evaluation.pause()
-    }
-    return joined(chunks)
-  }
-
-  /**
-   * All that is left, as one chunk: a window needs what comes before it, so there is nothing to be gained by cutting.
-   */
-  async #allLeft(): Promise<Chunk | null> {
-    const { from } = this.#range
-    const to = this.#left
-    if (from >= to) return null
-    this.#left = from
-    const { evaluation, input } = this.#source
-    const page = evaluation.pagePoints(input.width)
-    const range = { ...this.#range, to, order: 'asc', page, extent: 'all' } as const
-    const stream = new RollingStream(this.#source, range)
-    const chunks: Chunk[] = []
-    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) chunks.push(chunk)
-    return joined(chunks)
   }
 
   async #chunk(held: BufferedInput, from: Instant, to: Instant): Promise<Chunk> {
@@ -263,16 +236,13 @@ export class RollingStream implements ChunkStream {
     if (this.#isFar(from)) {
       const far = { ...range, order: 'desc', page: maxFarPoints, extent: 'first' } as const
       const feed = this.#open(far)
-      for (
-        let reach = await feed.next(held);
-        reach !== null && reach > start;
-        reach = await feed.next(held)
-      ) {
+      for (;;) {
+        const reach = await feed.next(held)
+        if (reach === null || reach <= start) return held
         if (held.length + MORE_POINTS > maxFarPoints)
           throw new TidemarkError('LIMIT_FAR_WINDOW', { window: window.text, limit: maxFarPoints })
         await evaluation.pause()
       }
-      return held
     }
     const feed = this.#open(range)
     while ((await feed.next(held)) !== null) await evaluation.pause()

@@ -6,7 +6,7 @@ import { findRawPoint, goesBack, pageReach, passingNeeds } from '../../consumers
 import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
 import { valuesFromChunks } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
-import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, type Limit, streamOf } from '../../graph/chunk.ts'
 import { nearTo } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
@@ -139,47 +139,100 @@ export abstract class ScanOperator extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    if (range.order === 'asc') return new ScanStream(this.#steps, range)
-    if (range.extent === 'first') return new BackwardsStream(this.#steps, range)
-    return this.#reversed(range)
+    return streamOf(range.order === 'asc' ? this.#forwards(range) : this.#backwards(range))
   }
 
-  /** A whole range backwards is read forwards and held in memory, so that nothing is read twice. */
-  #reversed(range: ChunkRange): ChunkStream {
-    const stream = this.chunks({ ...range, order: 'asc' })
-    let all: Chunk[] | null = null
-    return {
-      next: async () => {
-        if (all === null) {
-          all = []
-          for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-            all.push(chunk)
-            await this.context.evaluation.pause()
-          }
-        }
-        return all.pop() ?? null
-      },
+  /** The last vertex is carried from chunk to chunk. */
+  async *#forwards(range: ChunkRange): AsyncGenerator<Chunk, void> {
+    const { from, to, extent, rawOnly } = range
+    const stream = this.#openInput({ ...range, from: this.leadIn(from) })
+    // What comes after the range is looked up on the outermost level first: the levels inside then find what they need
+    // of it in what was read for that, while each would read a bit more than the one inside of it the other way round.
+    if (this.levels >= DEEP_LEVELS && extent === 'all' && rawOnly !== true) await this.#following(to)
+    /** Read and not worked on yet. */
+    const waiting: Chunk[] = []
+    let last: EdgePoint | null = null
+    let isBegun = false
+    for (;;) {
+      const input: Chunk | null = waiting.shift() ?? (await stream.next())
+      if (input === null) return
+      const { times } = input.raw
+      const begins = Math.max(from, input.from)
+      const first = input.to <= from ? times.length : lowerBound(times, begins)
+      if (!isBegun) last = this.#lastOf(sliceColumns(input.raw, 0, first), last)
+      if (input.to <= from) continue
+      if (!isBegun) last = await this.vertexBefore(from, last)
+      isBegun = true
+      const prev: EdgePoint | null = last
+      const derived = this.derive(sliceColumns(input.raw, first, times.length), prev)
+      last = lastOf(derived) ?? prev
+      const following = async () =>
+        extent === 'all'
+          ? ((await this.#ahead(stream, waiting)) ?? this.#following(to))
+          : this.#following(input.to)
+      const next = isClosed(range, input, derived) ? null : this.#nextVertex(await following(), last)
+      yield this.#chunk(input, instantFromUs(begins), derived, prev, next)
     }
   }
 
-  get #steps(): ScanSteps {
+  /** The last chunks of a range: what was before each is looked up. */
+  async *#backwards(range: ChunkRange): AsyncGenerator<Chunk, void> {
+    const stream = this.#openInput(range)
+    for (let input = await stream.next(); input !== null; input = await stream.next()) {
+      const prev = await this.#lookUpBefore(input.from)
+      const derived = this.derive(input.raw, prev)
+      const next = isClosed(range, input, derived)
+        ? null
+        : this.#nextVertex(await this.#following(input.to), lastOf(derived) ?? prev)
+      yield this.#chunk(input, input.from, derived, prev, next)
+    }
+  }
+
+  #openInput(asked: ChunkRange): ChunkStream {
+    const range = this.inputRange(asked)
     const { isNeverBad }: Operator = this
-    return {
-      isDeep: this.levels >= DEEP_LEVELS,
-      open: (asked) => {
-        const range = this.inputRange(asked)
-        return isNeverBad === true ? goodChunks(this.input, range) : this.input.chunks(range)
-      },
-      leadIn: (from) => this.leadIn(from),
-      before: (at, carried) => this.vertexBefore(at, carried),
-      derive: (raw, last) => this.derive(raw, last),
-      firstVertex: (raw) => this.#firstVertex(raw),
-      following: async (at) => {
-        const point = at >= END_INSTANT ? null : await this.vertexPoint('after-or-at', at)
-        return point === null ? null : pointColumns(point)
-      },
-      chunk: (input, from, derived, prev, next) => this.#chunk(input, from, derived, prev, next),
+    return isNeverBad === true ? goodChunks(this.input, range) : this.input.chunks(range)
+  }
+
+  async #lookUpBefore(at: Instant): Promise<EdgePoint | null> {
+    const from = this.leadIn(at)
+    let last: EdgePoint | null = null
+    if (from < at) {
+      const lead = { from, to: at, order: 'asc', page: LEAD_PAGE, extent: 'all', rawOnly: true } as const
+      const stream = this.#openInput(lead)
+      for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next())
+        last = this.#lastOf(chunk.raw, last)
     }
+    return this.vertexBefore(at, last)
+  }
+
+  /** The last vertex once raw points came after it. */
+  #lastOf(raw: PointColumns, last: EdgePoint | null): EdgePoint | null {
+    return lastOf(this.derive(raw, last)) ?? last
+  }
+
+  /** The first raw point at or after an instant that makes a vertex. */
+  async #following(at: Instant): Promise<PointColumns | null> {
+    const point = at >= END_INSTANT ? null : await this.vertexPoint('after-or-at', at)
+    return point === null ? null : pointColumns(point)
+  }
+
+  /** The next raw point that makes a vertex, as far as the range is read anyway. */
+  async #ahead(stream: ChunkStream, waiting: Chunk[]): Promise<PointColumns | null> {
+    for (let i = 0; ; i++) {
+      if (i === waiting.length) {
+        const chunk = await stream.next()
+        if (chunk === null) return null
+        waiting.push(chunk)
+      }
+      const found = this.#firstVertex(waiting[i]!.raw)
+      if (found !== null) return found
+    }
+  }
+
+  /** The vertex that a raw point makes. */
+  #nextVertex(following: PointColumns | null, last: EdgePoint | null): EdgePoint | null {
+    return following === null ? null : vertexAt(this.derive(following, last).vertices, 0)
   }
 
   #chunk(
@@ -206,133 +259,9 @@ export abstract class ScanOperator extends BaseOperator {
   }
 }
 
-/** What a stream needs of its operator. */
-interface ScanSteps {
-  /** Whether there are many levels of operators inside. */
-  readonly isDeep: boolean
-  open(range: ChunkRange): ChunkStream
-  leadIn(from: Instant): Instant
-  before(at: Instant, carried: EdgePoint | null): Promise<EdgePoint | null>
-  derive(raw: PointColumns, last: EdgePoint | null): Derived
-  /** The first of raw points that makes a vertex. */
-  firstVertex(raw: PointColumns): PointColumns | null
-  /** The first raw point at or after an instant that makes a vertex. */
-  following(at: Instant): Promise<PointColumns | null>
-  chunk(input: Chunk, from: Instant, derived: Derived, prev: EdgePoint | null, next: EdgePoint | null): Chunk
-}
-
-/** Forwards: the last vertex is carried from chunk to chunk. */
-class ScanStream implements ChunkStream {
-  readonly #steps: ScanSteps
-  readonly #range: ChunkRange
-  readonly #input: ChunkStream
-  /** Read and not worked on yet. */
-  readonly #waiting: Chunk[] = []
-  #last: EdgePoint | null = null
-  #isBegun = false
-
-  constructor(steps: ScanSteps, range: ChunkRange) {
-    this.#steps = steps
-    this.#range = range
-    this.#input = steps.open({ ...range, from: steps.leadIn(range.from) })
-  }
-
-  async next(): Promise<Chunk | null> {
-    const { from, extent, to, rawOnly } = this.#range
-    // What comes after the range is looked up on the outermost level first: the levels inside then find what they need
-    // of it in what was read for that, while each would read a bit more than the one inside of it the other way round.
-    if (!this.#isBegun && this.#steps.isDeep && extent === 'all' && rawOnly !== true)
-      await this.#steps.following(to)
-    let input = this.#waiting.shift() ?? (await this.#input.next())
-    while (input !== null && input.to <= from) {
-      this.#carry(input.raw)
-      input = await this.#input.next()
-    }
-    if (input === null) return null
-    const begins = Math.max(from, input.from)
-    const first = lowerBound(input.raw.times, begins)
-    if (!this.#isBegun) {
-      this.#isBegun = true
-      this.#carry(sliceColumns(input.raw, 0, first))
-      this.#last = await this.#steps.before(from, this.#last)
-    }
-    const prev = this.#last
-    const derived = this.#steps.derive(sliceColumns(input.raw, first, input.raw.times.length), prev)
-    this.#last = lastOf(derived) ?? prev
-    const following = isClosed(this.#range, input, derived)
-      ? null
-      : extent === 'all'
-        ? ((await this.#ahead()) ?? (await this.#steps.following(to)))
-        : await this.#steps.following(input.to)
-    const next = following === null ? null : firstVertex(this.#steps.derive(following, this.#last).vertices)
-    return this.#steps.chunk(input, instantFromUs(begins), derived, prev, next)
-  }
-
-  #carry(raw: PointColumns): void {
-    this.#last = lastOf(this.#steps.derive(raw, this.#last)) ?? this.#last
-  }
-
-  /** The next raw point that makes a vertex, as far as the range is read anyway. */
-  async #ahead(): Promise<PointColumns | null> {
-    for (let i = 0; ; i++) {
-      if (i === this.#waiting.length) {
-        const chunk = await this.#input.next()
-        if (chunk === null) return null
-        this.#waiting.push(chunk)
-      }
-      const found = this.#steps.firstVertex(this.#waiting[i]!.raw)
-      if (found !== null) return found
-    }
-  }
-}
-
 /** Whether nothing is asked after the last vertex of a chunk. */
 function isClosed({ rawOnly }: ChunkRange, { raw: { times } }: Chunk, { vertices }: Derived): boolean {
   return rawOnly === true && (times.length === 0 || times.at(-1) === vertices.times.at(-1))
-}
-
-/** The last chunks of a range: what was before each is looked up. */
-class BackwardsStream implements ChunkStream {
-  readonly #steps: ScanSteps
-  readonly #range: ChunkRange
-  readonly #input: ChunkStream
-
-  constructor(steps: ScanSteps, range: ChunkRange) {
-    this.#steps = steps
-    this.#range = range
-    this.#input = steps.open(range)
-  }
-
-  async next(): Promise<Chunk | null> {
-    const input = await this.#input.next()
-    if (input === null) return null
-    const prev = await this.#before(input.from)
-    const derived = this.#steps.derive(input.raw, prev)
-    const following = isClosed(this.#range, input, derived) ? null : await this.#steps.following(input.to)
-    const last = lastOf(derived) ?? prev
-    const next = following === null ? null : firstVertex(this.#steps.derive(following, last).vertices)
-    return this.#steps.chunk(input, input.from, derived, prev, next)
-  }
-
-  async #before(at: Instant): Promise<EdgePoint | null> {
-    const start = this.#steps.leadIn(at)
-    let last: EdgePoint | null = null
-    if (start < at) {
-      const lead = {
-        from: start,
-        to: at,
-        order: 'asc',
-        page: LEAD_PAGE,
-        extent: 'all',
-        rawOnly: true,
-      } as const
-      const stream = this.#steps.open(lead)
-      for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-        last = lastOf(this.#steps.derive(chunk.raw, last)) ?? last
-      }
-    }
-    return this.#steps.before(at, last)
-  }
 }
 
 /** Points of a page before a chunk that is read backwards. */
@@ -346,18 +275,11 @@ export function pointColumns({ time, value, bad }: SinglePoint): PointColumns {
   }
 }
 
-function firstVertex(vertices: Vertices): EdgePoint | null {
-  return vertices.times.length === 0 ? null : vertexAt(vertices, 0)
-}
-
 export function lastOf({ vertices, last }: Derived): EdgePoint | null {
-  return last ?? lastVertex(vertices)
+  return last ?? vertexAt(vertices, vertices.times.length - 1)
 }
 
-function lastVertex(vertices: Vertices): EdgePoint | null {
-  return vertices.times.length === 0 ? null : vertexAt(vertices, vertices.times.length - 1)
-}
-
-function vertexAt({ times, values }: Vertices, index: number): EdgePoint {
-  return { time: times[index]!, value: values[index]! }
+function vertexAt({ times, values }: Vertices, index: number): EdgePoint | null {
+  const time = times[index]
+  return time === undefined ? null : { time, value: values[index]! }
 }

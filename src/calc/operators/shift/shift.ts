@@ -7,7 +7,7 @@ import { boundNeeds, goesBack, goodBound } from '../../consumers/find-point.ts'
 import { integralsOf } from '../../consumers/integrals.ts'
 import { rawPoints } from '../../consumers/raw-points.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
-import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
 import type { FindPlace, Need, NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
@@ -127,9 +127,9 @@ class ShiftOperator extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    return new ShiftedStream(this.input, this.map, range, this.context.evaluation, (targets) =>
-      this.#valuesAtTargets(targets),
-    )
+    const { evaluation } = this.context
+    const valuesAt = (targets: Float64Array) => this.#valuesAtTargets(targets)
+    return streamOf(new ShiftedStream(this.input, this.map, range, evaluation, valuesAt).chunks())
   }
 
   override async currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {

@@ -7,7 +7,7 @@ import {
 } from '../../../series/columns.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { OffsetSpan } from '../../../time/offset-spans.ts'
-import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
+import type { Chunk, ChunkRange, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import type { Operator } from '../../graph/operator.ts'
 import type { TimeMap } from './time-map.ts'
@@ -18,16 +18,12 @@ const LIMIT_PAGE = 2
 const RUN_SPANS = 2_048
 
 /** Streams an operator with its times mapped, span by span: each is read from the input at its mapped times. */
-export class ShiftedStream implements ChunkStream {
+export class ShiftedStream {
   readonly #input: Operator
   readonly #map: TimeMap
   readonly #range: ChunkRange
   readonly #evaluation: Evaluation
   readonly #valuesAtTargets: (targets: Float64Array) => Promise<Float64Array>
-  readonly #spans: AsyncGenerator<OffsetSpan>
-  /** Of the span that is being read. */
-  #current: ChunkStream | null = null
-  #waiting: OffsetSpan | null = null
 
   /** @param valuesAtTargets values of the input at times in any order, NaN where there is no time */
   constructor(
@@ -42,54 +38,35 @@ export class ShiftedStream implements ChunkStream {
     this.#range = range
     this.#evaluation = evaluation
     this.#valuesAtTargets = valuesAtTargets
-    this.#spans = map.spans(range, range.order, () => evaluation.pause())
   }
 
-  async next(): Promise<Chunk | null> {
-    for (;;) {
-      const chunk = this.#current === null ? null : await this.#current.next()
-      if (chunk !== null) return chunk
-      this.#current = null
-      const span = await this.#nextSpan()
-      if (span === null) return null
-      if (span.target.kind !== 'moved') return this.#fixedChunk(await this.#run(span))
-      this.#current = this.#movedStream(span, span.target.us)
+  async *chunks(): AsyncGenerator<Chunk, void> {
+    const { order, page } = this.#range
+    const pause = () => this.#evaluation.pause()
+    /** Spans that stay at one instant each: many of them make a chunk, since each is a single value. */
+    let run: OffsetSpan[] = []
+    const ofRun = () => this.#fixedChunk(order === 'asc' ? run : run.toReversed())
+    for await (const span of this.#map.spans(this.#range, order, pause)) {
+      const { target } = span
+      if (target.kind !== 'moved' && run.push(span) < Math.min(page, RUN_SPANS)) continue
+      if (run.length > 0) yield ofRun()
+      run = []
+      if (target.kind === 'moved') yield* this.#moved(span, target.us)
     }
+    if (run.length > 0) yield ofRun()
   }
 
-  async #nextSpan(): Promise<OffsetSpan | null> {
-    const span = this.#waiting ?? (await this.#spans.next()).value ?? null
-    this.#waiting = null
-    return span
-  }
-
-  /** Spans that stay at one instant each, ascending: many of them make a chunk, since each is a single value. */
-  async #run(first: OffsetSpan): Promise<readonly OffsetSpan[]> {
-    const run = [first]
-    while (run.length < Math.min(this.#range.page, RUN_SPANS)) {
-      const span = await this.#nextSpan()
-      if (span?.target.kind === 'moved') this.#waiting = span
-      if (span === null || span.target.kind === 'moved') break
-      run.push(span)
-    }
-    return this.#range.order === 'asc' ? run : run.reverse()
-  }
-
-  #movedStream({ from, to }: OffsetSpan, us: number): ChunkStream {
+  async *#moved({ from, to }: OffsetSpan, us: number): AsyncGenerator<Chunk, void> {
     const { order, page, extent, wantedFrom = from, wantedTo = to } = this.#range
     const moved = (at: number): Instant => instantFromUs(Math.min(Math.max(at, from), to) + us)
     const stream = this.#input.chunks({
       ...{ order, page, extent, from: moved(from), to: moved(to) },
       ...{ wantedFrom: moved(wantedFrom), wantedTo: moved(wantedTo) },
     })
-    return {
-      next: async () => {
-        const chunk = await stream.next()
-        if (chunk === null) return null
-        this.#evaluation.charge(chunk.raw.times.length)
-        const shifted = shiftedChunk(chunk, us)
-        return shifted.from === from && this.#map.isBreak(from) ? this.#withBreak(shifted) : shifted
-      },
+    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+      this.#evaluation.charge(chunk.raw.times.length)
+      const shifted = shiftedChunk(chunk, us)
+      yield shifted.from === from && this.#map.isBreak(from) ? this.#withBreak(shifted) : shifted
     }
   }
 
@@ -118,9 +95,10 @@ export class ShiftedStream implements ChunkStream {
     if (target.kind === 'fixed') return (await this.#valuesAtTargets(Float64Array.of(target.at)))[0]!
     const to = instantFromUs(at + target.us)
     const from = instantFromUs(to - 1)
-    const stream = this.#input.chunks({ from, to, order: 'desc', page: LIMIT_PAGE, extent: 'all' })
-    const last = await stream.next()
-    return last === null ? Number.NaN : last.valuesAt(Float64Array.of(to), 'before')[0]!
+    const stream = this.#input.chunks({ from, to, order: 'asc', page: LIMIT_PAGE, extent: 'all' })
+    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next())
+      if (chunk.to === to) return chunk.valuesAt(Float64Array.of(to), 'before')[0]!
+    return Number.NaN
   }
 
   async #fixedChunk(run: readonly OffsetSpan[]): Promise<Chunk> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { instantFromUs } from '../../time/instant.ts'
-import type { Chunk, ChunkStream } from './chunk.ts'
-import { PartStream } from './part-stream.ts'
+import { type Chunk, type ChunkStream, streamOf } from './chunk.ts'
+import { chunksWithin } from './chunks-within.ts'
 
 /** A chunk of a raw point at each whole number, whose value is the time, with a break in the middle. */
 function chunkOf(from: number, to: number): Chunk {
@@ -16,16 +16,17 @@ function chunkOf(from: number, to: number): Chunk {
   }
 }
 
-function streamOf(chunks: readonly Chunk[]): ChunkStream {
+function streamed(chunks: readonly Chunk[]): ChunkStream {
   const left = [...chunks]
   return { next: async () => left.shift() ?? null }
 }
 
-const rangeOf = (from: number, to: number) => ({ from: instantFromUs(from), to: instantFromUs(to) })
+const partOf = (longer: ChunkStream, from: number, to: number) =>
+  streamOf(chunksWithin(longer, { from: instantFromUs(from), to: instantFromUs(to), order: 'asc' }))
 
 test('a part of a longer range begins and ends within chunks of it', async () => {
-  const longer = streamOf([chunkOf(0, 4), chunkOf(4, 10), chunkOf(10, 14)])
-  const stream = new PartStream(longer, rangeOf(7, 13))
+  const longer = streamed([chunkOf(0, 4), chunkOf(4, 10), chunkOf(10, 14)])
+  const stream = partOf(longer, 7, 13)
   const first = await stream.next()
   assert.deepEqual([first?.from, first?.to], [7, 10])
   assert.deepEqual(first?.raw.times, Float64Array.of(7, 8, 9))
@@ -39,7 +40,7 @@ test('a part of a longer range begins and ends within chunks of it', async () =>
 })
 
 test('or with chunks of it', async () => {
-  const stream = new PartStream(streamOf([chunkOf(0, 4), chunkOf(4, 10)]), rangeOf(4, 10))
+  const stream = partOf(streamed([chunkOf(0, 4), chunkOf(4, 10)]), 4, 10)
   assert.deepEqual((await stream.next())?.breaks, Float64Array.of(6))
   assert.equal(await stream.next(), null)
 })
