@@ -26,3 +26,8 @@ export function instantFromUs(us: number): Instant {
 export function isAccepted(us: number): us is Instant {
   return us >= MIN_INSTANT && us < END_INSTANT && Number.isInteger(us)
 }
+
+/** The nearer end of the accepted range for what lies outside of it. @param us whole */
+export function clampInstant(us: number): Instant {
+  return Math.min(Math.max(us, MIN_INSTANT), END_INSTANT) as Instant
+}

@@ -1,4 +1,4 @@
-import { END_INSTANT, type Instant, MIN_INSTANT } from '../../time/instant.ts'
+import { clampInstant, type Instant } from '../../time/instant.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 import type { Segments } from './join-segments.ts'
@@ -47,8 +47,8 @@ export async function intervalsOf(
 ): Promise<IntervalPage> {
   const finder = new IntervalFinder(query, new Set(operator.extrapolationLimits))
   // What is right beside the range tells whether an interval goes on there.
-  const from = Math.max(MIN_INSTANT, finder.start - 1)
-  const to = Math.min(END_INSTANT, query.to + 1)
+  const from = clampInstant(finder.start - 1)
+  const to = clampInstant(query.to + 1)
   const reader = new SegmentReader(operator, evaluation, wholeRange(from, to, operator, evaluation))
   for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
     finder.add(segments)

@@ -1,6 +1,6 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { Argument, Complaint, Parameter } from '../../grammar/tree.ts'
-import { instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
+import { clampInstant } from '../../time/instant.ts'
 import { makeWindows } from '../../time/total-windows.ts'
 import { UTC } from '../../time/zone.ts'
 import { ZONE_ABBREVIATIONS } from '../../time/zone-abbreviations.ts'
@@ -41,7 +41,7 @@ export function totalOver(fromRaw: boolean): BuildFunction {
       throw new TidemarkError('BUG', { what: 'the arguments of a total were checked' })
     const windowsText = `${window.text} ${anchor.text} ${context.zone.id}`
     if (windows.kind === 'anchored') {
-      const from = instantFromUs(Math.max(windows.startAt(reachOf(context).from), MIN_INSTANT))
+      const from = clampInstant(windows.startAt(reachOf(context).from))
       const input = args.series('input', reachingTo(context, { from }))
       return new AnchoredTotal(input, { windows, windowsText, rateUs: divisor, fromRaw }, context)
     }

@@ -2,13 +2,13 @@ import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { Argument, Complaint } from '../../grammar/tree.ts'
 import { anchoredWindows } from '../../time/anchored-windows.ts'
 import { type Duration, daysOf } from '../../time/duration.ts'
-import { type Instant, instantFromUs, US_PER_DAY } from '../../time/instant.ts'
+import { clampInstant, type Instant, instantFromUs, US_PER_DAY } from '../../time/instant.ts'
 import { type LocalBoundaries, parseWindowAnchor } from '../../time/window-anchor.ts'
 import { exactWindows, nominalUs } from '../../time/windows.ts'
 import { reachingTo, reachOf } from '../graph/reach.ts'
 import { WINDOW_OPS, type WindowOp, windowOp } from '../operators/resample/ops.ts'
 import { ResampleOperator } from '../operators/resample/resample.ts'
-import { accepted, allWindows, windowsAround } from '../operators/resample/window-range.ts'
+import { allWindows, windowsAround } from '../operators/resample/window-range.ts'
 import { defineFunction, seriesParameter } from './define.ts'
 import { checkFixedLength, checkUnit, UNIT_PARAMETER, unitUsOf } from './fixed-length.ts'
 
@@ -67,7 +67,7 @@ export const windowagg = defineFunction({
     const read = windowsAround(windows, allWindows(windows), reachOf(context))
     const input = args.series(
       'input',
-      reachingTo(context, { from: accepted(read.from), to: accepted(read.to) }),
+      reachingTo(context, { from: clampInstant(read.from), to: clampInstant(read.to) }),
     )
     return new ResampleOperator(input, op, windows, lengthUs, context)
   },

@@ -1,6 +1,6 @@
 import type { FindPoint } from '../../../series/reads.ts'
 import { CompensatedSum } from '../../../series/sum.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { AnchoredWindows } from '../../../time/total-windows.ts'
 import { goesBack, pageReach } from '../../consumers/find-point.ts'
 import { joinSegments, type Segments } from '../../consumers/join-segments.ts'
@@ -67,12 +67,12 @@ export class AnchoredTotal extends OwnTimesOperator {
     // Windows on the calendar are not equally long, and those at the end of a period may be cut.
     const { now } = this.context
     const [start, end] = [this.#startAt(now), windows.endAt(now)]
-    const lengths = [start - this.#startAt(before(start)), end - start, windows.endAt(end) - end]
+    const lengths = [start - this.#startAt(clampInstant(start - 1)), end - start, windows.endAt(end) - end]
     return { ...own, mostUs: CALENDAR_SLACK * Math.max(...lengths) }
   }
 
   override readFrom(at: Instant): Instant {
-    return this.#startAt(before(at))
+    return this.#startAt(clampInstant(at - 1))
   }
 
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
@@ -98,7 +98,7 @@ export class AnchoredTotal extends OwnTimesOperator {
           const own = instantFromUs(Math.max(...this.ownTimes(find, at)))
           this.#integrals.needs(this.#startAt(own), at, count, key, found)
         } else {
-          const to = instantFromUs(Math.min(at + 1, END_INSTANT))
+          const to = clampInstant(at + 1)
           const aheadUs = Math.min(...this.ownTimes(find, at)) - at
           this.#integrals.needs(
             this.#startAt(at),
@@ -145,10 +145,10 @@ export class AnchoredTotal extends OwnTimesOperator {
 
   /** A place that is known only when it was found may lie in another window. */
   #windowSink(near: Near, sink: NeedSink): NeedSink {
-    const start = this.#startAt(before(near.from))
+    const start = this.#startAt(clampInstant(near.from - 1))
     return nearSink(
       sink,
-      inWindow(near, start, Number.POSITIVE_INFINITY, start - this.#startAt(before(start))),
+      inWindow(near, start, Number.POSITIVE_INFINITY, start - this.#startAt(clampInstant(start - 1))),
     )
   }
 
@@ -159,7 +159,7 @@ export class AnchoredTotal extends OwnTimesOperator {
 
   /** The integral from the start of the window that holds the last microsecond before an instant. */
   #baseNeeds(at: Instant, sink: NeedSink): void {
-    const start = this.#startAt(before(at))
+    const start = this.#startAt(clampInstant(at - 1))
     this.#integrals.needs(start, at, 1, keyOf(at, 'base', this.#options.windowsText), sink)
   }
 
@@ -277,7 +277,7 @@ export class AnchoredTotal extends OwnTimesOperator {
     const { input } = this
     const { evaluation } = this.context
     const sum = new CompensatedSum()
-    const start = instantFromUs(Math.max(from, MIN_INSTANT))
+    const start = clampInstant(from)
     if (start >= to) return sum
     if (!this.#options.fromRaw && input.integrals !== undefined) {
       const { integrals } = await this.#integrals.over(Float64Array.of(start), Float64Array.of(to))
@@ -307,7 +307,7 @@ export class AnchoredTotal extends OwnTimesOperator {
 
   /** Start of the window that holds an instant, cut at the first accepted one: no tag can have points before it. */
   #startAt(at: Instant): Instant {
-    return instantFromUs(Math.max(this.#options.windows.startAt(at), MIN_INSTANT))
+    return clampInstant(this.#options.windows.startAt(at))
   }
 }
 
@@ -332,8 +332,4 @@ async function pageBefore(
     await evaluation.pause()
   }
   return parts.length === 0 ? null : joinSegments(parts)
-}
-
-function before(at: Instant): Instant {
-  return instantFromUs(Math.max(at - 1, MIN_INSTANT))
 }

@@ -1,6 +1,6 @@
 import { NO_POINTS } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import {
   AT_PLACE,
   beginningOf,
@@ -100,7 +100,7 @@ export class CrossingOperator extends BaseOperator {
         sink.need(input, { kind: 'chunks', from: at, to, beyond: 1, ranges: count })
       }
       // One microsecond before a chunk.
-      const before = instantFromUs(Math.max(at - 1, MIN_INSTANT))
+      const before = clampInstant(at - 1)
       const place = { find: 'before', at: before, count: isBackwards ? 2 : count } as const
       const reach = this.#chunkReach(need)
       sink.need(
@@ -305,7 +305,7 @@ export class CrossingOperator extends BaseOperator {
     if (beforeUs === 0) return null
     const first = await this.#pointwise.rawTime('after-or-at', at)
     const start = Math.min(first ?? END_INSTANT, ...this.extrapolationLimits) - beforeUs - 1
-    return instantFromUs(Math.max(start, MIN_INSTANT))
+    return clampInstant(start)
   }
 
   /** The same with none from an instant on: until when they change. */
@@ -314,7 +314,7 @@ export class CrossingOperator extends BaseOperator {
     const last = at === MIN_INSTANT ? null : await this.#pointwise.rawTime('before', at)
     const end =
       Math.max(last ?? MIN_INSTANT, ...this.extrapolationLimits) + this.#moves.afterUs + AFTER_END_US
-    return instantFromUs(Math.min(end, END_INSTANT))
+    return clampInstant(end)
   }
 
   /** Both values one microsecond before an instant; `null` before the first accepted one. */

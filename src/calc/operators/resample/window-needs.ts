@@ -1,57 +1,20 @@
-import type { AggregateName } from '../../../series/aggregate-names.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import type { FindWindow } from '../../../time/windows.ts'
+import { clampInstant, instantFromUs } from '../../../time/instant.ts'
 import { goesBack } from '../../consumers/find-point.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import { inWindow, type Near, nearTo, timesOf } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { keyOf, type NeedSink, type PointNeed, type RawNeed } from '../../graph/need.ts'
-import type { Operator } from '../../graph/operator.ts'
-import { accepted, type WindowRange } from './window-range.ts'
+import type { WindowRange } from './window-range.ts'
+import { AROUND, MAX_BATCH, type Windowing } from './windowing.ts'
 
-/** Windows that are read at a time, at most. */
-export const MAX_BATCH = 8_192
-/** The window that holds an instant, and one on either side. */
-export const AROUND = 3
 /** Instants so far apart, in windows for each that is read, are estimated by those around the last one. */
 const MAX_SPREAD = 3
-
-/** Tumbling windows over an input, as far as an estimate knows them. */
-export interface Windowing {
-  readonly input: Operator
-  readonly aggregate: AggregateName
-  readonly windows: FindWindow
-  /** Of a window, about. */
-  readonly lengthUs: number
-  readonly now: Instant
-  /**
-   * Whether the windows that are looked for beyond empty ones are estimated. Not over deep calculations: each level would
-   * mark places beside those of the level above, and their sum would be far above what is read. Windows over a
-   * calculation are rarely empty, and then a few of each level are read beyond the estimate.
-   */
-  readonly searchesExactly: boolean
-  /** Windows of what is read of the operator, and the one on either side. */
-  readonly bounds: WindowRange
-  /** Whether functions around read beyond the request's range, before it and behind it. */
-  readonly beyond: { readonly back: boolean; readonly forward: boolean }
-  /** Whether a window without good points has no point, so that the next one is found beside a raw point. */
-  readonly hasGaps: boolean
-  /** Whether windows have values also where they have no raw points, and are gone through one by one. */
-  readonly isOfSignal: boolean
-  /** The windows that a range touches, and the one on either side. */
-  around(from: number, to: number): WindowRange
-  /** Whether a window with a value is looked for before what begins there, and after what ends there. */
-  looksBack(from: number): boolean
-  looksForward(to: number): boolean
-  /** Whether there may be a further window behind what ends there. */
-  goesOn(to: number): boolean
-}
 
 /** What a need of windows takes of their input. */
 export function windowNeeds(windowing: Windowing, need: InputNeed, found: NeedSink): void {
   const sink = need.near === undefined ? found : otherWindows(windowing, need.near, found)
-  const { around } = windowing
+  const around = (from: number, to: number) => windowing.around(from, to)
   switch (need.kind) {
     case 'values': {
       const reads = need.from === need.to ? need.count : 1
@@ -85,15 +48,15 @@ export function windowNeeds(windowing: Windowing, need: InputNeed, found: NeedSi
 
 /** A place that is known only when it was found may lie in another window. */
 function otherWindows({ windows, lengthUs }: Windowing, near: Near, sink: NeedSink): NeedSink {
-  const { start } = windows(accepted(near.from))
-  const { end } = windows(accepted(near.to))
+  const { start } = windows(clampInstant(near.from))
+  const { end } = windows(clampInstant(near.to))
   return nearSink(sink, inWindow(near, start, end - 1, lengthUs))
 }
 
 /** Windows of a page of raw points. */
 function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, sink: NeedSink): void {
-  const { input, around, lengthUs, hasGaps, isOfSignal } = windowing
-  const all = around(from, to)
+  const { input, lengthUs, hasGaps, isOfSignal } = windowing
+  const all = windowing.around(from, to)
   const sides = { back: windowing.looksBack(all.from), forward: windowing.looksForward(all.to) }
   searchNeeds(windowing, all, 1, sink, sides)
   const reach = (count + AROUND) * lengthUs
@@ -107,7 +70,7 @@ function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, si
     const isOpen = isOfSignal && !isWithoutGap
     rangeNeeds(windowing, isOpen ? withRequested(windowing, first, all) : first, 1, sink)
     if (isOfSignal && isWithoutGap)
-      sink.need(input, { kind: 'point', find: 'before', at: accepted(first.from) })
+      sink.need(input, { kind: 'point', find: 'before', at: clampInstant(first.from) })
     return
   }
   // Where windows are empty, those after the next raw points.
@@ -115,7 +78,7 @@ function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, si
     ...input.reach(isBack ? 'before' : 'after', null),
     mostUs: all.to - all.from,
   })
-  const place = { ...steps, floor: accepted(all.from) }
+  const place = { ...steps, floor: clampInstant(all.from) }
   sink.need(input, { kind: 'raw', from, to, order, count })
   rangeNeeds(windowing, first, 1, otherWindows(windowing, place, nearSink(sink, place)))
 }
@@ -135,9 +98,9 @@ function withRequested({ bounds }: Windowing, windows: WindowRange, within: Wind
 /** The windows around each instant: as one range where they lie close to each other. */
 function pointNeeds(windowing: Windowing, need: PointNeed, sink: NeedSink): void {
   const { find, at, count = 1, from = at } = need
-  const { input, aggregate, lengthUs, around, isOfSignal } = windowing
+  const { input, aggregate, lengthUs, isOfSignal } = windowing
   const windows = AROUND * count
-  const all = around(from, at)
+  const all = windowing.around(from, at)
   const isBack = goesBack(find)
   const sides = {
     back: isBack && windowing.looksBack(all.from),
@@ -148,12 +111,12 @@ function pointNeeds(windowing: Windowing, need: PointNeed, sink: NeedSink): void
     // Further points lie in further windows.
     const reach = timesOf({ mostUs: AROUND * lengthUs, slackUs: lengthUs, isSure: false }, count - 1)
     const found = count > 1 ? nearSink(sink, nearTo(at, isBack, count - 1, reach)) : sink
-    rangeNeeds(windowing, around(at, at), count, found)
+    rangeNeeds(windowing, windowing.around(at, at), count, found)
     return
   }
   const { from: start, to: end } = all
   const key = keyOf(start, end, count)
-  const range = { from: accepted(start), to: accepted(end) }
+  const range = { from: clampInstant(start), to: clampInstant(end) }
   sink.need(input, { kind: 'aggregates', ...range, count: windows, names: [aggregate], key })
   // The values beside each of the windows.
   if (isOfSignal || input.inputs.length > 0)
@@ -173,24 +136,25 @@ function partNeeds(
   sink: NeedSink,
   { withNext, aheadUs } = { withNext: false, aheadUs: 0 },
 ): void {
-  const { input, windows, hasGaps, looksBack, looksForward, goesOn, beyond } = windowing
-  const back = looksBack(around.from)
-  const forward = (withNext ? goesOn : looksForward)(around.to)
+  const { input, windows, hasGaps, beyond } = windowing
+  const back = windowing.looksBack(around.from)
+  const forward = withNext ? windowing.goesOn(around.to) : windowing.looksForward(around.to)
   const isSearched = hasGaps && windowing.searchesExactly
   const touched = {
-    from: back && isSearched ? windows(accepted(around.from)).end : around.from,
-    to: forward && isSearched ? windows(accepted(around.to - 1)).start : around.to,
+    from: back && isSearched ? windows(clampInstant(around.from)).end : around.from,
+    to: forward && isSearched ? windows(clampInstant(around.to - 1)).start : around.to,
   }
   rangeNeeds(windowing, touched, reads, sink, aheadUs)
   searchNeeds(windowing, touched, reads, sink, { back, forward })
   // Months and days with a change of clocks are not equally long, so that what functions around read may begin later
   // than it is known to, or end earlier: with the search for a raw point in windows that are estimated already.
   const next = (find: FindPoint, edge: number): void => {
-    const at = accepted(edge)
+    const at = clampInstant(edge)
     sink.need(input, { kind: 'point', find, at, count: reads, timeOnly: true })
   }
-  if (isSearched && !back && beyond.back) next('before', windows(accepted(around.from)).end)
-  if (isSearched && !forward && beyond.forward) next('after-or-at', windows(accepted(around.to - 1)).start)
+  if (isSearched && !back && beyond.back) next('before', windows(clampInstant(around.from)).end)
+  if (isSearched && !forward && beyond.forward)
+    next('after-or-at', windows(clampInstant(around.to - 1)).start)
 }
 
 /** @param reads how often windows at or near these are read @param aheadUs how much later they may end */
@@ -201,7 +165,7 @@ function rangeNeeds(
   sink: NeedSink,
   aheadUs = 0,
 ): void {
-  const [from, to] = [accepted(start), accepted(end)]
+  const [from, to] = [clampInstant(start), clampInstant(end)]
   if (from >= to) return
   const own = Math.max(1, Math.ceil((end - start) / lengthUs))
   const count = reads * (own + Math.min(own, Math.ceil(aheadUs / lengthUs)))
@@ -230,9 +194,9 @@ function searchNeeds(
     }
     if (!windowing.searchesExactly) return
     // One more, for a window whose points are all BAD.
-    sink.need(input, { kind: 'point', find, at: accepted(edge), count: reads + 1, timeOnly: true })
+    sink.need(input, { kind: 'point', find, at: clampInstant(edge), count: reads + 1, timeOnly: true })
     const mostUs = Math.max(0, all.to - all.from)
-    const place = nearTo(accepted(edge), goesBack(find), 1, { ...input.reach(find, null), mostUs })
+    const place = nearTo(clampInstant(edge), goesBack(find), 1, { ...input.reach(find, null), mostUs })
     rangeNeeds(windowing, nearest, reads, otherWindows(windowing, place, nearSink(sink, place)))
   }
   const { from: first, to: last } = bounds

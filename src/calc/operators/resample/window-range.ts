@@ -1,4 +1,4 @@
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { END_INSTANT, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 
 /** Windows by the start of the first and the end of the last. */
@@ -25,9 +25,4 @@ export function windowsAround(
     from: start <= limits.from ? limits.from : windows(instantFromUs(start - 1)).start,
     to: end >= limits.to ? limits.to : windows(end).end,
   }
-}
-
-/** Windows are cut at the first and last accepted instants. */
-export function accepted(at: number): Instant {
-  return instantFromUs(Math.min(Math.max(at, MIN_INSTANT), END_INSTANT))
 }

@@ -30,40 +30,24 @@ export class WindowSearch {
     this.#read = read
   }
 
-  /** The point of the last window with a value that ends at the edge of one or earlier; none if there is none. */
-  async before(at: number): Promise<PointColumns> {
-    const known = this.#known(at, 'desc')
-    if (known !== null) return known
-    const { from } = this.#bounds
-    for await (const batch of this.#read({ from, to: at }, 'desc')) {
+  /**
+   * The point of the first window with a value that begins at the edge of one or later, or of the last one that ends there
+   * or earlier; none if there is none.
+   */
+  async beside(at: number, order: 'asc' | 'desc'): Promise<PointColumns> {
+    const isIt = (search: Search) => search.order === order && search.from <= at && at <= search.to
+    const known = this.#searches.find(isIt)
+    if (known !== undefined) return known.point
+    const { from, to } = this.#bounds
+    const left = order === 'asc' ? { from: at, to } : { from, to: at }
+    for await (const batch of this.#read(left, order)) {
       const { length } = batch.times
       if (length === 0) continue
-      const point = sliceColumns(batch, length - 1, length)
-      return this.#remember({ order: 'desc', from: this.#windowOf(point).end, to: at, point })
+      const point = order === 'asc' ? sliceColumns(batch, 0, 1) : sliceColumns(batch, length - 1, length)
+      const { start, end } = this.#windows(instantFromUs(point.times[0]!))
+      return this.#remember({ order, ...left, ...(order === 'asc' ? { to: start } : { from: end }), point })
     }
-    return this.#remember({ order: 'desc', from, to: at, point: NO_POINTS })
-  }
-
-  /** The point of the first window with a value that begins at the edge of one or later; none if there is none. */
-  async after(at: number): Promise<PointColumns> {
-    const known = this.#known(at, 'asc')
-    if (known !== null) return known
-    const { to } = this.#bounds
-    for await (const batch of this.#read({ from: at, to }, 'asc')) {
-      if (batch.times.length === 0) continue
-      const point = sliceColumns(batch, 0, 1)
-      return this.#remember({ order: 'asc', from: at, to: this.#windowOf(point).start, point })
-    }
-    return this.#remember({ order: 'asc', from: at, to, point: NO_POINTS })
-  }
-
-  #windowOf({ times }: PointColumns): ReturnType<FindWindow> {
-    return this.#windows(instantFromUs(times[0]!))
-  }
-
-  #known(at: number, order: 'asc' | 'desc'): PointColumns | null {
-    const isIt = (search: Search) => search.order === order && search.from <= at && at <= search.to
-    return this.#searches.find(isIt)?.point ?? null
+    return this.#remember({ order, ...left, point: NO_POINTS })
   }
 
   #remember(search: Search): PointColumns {

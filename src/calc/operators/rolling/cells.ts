@@ -1,4 +1,4 @@
-import { END_INSTANT } from '../../../time/instant.ts'
+import { clampInstant } from '../../../time/instant.ts'
 import type { Windows } from './folds.ts'
 import { distinctTimes, indexesOf } from './indexes.ts'
 import type { WindowBounds } from './window.ts'
@@ -25,6 +25,6 @@ export function signalCells({ starts, ends }: WindowBounds): Cells {
 
 /** Cells of raw points: (start, end] is [start + 1, end + 1) in whole microseconds. */
 export function pointCells({ starts, ends }: WindowBounds): Cells {
-  const later = (time: number): number => Math.min(time + 1, END_INSTANT)
+  const later = (time: number): number => clampInstant(time + 1)
   return signalCells({ starts: starts.map(later), ends: ends.map(later) })
 }

@@ -2,7 +2,7 @@ import { FIXED_LIMITS } from '../../../errors/limits.ts'
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
 import { lowerBound, reverseColumns, STATUS_BAD, STATUS_OK, upperBound } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
-import { END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack, pageReach, reachFrom } from '../../consumers/find-point.ts'
 import { rawPoints, rawPointsFromChunks } from '../../consumers/raw-points.ts'
@@ -120,7 +120,7 @@ export class RollingOperator extends OwnTimesOperator {
         const near = { ...instantNeed(at), count, key: keyOf(at, find, 'rolling') }
         const found = nearSink(sink, nearTo(at, goesBack(find), count, timesOf(reachFrom(this, need), count)))
         if (this.#isNearByValues()) this.#valueNeeds(near, found)
-        else this.#chunkNeeds(at, instantFromUs(Math.min(at + 1, END_INSTANT)), beyondRange, found)
+        else this.#chunkNeeds(at, clampInstant(at + 1), beyondRange, found)
         break
       }
       case 'raw': {
@@ -183,7 +183,7 @@ export class RollingOperator extends OwnTimesOperator {
     const { text } = window
     const first = window.earliestStart(from)
     const last = instantFromUs(Math.max(window.latestEnd(to), first))
-    const after = instantFromUs(Math.min(last + 1, END_INSTANT))
+    const after = clampInstant(last + 1)
     // One bound of a window can fall between those of another, which makes twice as many cells as windows.
     if (op.integrals !== undefined)
       this.#integrals.needs(first, last, 2 * count, keyOf(key, 'spans', text), sink)
@@ -305,7 +305,7 @@ export class RollingOperator extends OwnTimesOperator {
    * are read (LIMIT_FAR_WINDOW).
    */
   async #streamedPoint(time: Instant, at: Instant): Promise<SinglePoint> {
-    const to = instantFromUs(Math.min(time + 1, END_INSTANT))
+    const to = clampInstant(time + 1)
     const page = this.context.evaluation.pagePoints(this.input.width)
     const stream = this.chunks({ from: time, to, order: 'asc', page, extent: 'all', wantedFrom: at })
     const raw = (await stream.next())?.raw

@@ -1,6 +1,6 @@
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
 import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { clampInstant, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { type Chunk, type ChunkRange, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { DEEP_LEVELS, FOLLOWED_LEVELS, type Operator } from '../../graph/operator.ts'
@@ -42,7 +42,7 @@ const TRUE_TO_RAW = { isRightContinuous: true, isTrueToRaw: true } as const
 
 /** How far the input is read for windows up to an instant; a raw point at their very end is in them. */
 export function lastRead(window: RollingWindow, to: Instant): Instant {
-  return instantFromUs(Math.min(Math.max(to, window.latestEnd(to)) + 1, END_INSTANT))
+  return clampInstant(Math.max(to, window.latestEnd(to)) + 1)
 }
 
 /**
@@ -140,7 +140,7 @@ export class RollingStream {
    */
   #firstBuffered(at: Instant): Instant {
     // From the left, the window at an instant is that of a microsecond before, which can start much earlier.
-    const earlier = instantFromUs(Math.max(at - 1, MIN_INSTANT))
+    const earlier = clampInstant(at - 1)
     return instantFromUs(Math.min(earlier, this.#source.window.earliestStart(earlier)))
   }
 
@@ -164,7 +164,7 @@ export class RollingStream {
     const { to, isEndOpen } = this.#range
     const { window } = this.#source
     if (isEndOpen !== true) return lastRead(window, to)
-    return instantFromUs(Math.min(Math.max(to, window.latestEnd(to - 1) + 1), END_INSTANT))
+    return clampInstant(Math.max(to, window.latestEnd(to - 1) + 1))
   }
 
   /** The last instant whose window, and all before, are known when the input is known up to `reach`. */

@@ -1,5 +1,5 @@
 import { addDuration, type Duration } from '../../../time/duration.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { RollingWindows } from '../../../time/total-windows.ts'
 import { slackUs } from '../../../time/windows.ts'
 import type { TimeZone } from '../../../time/zone.ts'
@@ -71,21 +71,21 @@ export class RollingWindow {
   }
 
   startFor(t: number): Instant {
-    return accepted(this.#windows.startFor(instantFromUs(t)))
+    return clampInstant(this.#windows.startFor(instantFromUs(t)))
   }
 
   endFor(t: number): Instant {
-    return accepted(this.#windows.endFor(instantFromUs(t)))
+    return clampInstant(this.#windows.endFor(instantFromUs(t)))
   }
 
   /** No window of any t at or after this one starts before. */
   earliestStart(t: number): Instant {
-    return accepted(this.startFor(t) - this.#windows.startSlackUs)
+    return clampInstant(this.startFor(t) - this.#windows.startSlackUs)
   }
 
   /** No window of any t at or before this one ends after. */
   latestEnd(t: number): Instant {
-    return accepted(this.endFor(t) + this.#windows.endSlackUs)
+    return clampInstant(this.endFor(t) + this.#windows.endSlackUs)
   }
 
   /** How long windows hold what is before or after them, about: a month is taken for as long as that of an instant. */
@@ -172,13 +172,9 @@ function trailingBounds(times: Float64Array, lengthUs: number, early: number): W
       ends[i] = time + early
       continue
     }
-    const first = accepted(start)
+    const first = clampInstant(start)
     starts[i] = first === MIN_INSTANT ? first : first + early
-    ends[i] = Math.max(accepted(time) + early, starts[i]!)
+    ends[i] = Math.max(clampInstant(time) + early, starts[i]!)
   }
   return { starts, ends }
-}
-
-function accepted(at: number): Instant {
-  return instantFromUs(Math.min(Math.max(at, MIN_INSTANT), END_INSTANT))
 }

@@ -1,7 +1,7 @@
 import { lowerBound, type PointColumns, STATUS_BAD, sliceColumns } from '../../../series/columns.ts'
 import { type EdgePoint, goodPoints } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
 import {
   AT_PLACE,
   findNeeds,
@@ -32,7 +32,7 @@ const BAD_ALLOWED = 4
 
 /** Where a filter starts for a range. @param periodUs its cut-off period */
 export function startOfFilter(from: Instant, periodUs: number): Instant {
-  return instantFromUs(Math.max(MIN_INSTANT, Math.ceil(from - START_PERIODS * periodUs)))
+  return clampInstant(Math.ceil(from - START_PERIODS * periodUs))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
 import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { findRawPoint, goesBack, pageReach, passingNeeds } from '../../consumers/find-point.ts'
 import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
 import { valuesFromChunks } from '../../consumers/stream.ts'
@@ -93,7 +93,7 @@ export abstract class ScanOperator extends BaseOperator {
         this.pointNeeds(need, sink)
         break
       case 'values': {
-        const to = instantFromUs(Math.min(need.to + 1, END_INSTANT))
+        const to = clampInstant(need.to + 1)
         this.#rangeNeeds({ kind: 'chunks', from: need.from, to, beyond: 0 }, sink)
         break
       }

@@ -1,5 +1,5 @@
 import { never } from '../../../errors/tidemark-error.ts'
-import { END_INSTANT, instantFromUs } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, instantFromUs } from '../../../time/instant.ts'
 import { goesBack, reachFrom } from '../../consumers/find-point.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import { nearTo, timesOf } from '../../graph/near.ts'
@@ -16,16 +16,16 @@ import {
   type ValuesNeed,
 } from '../../graph/need.ts'
 import type { Operator } from '../../graph/operator.ts'
-import { clip, type TimeMap } from './time-map.ts'
+import type { TimeMap } from './time-map.ts'
 
 /** A need of an operator that is moved by an exact time, as one of its input; `null` out of the accepted range. */
 export function movedNeed(need: Need, us: number): Need | null {
-  if (need.kind === 'current') return { ...need, at: clip(need.at + us) }
+  if (need.kind === 'current') return { ...need, at: clampInstant(need.at + us) }
   if (need.kind === 'point') {
-    const at = clip(need.at + us)
-    return need.from === undefined ? { ...need, at } : { ...need, at, from: clip(need.from + us) }
+    const at = clampInstant(need.at + us)
+    return need.from === undefined ? { ...need, at } : { ...need, at, from: clampInstant(need.from + us) }
   }
-  const [from, to] = [clip(need.from + us), clip(need.to + us)]
+  const [from, to] = [clampInstant(need.from + us), clampInstant(need.to + us)]
   if (need.kind === 'raw' || need.kind === 'chunks') return from < to ? { ...need, from, to } : null
   if (isInstant(need)) return instantNeed(from)
   return { ...need, from, to, key: keyOf(need.key, 'moved', us) }

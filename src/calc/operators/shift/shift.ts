@@ -1,7 +1,14 @@
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
 import { lowerBound, NO_POINTS, type PointColumns } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
-import { END_INSTANT, type Instant, instantFromUs, isAccepted, MIN_INSTANT } from '../../../time/instant.ts'
+import {
+  clampInstant,
+  END_INSTANT,
+  type Instant,
+  instantFromUs,
+  isAccepted,
+  MIN_INSTANT,
+} from '../../../time/instant.ts'
 import { aggregatesFromChunks, aggregatesOf } from '../../consumers/aggregates.ts'
 import { boundNeeds, goesBack, goodBound } from '../../consumers/find-point.ts'
 import { integralsOf } from '../../consumers/integrals.ts'
@@ -14,7 +21,7 @@ import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operat
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
 import { movedNeed, offsetNeeds } from './shift-needs.ts'
 import { ShiftedStream } from './shifted-stream.ts'
-import { clip, TimeMap } from './time-map.ts'
+import { TimeMap } from './time-map.ts'
 
 /** Values that are put back to their times before others go on. */
 const STEP_VALUES = 16_384
@@ -65,7 +72,7 @@ class ShiftOperator extends BaseOperator {
     this.goodBound = (find, at) => this.#goodBound(us, find, at)
     this.rawPoints = (range) => this.#rawPoints(us, range)
     this.integrals = (starts, ends) => {
-      const moved = (times: Float64Array) => times.map((time) => clip(time + us))
+      const moved = (times: Float64Array) => times.map((time) => clampInstant(time + us))
       return integralsOf(input, moved(starts), moved(ends), context.evaluation)
     }
     this.aggregates = (edges, names) => {
@@ -80,14 +87,16 @@ class ShiftOperator extends BaseOperator {
 
   protected override async findOuterBreak(at: Instant): Promise<Instant | null> {
     const us = this.map.us ?? 0
-    const bend = await this.input.outerBreak(clip(at + us))
-    return bend === null ? null : clip(bend - us)
+    const bend = await this.input.outerBreak(clampInstant(at + us))
+    return bend === null ? null : clampInstant(bend - us)
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
     const { target } = this.map.spanAt(at ?? this.context.now)
     // Breaks have raw points, too, which are nearer.
-    return target.kind === 'moved' ? this.input.reach(find, at === null ? null : clip(at + target.us)) : FAR
+    return target.kind === 'moved'
+      ? this.input.reach(find, at === null ? null : clampInstant(at + target.us))
+      : FAR
   }
 
   override needs(need: Need, sink: NeedSink): void {
@@ -113,7 +122,7 @@ class ShiftOperator extends BaseOperator {
   }
 
   goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
-    boundNeeds(this.input, { ...place, at: clip(place.at + (this.map.us ?? 0)) }, sink)
+    boundNeeds(this.input, { ...place, at: clampInstant(place.at + (this.map.us ?? 0)) }, sink)
   }
 
   compared(thresholds: readonly number[]): Operator | null {
@@ -137,7 +146,7 @@ class ShiftOperator extends BaseOperator {
     const us = this.map.us ?? (target.kind === 'moved' ? target.us : null)
     if (us === null) return super.currentPoint(find, at)
     // Before the first accepted instant there is no point yet.
-    const point = at + us < MIN_INSTANT ? null : await this.input.currentPoint(find, clip(at + us))
+    const point = at + us < MIN_INSTANT ? null : await this.input.currentPoint(find, clampInstant(at + us))
     if (point === null || point.time === null) return point
     const time = instantFromUs(point.time - us)
     const last = find === 'before' ? instantFromUs(at - 1) : at
@@ -207,12 +216,12 @@ class ShiftOperator extends BaseOperator {
     const place = placeOf(us, find, at)
     const bound = place === null ? null : await goodBound(this.input, ...place)
     if (bound === null) return null
-    const time = clip(bound - us)
+    const time = clampInstant(bound - us)
     return goesBack(find) || isAccepted(time) ? time : null
   }
 
   async #rawPoints(us: number, range: RawRange): Promise<RangeResult> {
-    const [from, to] = [clip(range.from + us), clip(range.to + us)]
+    const [from, to] = [clampInstant(range.from + us), clampInstant(range.to + us)]
     if (from >= to) return { points: NO_POINTS, more: false }
     const { points, more } = await rawPoints(this.input, { ...range, from, to }, this.context.evaluation)
     return { points: movedPoints(points, 0 - us), more }

@@ -1,5 +1,12 @@
 import { lowerBound } from '../../../series/columns.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT, US_PER_DAY } from '../../../time/instant.ts'
+import {
+  clampInstant,
+  END_INSTANT,
+  type Instant,
+  instantFromUs,
+  MIN_INSTANT,
+  US_PER_DAY,
+} from '../../../time/instant.ts'
 import type { Offset } from '../../../time/offset.ts'
 import { isSameTarget, type OffsetSpan, offsetSpanAt, type SpanTarget } from '../../../time/offset-spans.ts'
 import { type TimeZone, UTC } from '../../../time/zone.ts'
@@ -131,8 +138,8 @@ export class TimeMap {
   ): Promise<Instant | null> {
     if (this.us !== null) return null
     if (!isBack && at < bound && this.isBreak(at)) return at
-    const from = instantFromUs(isBack ? Math.max(MIN_INSTANT, bound) : at)
-    const to = instantFromUs(isBack ? at + 1 : Math.min(END_INSTANT, bound))
+    const from = isBack ? clampInstant(bound) : at
+    const to = isBack ? instantFromUs(at + 1) : clampInstant(bound)
     for await (const span of this.spans({ from, to }, isBack ? 'desc' : 'asc', pause)) {
       const end = isBack ? span.from : span.to
       if (end <= from || end >= to) return null
@@ -173,7 +180,7 @@ export class TimeMap {
   /** Instants between which it leads from a range, roughly where that is a long one. */
   hullOf({ from, to }: Reach): Reach {
     const ends = [this.#targetNear(from), this.#targetNear(to)]
-    return { from: clip(Math.min(...ends), END_INSTANT - 1), to: clip(Math.max(...ends), END_INSTANT - 1) }
+    return { from: lastAccepted(Math.min(...ends)), to: lastAccepted(Math.max(...ends)) }
   }
 
   /** No instant from one on leads to what lies before the limit; back in time, to what lies behind it. */
@@ -181,22 +188,23 @@ export class TimeMap {
     const target = this.#targetNear(at)
     // Later times lead to later ones, but for days on which clocks are moved.
     const slackUs = this.us !== null || this.#zone.id === UTC.id ? 0 : SLACK_US
-    return clip(isBack ? target + slackUs : target - slackUs)
+    return clampInstant(isBack ? target + slackUs : target - slackUs)
   }
 
   /** Instants between which it leads from a range, for an estimate: rather further where there are many spans. */
   reachOf(range: Reach): Reach {
     const hull = this.hullOf(range)
     if (range.from === range.to || this.us !== null) return hull
-    const to = instantFromUs(Math.min(range.to + 1, END_INSTANT))
+    const to = clampInstant(range.to + 1)
     const spans = this.fewSpans({ from: range.from, to })
-    if (spans === null) return { from: clip(hull.from - SLACK_US), to: clip(hull.to + SLACK_US) }
+    if (spans === null)
+      return { from: clampInstant(hull.from - SLACK_US), to: clampInstant(hull.to + SLACK_US) }
     const targets: number[] = [hull.from, hull.to]
     for (const { from, to, target } of spans) targets.push(targetIn(target, from), targetIn(target, to))
     // Where it stays at an instant, the breaks beside the range lead to others.
     if (spans[0]!.target.kind === 'fixed') targets.push(...this.#targetsBeside(range.from, to - 1))
     const known = targets.filter((target) => !Number.isNaN(target))
-    return { from: clip(Math.min(...known)), to: clip(Math.max(...known)) }
+    return { from: clampInstant(Math.min(...known)), to: clampInstant(Math.max(...known)) }
   }
 
   /** Where it leads from right before the span of one instant, and right after that of another. */
@@ -226,9 +234,9 @@ export class TimeMap {
   }
 }
 
-/** The nearer end of the accepted range for what lies outside. */
-export function clip(us: number, last: number = END_INSTANT): Instant {
-  return instantFromUs(Math.min(Math.max(us, MIN_INSTANT), last))
+/** The nearest accepted instant. */
+function lastAccepted(us: number): Instant {
+  return clampInstant(Math.min(us, END_INSTANT - 1))
 }
 
 /** Whether a map leads elsewhere from here on than from right before. */

@@ -1,0 +1,106 @@
+import { takesSignal } from '../../../series/aggregate.ts'
+import type { AggregateName } from '../../../series/aggregate-names.ts'
+import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
+import type { FindWindow } from '../../../time/windows.ts'
+import type { Operator, OperatorContext } from '../../graph/operator.ts'
+import { reachOf } from '../../graph/reach.ts'
+import type { WindowOpRule } from './ops.ts'
+import { allWindows, type WindowRange, windowsAround } from './window-range.ts'
+
+/** Windows that are read at a time, at most. */
+export const MAX_BATCH = 8_192
+/** The window that holds an instant, and one on either side. */
+export const AROUND = 3
+/** Levels of an input up to which searches beyond empty windows are estimated. */
+const SEARCHED_LEVELS = 2
+
+const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
+
+/** Tumbling windows over an input: which of them are read, and where further ones are looked for. */
+export class Windowing {
+  readonly input: Operator
+  readonly aggregate: AggregateName
+  readonly windows: FindWindow
+  /** Of a window, about. */
+  readonly lengthUs: number
+  readonly now: Instant
+  /** Windows of what is read of the operator, and the one on either side. */
+  readonly bounds: WindowRange
+  /** Whether functions around read beyond the request's range, before it and behind it. */
+  readonly beyond: { readonly back: boolean; readonly forward: boolean }
+  readonly #stepped: boolean
+  /** Windows of the first and last accepted instant. */
+  readonly #limits: WindowRange
+
+  constructor(
+    input: Operator,
+    { aggregate, stepped }: WindowOpRule,
+    windows: FindWindow,
+    lengthUs: number,
+    context: OperatorContext,
+  ) {
+    this.input = input
+    this.aggregate = aggregate
+    this.windows = windows
+    this.lengthUs = lengthUs
+    this.now = context.now
+    this.#stepped = stepped
+    this.#limits = allWindows(windows)
+    const { from, to } = reachOf(context)
+    this.bounds = this.around(clampInstant(from), clampInstant(to))
+    this.beyond = { back: from < context.range.from, forward: to > context.range.to }
+  }
+
+  get isCount(): boolean {
+    return COUNTS.includes(this.aggregate)
+  }
+
+  /** Whether windows have values also where they have no raw points, and are gone through one by one. */
+  get isOfSignal(): boolean {
+    return takesSignal([this.aggregate])
+  }
+
+  /** Whether a window without good points has no point, so that the next one is found beside a raw point. */
+  get hasGaps(): boolean {
+    return !this.isCount && !this.isOfSignal
+  }
+
+  /**
+   * Whether the windows that are looked for beyond empty ones are estimated. Not over deep calculations: each level would
+   * mark places beside those of the level above, and their sum would be far above what is read. Windows over a
+   * calculation are rarely empty, and then a few of each level are read beyond the estimate.
+   */
+  get searchesExactly(): boolean {
+    return this.input.levels <= SEARCHED_LEVELS
+  }
+
+  /** The windows that a range touches, and the one on either side. */
+  around(from: number, to: number): WindowRange {
+    return windowsAround(this.windows, this.#limits, { from, to })
+  }
+
+  /** Whether a window with a value is looked for before what begins here: inside of what is read of the operator. */
+  looksBack(from: number): boolean {
+    return !this.isCount && from > this.bounds.from && from < this.bounds.to
+  }
+
+  /** The same behind what ends here: step interpolation needs the next point only for values after `now`. */
+  looksForward(to: number): boolean {
+    return this.goesOn(to) && (!this.#stepped || to > this.now)
+  }
+
+  /** Whether there may be a further window behind what ends here. */
+  goesOn(to: number): boolean {
+    return !this.isCount && to < this.bounds.to && to > this.bounds.from
+  }
+
+  /** Edges of the first or last windows of a range, ascending. @param most of the windows */
+  edges(from: number, to: number, order: 'asc' | 'desc', most: number): Float64Array {
+    const edges = [order === 'asc' ? from : to]
+    for (let at = edges[0]!; (order === 'asc' ? at < to : at > from) && edges.length <= most; ) {
+      at = order === 'asc' ? this.windows(instantFromUs(at)).end : this.windows(instantFromUs(at - 1)).start
+      edges.push(at)
+    }
+    return Float64Array.from(order === 'asc' ? edges : edges.reverse())
+  }
+}
