@@ -7,7 +7,7 @@ import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../tim
 import { UTC } from '../../time/zone.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Near, Reach } from '../graph/near.ts'
-import { type FindPlace, type NeedSink, nearNeed, type RawNeed } from '../graph/need.ts'
+import type { FindPlace, NeedSink, RawNeed } from '../graph/need.ts'
 import type { Operator } from '../graph/operator.ts'
 import type { SinglePoint } from '../graph/point-source.ts'
 import { rawPoints } from './raw-points.ts'
@@ -79,12 +79,12 @@ export async function findRawPoint(
   const isForGood = accept === isGoodPoint
   if (isForGood && operator.goodPoint !== undefined) return operator.goodPoint(find, at)
   const isBack = goesBack(find)
-  const hasBounds = isForGood && operator.goodBound !== undefined
+  const hasBounds = isForGood && operator.hasGoodBound
   let last: SinglePoint = nearest
   let passed = 0
   for (let step = 0, limit = BAD_RUN; ; step++) {
     if (hasBounds) {
-      const bound = await operator.goodBound!(isBack ? 'before' : 'after', last.time)
+      const bound = await operator.goodBound(isBack ? 'before' : 'after', last.time)
       if (bound === null) return null
       const point = await operator.rawPoint(isBack ? 'before-or-at' : 'after-or-at', bound)
       if (point === null || accept(point)) return point
@@ -115,18 +115,6 @@ function* singlePoints({ times, values, statuses }: PointColumns): Iterable<Sing
     yield { time: instantFromUs(times[i]!), value: values[i]!, bad: statuses[i] !== 0 }
 }
 
-/** The bound for the search of a good point of any operator: the raw point next to the instant where it has none. */
-export async function goodBound(operator: Operator, find: FindPoint, at: Instant): Promise<Instant | null> {
-  if (operator.goodPoint !== undefined) return (await operator.goodPoint(find, at))?.time ?? null
-  if (operator.goodBound !== undefined) return operator.goodBound(find, at)
-  return (await operator.rawTime(find, at)) ?? weakest(find)
-}
-
-/** The same for an operator with the raw points of another, and BAD where that is, but with a signal of its own. */
-export async function boundOfRaw(input: Operator, find: FindPoint, at: Instant): Promise<Instant | null> {
-  return (await goodBound(input, find, at)) ?? weakest(find)
-}
-
 /** The first instant from one on at which no input lacks its first good point; `null` when one has none. */
 export async function beginningOf(inputs: readonly Operator[], at: Instant): Promise<Instant | null> {
   const starts = await Promise.all(
@@ -138,44 +126,23 @@ export async function beginningOf(inputs: readonly Operator[], at: Instant): Pro
   return starts.includes(null) ? null : starts.reduce((a, b) => (a! > b! ? a : b), at)
 }
 
-/** Whether each BAD point of an operator is a BAD one of another too. */
-export function isBadWith(other: Operator, operator: Operator): boolean {
-  return other === operator || other.isBadWith?.(operator) === true
-}
-
-/** Where no good point is found though there may be values: a search back in time goes to the first instant. */
-function weakest(find: FindPoint): Instant | null {
-  return goesBack(find) ? MIN_INSTANT : null
-}
-
 /** What `findRawPoint` needs of a good point: those beside each bound, and a few that are passed by. */
 export function findNeeds(operator: Operator, place: FindPlace, sink: NeedSink): void {
-  if (operator.isNeverBad !== true && operator.goodPoint === undefined) {
-    if (operator.goodBound !== undefined) boundNeeds(operator, place, sink)
-    passingNeeds(operator, place, sink)
-    return
-  }
   const { find, at, count = 1 } = place
-  sink.need(operator, { kind: 'point', find, at, count })
-  if (operator.isNeverBad !== true) boundNeeds(operator, place, sink)
+  const isFound = operator.goodPoint !== undefined
+  if (operator.isNeverBad || isFound) sink.need(operator, { kind: 'point', find, at, count })
+  if (operator.isNeverBad) return
+  if (isFound || operator.hasGoodBound) operator.goodBoundNeeds(place, sink)
+  if (!isFound) passingNeeds(operator, place, sink)
 }
 
 /** What `findRawPoint` needs where no more than a few points are passed by, one after the other. */
 export function passingNeeds(operator: Operator, { find, at, count = 1 }: FindPlace, sink: NeedSink): void {
   // The point at a bound is another one than that next to the instant.
-  const points = operator.goodBound === undefined ? count : 2 * count
+  const points = operator.hasGoodBound ? 2 * count : count
   sink.need(operator, { kind: 'point', find, at, count: points })
   const [from, to] = goesBack(find) ? [MIN_INSTANT, at] : [at, END_INSTANT]
   const order = goesBack(find) ? 'desc' : 'asc'
-  if (operator.isNeverBad !== true && operator.varies === 'data' && from < to)
+  if (!operator.isNeverBad && operator.varies === 'data' && from < to)
     sink.need(operator, { kind: 'raw', from, to, order, count: BAD_RUN * count, isPassing: true })
-}
-
-/** What `goodBound` needs. */
-export function boundNeeds(operator: Operator, place: FindPlace, sink: NeedSink): void {
-  const { find, at, count = 1 } = place
-  // The bounding points on both sides of each place.
-  if (operator.goodPoint !== undefined) sink.need(operator, nearNeed({ find, at, count: 2 * count }))
-  else if (operator.goodBound !== undefined) operator.goodBoundNeeds!(place, sink)
-  else sink.need(operator, { kind: 'point', find, at, count, timeOnly: true })
 }

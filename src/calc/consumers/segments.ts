@@ -93,7 +93,7 @@ export class SegmentReader {
           this.#operator.rawTime('after-or-at', to),
         ])
     this.#first = before ?? from
-    const isOpen = after === null && this.#operator.bendsBehind === true
+    const isOpen = after === null && this.#operator.bendsBehind
     const bend = isOpen ? await this.#operator.outerBreak(to) : null
     this.#last = after ?? bend ?? to
     this.#endsRaw = after !== null

@@ -1,10 +1,11 @@
 import type { FindPoint } from '../../series/reads.ts'
-import type { Instant } from '../../time/instant.ts'
+import { type Instant, MIN_INSTANT } from '../../time/instant.ts'
 import { aggregateNeeds } from '../consumers/aggregates.ts'
+import { goesBack } from '../consumers/find-point.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from './chunk.ts'
 import { chunksWithin } from './chunks-within.ts'
 import { FAR, type Reach } from './near.ts'
-import { contentKey, instantNeed, type Need, type NeedSink } from './need.ts'
+import { contentKey, type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from './need.ts'
 import {
   type CurrentPoint,
   DEEP_LEVELS,
@@ -18,6 +19,14 @@ import { SharedStream } from './shared-stream.ts'
 
 /** The needs that an operator answers by its inputs. */
 export type InputNeed = Exclude<Need, { kind: 'integrals' | 'aggregates' | 'plot' | 'gaps' | 'current' }>
+
+/** The traits that do not follow from the inputs. */
+export interface OwnTraits extends Omit<Traits, 'width' | 'levels'> {
+  /** That of all inputs together when left out. */
+  readonly width?: number
+  /** When the signal may bend behind all raw points: where inputs do, or always; never when left out. */
+  readonly bends?: 'with inputs' | 'always'
+}
 
 let lastId = 0
 
@@ -51,7 +60,10 @@ export abstract class BaseOperator implements Operator {
   readonly extrapolationLimits: readonly Instant[]
   readonly width: number
   readonly levels: number
+  readonly bendsBehind: boolean
   readonly inputs: readonly Operator[]
+  /** Whether inputs bend behind their raw points, as far as that is followed. */
+  protected readonly inputsBend: boolean
   protected readonly context: OperatorContext
   readonly #values = new Map<number, Promise<Float64Array>>()
   readonly #streams = new Map<string, SharedStream>()
@@ -63,12 +75,7 @@ export abstract class BaseOperator implements Operator {
   readonly #valued = new LookUps<boolean>()
   #questions = 0
 
-  /** @param traits the width is that of all inputs together when left out */
-  constructor(
-    inputs: readonly Operator[],
-    context: OperatorContext,
-    traits: Omit<Traits, 'width' | 'levels'> & Partial<Pick<Traits, 'width'>>,
-  ) {
+  constructor(inputs: readonly Operator[], context: OperatorContext, traits: OwnTraits) {
     this.inputs = inputs
     this.context = context
     this.stepped = traits.stepped
@@ -82,6 +89,8 @@ export abstract class BaseOperator implements Operator {
         inputs.reduce((sum, input) => sum + input.width, 0),
       )
     this.levels = 1 + inputs.reduce((levels, input) => Math.max(levels, input.levels), 0)
+    this.inputsBend = this.levels <= FOLLOWED_LEVELS && inputs.some(({ bendsBehind }) => bendsBehind)
+    this.bendsBehind = traits.bends === 'always' || (traits.bends === 'with inputs' && this.inputsBend)
   }
 
   /** Whether `open` makes use of `rawOnly`; where it does not, that never gets to the inputs. */
@@ -105,23 +114,57 @@ export abstract class BaseOperator implements Operator {
   protected abstract open(range: ChunkRange): ChunkStream
   /** What a need takes of the inputs; all other needs are made of these. */
   protected abstract inputNeeds(need: InputNeed, sink: NeedSink): void
-  /** Looks for the time of a raw point; called once for equal look-ups, as is `findPoint`. */
-  protected abstract findTime(find: FindPoint, at: Instant): Promise<Instant | null>
+  /** Looks for the raw point next to an instant; called once for equal look-ups, as is `findTime`. */
   protected abstract findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
 
-  /** Whether this bends behind its raw points where its inputs do. */
-  protected followsBends(): boolean {
-    return this.levels <= FOLLOWED_LEVELS && this.inputs.some(({ bendsBehind }) => bendsBehind)
+  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return (await this.rawPoint(find, at))?.time ?? null
   }
 
-  /** `outerBreak`, called once for equal instants. */
-  protected async findOuterBreak(_at: Instant): Promise<Instant | null> {
-    return null
+  /** `outerBreak`, called once for equal instants: the first one of the inputs that bend. */
+  protected async findOuterBreak(at: Instant): Promise<Instant | null> {
+    const bending = this.inputs.filter(({ bendsBehind }) => bendsBehind)
+    const found = await Promise.all(bending.map((input) => input.outerBreak(at)))
+    return found.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null)
   }
 
   /** `mayHaveValue`, called once for equal questions. */
   protected async findValue(_find: FindPoint, _at: Instant): Promise<boolean> {
     return true
+  }
+
+  /** An input with the same raw times, where each BAD point is BAD here, too; `null` for none. */
+  protected get badWith(): Operator | null {
+    return null
+  }
+
+  get isNeverBad(): boolean {
+    return false
+  }
+
+  get hasGoodBound(): boolean {
+    return this.badWith !== null
+  }
+
+  goodPoint?(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+
+  async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
+    if (this.goodPoint !== undefined) return (await this.goodPoint(find, at))?.time ?? null
+    const bound = await (this.badWith?.goodBound(find, at) ?? this.rawTime(find, at))
+    // Where no good point is found there may be values all the same: a search back in time goes to the first instant.
+    return bound ?? (goesBack(find) ? MIN_INSTANT : null)
+  }
+
+  goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
+    const { find, at, count = 1 } = place
+    // The bounding points on both sides of each place.
+    if (this.goodPoint !== undefined) sink.need(this, nearNeed({ find, at, count: 2 * count }))
+    else if (this.badWith !== null) this.badWith.goodBoundNeeds(place, sink)
+    else sink.need(this, { kind: 'point', find, at, count, timeOnly: true })
+  }
+
+  isBadWith(operator: Operator): boolean {
+    return operator === this || this.badWith?.isBadWith(operator) === true
   }
 
   readFrom(at: Instant): Instant {
@@ -199,9 +242,10 @@ export abstract class BaseOperator implements Operator {
    * Counts what is evaluated, and yields to the event loop: nested operators may call each other for long without
    * reading.
    */
-  async #begin(): Promise<void> {
+  async #begun<Found>(lookUp: () => Promise<Found>): Promise<Found> {
     this.#chargeQuestion(1)
     await this.context.evaluation.pause()
+    return lookUp()
   }
 
   #chargeQuestion(values: number): void {
@@ -249,31 +293,19 @@ export abstract class BaseOperator implements Operator {
   }
 
   rawTime(find: FindPoint, at: Instant): Promise<Instant | null> {
-    return this.#times.get(find, at, async () => {
-      await this.#begin()
-      return this.findTime(find, at)
-    })
+    return this.#times.get(find, at, () => this.#begun(() => this.findTime(find, at)))
   }
 
   outerBreak(at: Instant): Promise<Instant | null> {
-    return this.#outerBreaks.get('after-or-at', at, async () => {
-      await this.#begin()
-      return this.findOuterBreak(at)
-    })
+    return this.#outerBreaks.get('after-or-at', at, () => this.#begun(() => this.findOuterBreak(at)))
   }
 
   rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    return this.#points.get(find, at, async () => {
-      await this.#begin()
-      return this.findPoint(find, at)
-    })
+    return this.#points.get(find, at, () => this.#begun(() => this.findPoint(find, at)))
   }
 
   mayHaveValue(find: FindPoint, at: Instant): Promise<boolean> {
-    return this.#valued.get(find, at, async () => {
-      await this.#begin()
-      return this.findValue(find, at)
-    })
+    return this.#valued.get(find, at, () => this.#begun(() => this.findValue(find, at)))
   }
 
   /**

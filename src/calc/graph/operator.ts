@@ -69,7 +69,7 @@ export interface Operator extends Traits {
    */
   compared?(thresholds: readonly number[]): Operator | null
   /** Set where no raw point is BAD or without a value: a search for a good one ends at the first. */
-  readonly isNeverBad?: boolean
+  readonly isNeverBad: boolean
   /** Set where the signal has a value at each instant from its first good raw point to the last one, and to `now`. */
   readonly isGapless?: boolean
   /**
@@ -77,21 +77,23 @@ export interface Operator extends Traits {
    * passes by. Only operators whose historian finds it have this.
    */
   goodPoint?(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+  /** Whether `goodBound` passes BAD points by; it is the next raw point otherwise. */
+  readonly hasGoodBound: boolean
   /**
    * A bound for the search of a good raw point: no raw point between `at` and it is good. It costs a few points of each
    * input, however many are passed by. `null` when there is no good one at all; a search back in time then finds no
-   * value of the signal there either. Absent: the search goes from raw point to raw point.
+   * value of the signal there either.
    */
-  goodBound?(find: FindPoint, at: Instant): Promise<Instant | null>
-  /** Reports what `goodBound` needs of the inputs. */
-  goodBoundNeeds?(place: FindPlace, sink: NeedSink): void
+  goodBound(find: FindPoint, at: Instant): Promise<Instant | null>
+  /** Reports what `goodBound` needs, of this operator or of those inside. */
+  goodBoundNeeds(place: FindPlace, sink: NeedSink): void
   /**
    * Whether the signal may have a value at an instant or beyond it, in the direction of a search; a few points of each
    * tag below. False ends a search for a good raw point, which would go on to the last one of its inputs.
    */
   mayHaveValue(find: FindPoint, at: Instant): Promise<boolean>
-  /** Whether each BAD point of an operator below is a BAD one here too. */
-  isBadWith?(operator: Operator): boolean
+  /** Whether each BAD point of an operator, this one or one below, is a BAD one here too. */
+  isBadWith(operator: Operator): boolean
   /**
    * The signal over [from, to) where no good raw point stands in it, from the good points beside it alone: the BAD ones
    * in it are not read.
@@ -107,7 +109,7 @@ export interface Operator extends Traits {
    */
   readonly movesOn?: MovesOn | undefined
   /** Set where the signal may bend in a curve behind all raw points. */
-  readonly bendsBehind?: boolean
+  readonly bendsBehind: boolean
   /**
    * The first instant at or after another, behind all raw points, up to which the signal may bend in a curve: integrals
    * of what lies before it are not to depend on where they end. `null` when it goes straight from there on.

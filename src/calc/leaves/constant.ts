@@ -76,10 +76,6 @@ export class ConstantLeaf extends BaseOperator {
     return null
   }
 
-  protected async findTime(): Promise<null> {
-    return null
-  }
-
   protected override async findValue(): Promise<boolean> {
     return !Number.isNaN(await this.#constant())
   }

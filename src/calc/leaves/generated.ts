@@ -101,7 +101,7 @@ export class GeneratedLeaf extends BaseOperator {
     return values
   }
 
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+  protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     const time = findRaw(this.#signal, find, at)
     return isAccepted(time) ? time : null
   }

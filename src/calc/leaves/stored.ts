@@ -136,11 +136,7 @@ export class StoredLeaf extends BaseOperator {
     return this.rawPoint(find, at)
   }
 
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
-    return (await this.rawPoint(find, at))?.time ?? null
-  }
-
-  async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+  override async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     // Instants are whole, so "before" is "at or before the last microsecond before".
     const place = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
     if (!isAccepted(place)) return null

@@ -18,21 +18,18 @@ const MOST_ALLOWED = 64
 
 /** Its input without BAD raw points; the signal, which passes them by, stays what it is. */
 export class DropBadOperator extends BaseOperator {
-  readonly isNeverBad = true
   readonly stepInterpolated?: (pushDowns: boolean) => Operator
-  readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
+  override readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
   readonly integrals?: (starts: Float64Array, ends: Float64Array) => Promise<Integrals>
   readonly aggregates?: (edges: Float64Array, names: readonly AggregateName[]) => Promise<AggregateColumns>
-  readonly bendsBehind: boolean
   readonly #input: Operator
 
   constructor(input: Operator, context: OperatorContext) {
     const { stepped, varies, extrapolationLimits } = input
     // Where a calculation has a BAD raw point one of its inputs may bend, and that vertex has no raw point any more.
     const linear = input.linear && input.stepInterpolated !== undefined
-    super([input], context, { stepped, varies, linear, extrapolationLimits })
+    super([input], context, { stepped, varies, linear, extrapolationLimits, bends: 'with inputs' })
     this.#input = input
-    this.bendsBehind = this.followsBends()
     if (input.stepInterpolated !== undefined) {
       this.stepInterpolated = (pushDowns) => new DropBadOperator(input.stepInterpolated!(pushDowns), context)
     }
@@ -43,12 +40,12 @@ export class DropBadOperator extends BaseOperator {
     }
   }
 
-  override reach(find: FindPoint, at: Instant | null): Reach {
-    return this.#isAllGood ? this.#input.reach(find, at) : FAR
+  override get isNeverBad(): boolean {
+    return true
   }
 
-  protected override findOuterBreak(at: Instant): Promise<Instant | null> {
-    return this.#input.outerBreak(at)
+  override reach(find: FindPoint, at: Instant | null): Reach {
+    return this.#isAllGood ? this.#input.reach(find, at) : FAR
   }
 
   override needs(need: Need, sink: NeedSink): void {
@@ -98,7 +95,7 @@ export class DropBadOperator extends BaseOperator {
   }
 
   get #isAllGood(): boolean {
-    return this.#input.isNeverBad === true
+    return this.#input.isNeverBad
   }
 
   /** Points of the input that are read for a page of good ones. */
@@ -113,10 +110,6 @@ export class DropBadOperator extends BaseOperator {
 
   protected findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     return findRawPoint(this.#input, find, at, this.context.evaluation)
-  }
-
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
-    return (await this.rawPoint(find, at))?.time ?? null
   }
 
   protected override findValue(find: FindPoint, at: Instant): Promise<boolean> {

@@ -2,10 +2,9 @@ import { never } from '../../errors/tidemark-error.ts'
 import { type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import type { FindPoint } from '../../series/reads.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
-import { boundNeeds, boundOfRaw, goesBack, isBadWith } from '../consumers/find-point.ts'
-import { BaseOperator } from '../graph/base.ts'
-import type { FindPlace, NeedSink } from '../graph/need.ts'
-import type { Operator, OperatorContext, Traits } from '../graph/operator.ts'
+import { goesBack } from '../consumers/find-point.ts'
+import { BaseOperator, type OwnTraits } from '../graph/base.ts'
+import type { Operator, OperatorContext } from '../graph/operator.ts'
 import type { SinglePoint } from '../graph/point-source.ts'
 
 /** An operator over one input, with raw points where the input has them and at times of its own. */
@@ -17,7 +16,7 @@ export abstract class OwnTimesOperator extends BaseOperator {
   constructor(
     input: Operator,
     context: OperatorContext,
-    traits: Omit<Traits, 'width' | 'levels' | 'extrapolationLimits'>,
+    traits: Omit<OwnTraits, 'width' | 'extrapolationLimits'>,
   ) {
     super([input], context, { ...traits, extrapolationLimits: input.extrapolationLimits })
     this.input = input
@@ -28,28 +27,24 @@ export abstract class OwnTimesOperator extends BaseOperator {
   /** The raw times next to an instant that the input need not have. */
   protected abstract ownTimes(find: FindPoint, at: Instant): readonly number[]
 
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
-    const ofInput = await this.input.rawTime(find, at)
-    const times = ofInput === null ? this.ownTimes(find, at) : [...this.ownTimes(find, at), ofInput]
+  protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return this.#nearest(find, at, await this.input.rawTime(find, at))
+  }
+
+  /** That of the input, or its own raw times that are nearer. */
+  override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return this.#nearest(find, at, await super.goodBound(find, at))
+  }
+
+  #nearest(find: FindPoint, at: Instant, ofInput: Instant | null): Instant | null {
+    const own = this.ownTimes(find, at)
+    const times = ofInput === null ? own : [...own, ofInput]
     if (times.length === 0) return null
     return instantFromUs(goesBack(find) ? Math.max(...times) : Math.min(...times))
   }
 
-  /** That of the input, or its own raw times that are nearer. */
-  async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
-    const isBack = goesBack(find)
-    const ofInput = await boundOfRaw(this.input, find, at)
-    const times = ofInput === null ? this.ownTimes(find, at) : [...this.ownTimes(find, at), ofInput]
-    if (times.length === 0) return null
-    return instantFromUs(isBack ? Math.max(...times) : Math.min(...times))
-  }
-
-  isBadWith(operator: Operator): boolean {
-    return isBadWith(this.input, operator)
-  }
-
-  goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
-    boundNeeds(this.input, place, sink)
+  protected override get badWith(): Operator {
+    return this.input
   }
 
   protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {

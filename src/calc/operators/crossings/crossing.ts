@@ -1,15 +1,7 @@
 import { NO_POINTS } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import {
-  AT_PLACE,
-  beginningOf,
-  boundNeeds,
-  goesBack,
-  goodBound,
-  isBadWith,
-  reachFrom,
-} from '../../consumers/find-point.ts'
+import { AT_PLACE, beginningOf, goesBack, reachFrom } from '../../consumers/find-point.ts'
 import { wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
@@ -160,7 +152,7 @@ export class CrossingOperator extends BaseOperator {
     return this.#pointwise.currentPoint(find, at)
   }
 
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+  protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     return (await this.#find(find, at))?.time ?? null
   }
 
@@ -169,14 +161,18 @@ export class CrossingOperator extends BaseOperator {
     return found === null ? null : (found.crossing ?? this.#pointwise.rawPoint(find, at))
   }
 
+  override get hasGoodBound(): boolean {
+    return true
+  }
+
   /** That of the input which is next to the instant, or a crossing that is nearer. */
-  async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
+  override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
     const isBack = goesBack(find)
     const inputs = [this.#a, this.#b]
     if (inputs.some(({ signal }) => signal === undefined))
       return (await this.rawTime(find, at)) ?? (isBack ? MIN_INSTANT : null)
     const varying = inputs.filter(({ varies }) => varies !== 'nothing')
-    const bounds = await Promise.all(varying.map((input) => goodBound(input, find, at)))
+    const bounds = await Promise.all(varying.map((input) => input.goodBound(find, at)))
     const found = bounds.filter((bound) => bound !== null)
     // Where one has no value yet, neither has the comparison.
     if (found.length === 0 || (isBack && found.length < bounds.length)) return null
@@ -191,11 +187,11 @@ export class CrossingOperator extends BaseOperator {
     return this.#pointwise.mayHaveValue(find, at)
   }
 
-  isBadWith(operator: Operator): boolean {
-    return isBadWith(this.#a, operator) || isBadWith(this.#b, operator)
+  override isBadWith(operator: Operator): boolean {
+    return operator === this || this.#a.isBadWith(operator) || this.#b.isBadWith(operator)
   }
 
-  goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
+  override goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
     const inputs = [this.#a, this.#b]
     if (inputs.some(({ signal }) => signal === undefined)) {
       // The place may be that of another need, of a current point.
@@ -205,7 +201,7 @@ export class CrossingOperator extends BaseOperator {
     const { find, at, count = 1 } = place
     for (const input of inputs) {
       if (input.varies === 'nothing') continue
-      boundNeeds(input, place, sink)
+      input.goodBoundNeeds(place, sink)
       // The good points beside what is passed by, and the value before it.
       sink.need(input, nearNeed({ find, at, count: 8 * count }))
     }

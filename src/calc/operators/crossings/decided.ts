@@ -2,11 +2,10 @@ import { type AggregateColumns, type AggregateName, aggregateOf } from '../../..
 import type { FindPoint, Integrals } from '../../../series/reads.ts'
 import type { Instant } from '../../../time/instant.ts'
 import { aggregatesFromChunks } from '../../consumers/aggregates.ts'
-import { boundNeeds, goodBound, isBadWith } from '../../consumers/find-point.ts'
 import { integralsFromChunks } from '../../consumers/integrals.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
-import type { FindPlace, Need, NeedSink } from '../../graph/need.ts'
+import type { Need, NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { ConstantLeaf } from '../../leaves/constant.ts'
@@ -64,20 +63,16 @@ class DecidedComparison extends BaseOperator {
     return this.#decided
   }
 
-  goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
-    return goodBound(this.#whole, find, at)
+  protected override get badWith(): Operator {
+    return this.#whole
   }
 
-  goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
-    boundNeeds(this.#whole, place, sink)
+  override goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
+    return this.#whole.goodBound(find, at)
   }
 
   protected override findValue(find: FindPoint, at: Instant): Promise<boolean> {
     return this.#whole.mayHaveValue(find, at)
-  }
-
-  isBadWith(operator: Operator): boolean {
-    return isBadWith(this.#whole, operator)
   }
 
   integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
@@ -101,7 +96,7 @@ class DecidedComparison extends BaseOperator {
     return this.#whole.chunks(range)
   }
 
-  protected findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+  protected override findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     return this.#whole.rawTime(find, at)
   }
 

@@ -1,14 +1,7 @@
 import { NO_POINTS, type PointColumns, STATUS_BAD } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import {
-  beginningOf,
-  boundNeeds,
-  goesBack,
-  goodBound,
-  isBadWith,
-  reachFrom,
-} from '../../consumers/find-point.ts'
+import { beginningOf, goesBack, reachFrom } from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
@@ -39,7 +32,6 @@ export class MapOperator extends BaseOperator {
   readonly rule: MapRule
   readonly args: readonly Operator[]
   readonly isGapless: boolean
-  readonly bendsBehind: boolean
   readonly movesOn: MovesOn | undefined
   #made: MapProgram | null = null
   #reaches: Map<FindPoint, Reach> | null = null
@@ -51,11 +43,11 @@ export class MapOperator extends BaseOperator {
       varies: varying.some((arg) => arg.varies === 'data') ? 'data' : (varying[0]?.varies ?? 'nothing'),
       linear: args.every((arg) => arg.linear) && rule.linear(args),
       extrapolationLimits: [...new Set(args.flatMap((arg) => arg.extrapolationLimits))],
+      bends: 'with inputs',
     })
     this.rule = rule
     this.args = args
     const isSure = (arg: Operator) => arg.isGapless === true || arg.varies === 'nothing'
-    this.bendsBehind = this.followsBends()
     this.isGapless = rule.isTotal === true && varying.length > 0 && args.every(isSure)
     this.movesOn = rule.leavesNullsOut === true ? AT_ENDS : undefined
   }
@@ -146,7 +138,7 @@ export class MapOperator extends BaseOperator {
     return program.current(await Promise.all(program.sources.map((source) => source.currentPoint(find, at))))
   }
 
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+  protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     const times = await Promise.all(this.#program.sources.map((source) => source.rawTime(find, at)))
     const found = times.filter((time) => time !== null)
     if (found.length === 0) return null
@@ -168,16 +160,20 @@ export class MapOperator extends BaseOperator {
     return { time, value: point.values[0]!, bad: point.statuses[0] === STATUS_BAD }
   }
 
+  override get hasGoodBound(): boolean {
+    return true
+  }
+
   /**
    * That of the source that is next to the instant: what the others have nearer is BAD, and so is the result there.
    */
-  async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
+  override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
     const { sources, isNeeded } = this.#program
     const isBack = goesBack(find)
     const bounds = await Promise.all(
       sources.map(async (source) => {
         if (source.varies === 'nothing') return null
-        if (this.isBadWith(source)) return goodBound(source, find, at)
+        if (this.isBadWith(source)) return source.goodBound(find, at)
         return (await source.rawTime(find, at)) ?? (isBack ? MIN_INSTANT : null)
       }),
     )
@@ -215,16 +211,16 @@ export class MapOperator extends BaseOperator {
     return next === null ? (await arg.valuesAt(Float64Array.of(at)))[0]! : null
   }
 
-  isBadWith(operator: Operator): boolean {
+  override isBadWith(operator: Operator): boolean {
     const { sources, decides } = this.#program
-    return sources.some((source, i) => decides[i] && isBadWith(source, operator))
+    return operator === this || sources.some((source, i) => decides[i] && source.isBadWith(operator))
   }
 
-  goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
+  override goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
     const { find, at, count = 1 } = place
     for (const source of this.#program.sources) {
       if (source.varies === 'nothing') continue
-      boundNeeds(source, place, sink)
+      source.goodBoundNeeds(place, sink)
       // Whether there is a good one before it, and where the first one is.
       if (!goesBack(find)) sink.need(source, nearNeed({ find, at, count: 4 * count }))
     }
@@ -244,14 +240,6 @@ export class MapOperator extends BaseOperator {
       const valuesAt = this.#valuesOf(chunks)
       return { from, to, raw: NO_POINTS, valuesAt, ...breaksOf(chunks, from, to) }
     }
-  }
-
-  /** The first of all inputs. */
-  protected override async findOuterBreak(at: Instant): Promise<Instant | null> {
-    const bending = this.#program.sources.filter(({ bendsBehind }) => bendsBehind)
-    const found = await Promise.all(bending.map((source) => source.outerBreak(at)))
-    const bends = found.filter((bend) => bend !== null)
-    return bends.length === 0 ? null : bends.reduce(smaller)
   }
 
   protected open(range: ChunkRange): ChunkStream {

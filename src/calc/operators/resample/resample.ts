@@ -38,7 +38,6 @@ const SEARCH_GROWTH = 4
  * @source CALCULATIONS.md, section 8
  */
 export class ResampleOperator extends BaseOperator {
-  readonly isNeverBad = true
   readonly readsPagesAnew = true
   readonly findsNearby = true
   readonly #op: WindowOpRule
@@ -64,6 +63,10 @@ export class ResampleOperator extends BaseOperator {
     const size = hasGaps ? 1 : MAX_BATCH
     const read = (range: WindowRange, order: 'asc' | 'desc') => this.#read(range, order, size, true)
     this.#search = new WindowSearch(bounds, windows, read)
+  }
+
+  override get isNeverBad(): boolean {
+    return true
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
@@ -103,10 +106,6 @@ export class ResampleOperator extends BaseOperator {
     const size = extent === 'all' ? MAX_BATCH : Math.min(page + AROUND, MAX_BATCH - 1)
     const batches = this.#bounded(reach, range, order, size)
     return streamOf(windowChunks(batches, range, this.#shape, bounds.from))
-  }
-
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
-    return (await this.rawPoint(find, at))?.time ?? null
   }
 
   protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {

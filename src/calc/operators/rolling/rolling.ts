@@ -61,7 +61,6 @@ const LAST_INSTANT = instantFromUs(END_INSTANT - 1)
  */
 export class RollingOperator extends OwnTimesOperator {
   readonly movesOn: MovesOn | undefined
-  readonly bendsBehind: boolean
   readonly #options: RollingOptions
   readonly #integrals: IntegralInput
   #isBoundedKnown: boolean | null = null
@@ -71,8 +70,8 @@ export class RollingOperator extends OwnTimesOperator {
     const isOfTime = isTotal || (op.ofLength === true && !window.isOfOneLength)
     const isConstant = !isOfTime && input.varies === 'nothing'
     const varies = input.varies === 'nothing' && isOfTime ? 'time' : input.varies
-    super(input, context, { stepped: isConstant, linear: isConstant, varies })
-    this.bendsBehind = op.integrals !== undefined || this.followsBends()
+    const bends = op.integrals === undefined ? 'with inputs' : 'always'
+    super(input, context, { stepped: isConstant, linear: isConstant, varies, bends })
     this.movesOn = isConstant ? undefined : options.window.movesOn(context.now)
     this.#options = options
     this.#integrals = new IntegralInput(input, options.fromRaw, context.evaluation)
@@ -206,7 +205,7 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   protected override findOuterBreak(at: Instant): Promise<Instant | null> {
-    return nextOuterBreak(this.#options.window, this.input, at, this.followsBends())
+    return nextOuterBreak(this.#options.window, this.input, at, this.inputsBend)
   }
 
   protected override get takesOpenEnd(): boolean {

@@ -12,7 +12,7 @@ import {
   reachFrom,
 } from '../../consumers/find-point.ts'
 import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
-import type { InputNeed } from '../../graph/base.ts'
+import type { InputNeed, OwnTraits } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { FAR, nearTo, notBefore, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
@@ -42,15 +42,23 @@ export function startOfFilter(from: Instant, periodUs: number): Instant {
  */
 export class LowPassOperator extends ScanOperator {
   /** Its raw points are the good ones of its input. */
-  readonly isNeverBad: boolean = true
+  override get isNeverBad(): boolean {
+    return true
+  }
+
   protected readonly periodUs: number
   protected readonly start: Instant
   readonly #run: FilterRun
   readonly #since = new Map<Instant, LowPassOperator>()
 
   /** @param periodUs cut-off period in microseconds, above 0 */
-  constructor(input: Operator, periodUs: number, context: OperatorContext, linear = true) {
-    super(input, context, { stepped: false, linear })
+  constructor(
+    input: Operator,
+    periodUs: number,
+    context: OperatorContext,
+    traits: Pick<OwnTraits, 'linear' | 'bends'> = { linear: true },
+  ) {
+    super(input, context, { stepped: false, ...traits })
     this.periodUs = periodUs
     this.#run = new FilterRun(periodUs)
     this.start = startOfFilter(reachOf(context).from, periodUs)
@@ -62,9 +70,7 @@ export class LowPassOperator extends ScanOperator {
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
-    return this.input.isNeverBad === true && (at === null || at >= this.start)
-      ? this.input.reach(find, at)
-      : FAR
+    return this.input.isNeverBad && (at === null || at >= this.start) ? this.input.reach(find, at) : FAR
   }
 
   protected override open(range: ChunkRange): ChunkStream {
@@ -89,7 +95,7 @@ export class LowPassOperator extends ScanOperator {
     return valuesFromChunks(own, times, this.context.evaluation)
   }
 
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+  protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     const isEarly = at < this.start
     if (isEarly && goesBack(find)) return null
     const [first, from] = isEarly ? (['after-or-at', this.start] as const) : [find, at]
@@ -99,7 +105,7 @@ export class LowPassOperator extends ScanOperator {
 
   /** The time of a good raw point of the input, without its value where all of them are good. */
   async #goodTime(find: FindPoint, at: Instant): Promise<Instant | null> {
-    if (this.input.isNeverBad === true) return this.input.rawTime(find, at)
+    if (this.input.isNeverBad) return this.input.rawTime(find, at)
     return (await findRawPoint(this.input, find, at, this.context.evaluation))?.time ?? null
   }
 
@@ -140,7 +146,7 @@ export class LowPassOperator extends ScanOperator {
 
   /** BAD points that are passed by on the way to a good one. */
   get #passedBy(): number {
-    return this.input.isNeverBad === true ? 0 : BAD_ALLOWED
+    return this.input.isNeverBad ? 0 : BAD_ALLOWED
   }
 
   protected makesVertex(point: SinglePoint): boolean {
@@ -169,7 +175,7 @@ export class LowPassOperator extends ScanOperator {
   }
 
   protected override pageCount(count: number): number {
-    return this.input.isNeverBad === true ? count : goodPageCount(count)
+    return this.input.isNeverBad ? count : goodPageCount(count)
   }
 
   protected override leadIn(from: Instant): Instant {
@@ -240,18 +246,12 @@ export class LowPassOperator extends ScanOperator {
  * each other do not read theirs again and again.
  */
 export class HighPassOperator extends LowPassOperator {
-  override readonly isNeverBad = false
+  override get isNeverBad(): boolean {
+    return false
+  }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
     return this.input.reach(find, at)
-  }
-
-  get bendsBehind(): boolean {
-    return this.followsBends()
-  }
-
-  protected override findOuterBreak(at: Instant): Promise<Instant | null> {
-    return this.input.outerBreak(at)
   }
 
   protected override pageCount(count: number): number {
@@ -264,7 +264,7 @@ export class HighPassOperator extends LowPassOperator {
   }
 
   constructor(input: Operator, periodUs: number, context: OperatorContext) {
-    super(input, periodUs, context, input.linear)
+    super(input, periodUs, context, { linear: input.linear, bends: 'with inputs' })
   }
 
   protected override findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
@@ -287,7 +287,7 @@ export class HighPassOperator extends LowPassOperator {
   }
 
   /** A good one of the input: none is looked for before the start of the filter, where all of its points are BAD. */
-  async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+  override async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     const isEarly = at < this.start
     if (isEarly && goesBack(find)) return null
     const [first, from] = isEarly ? (['after-or-at', this.start] as const) : [find, at]

@@ -5,12 +5,12 @@ import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } f
 import { findRawPoint, goesBack, pageReach, passingNeeds } from '../../consumers/find-point.ts'
 import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
 import { valuesFromChunks } from '../../consumers/stream.ts'
-import { BaseOperator, type InputNeed } from '../../graph/base.ts'
+import { BaseOperator, type InputNeed, type OwnTraits } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, type Limit, streamOf } from '../../graph/chunk.ts'
 import { nearTo } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
-import { DEEP_LEVELS, type Operator, type OperatorContext, type Traits } from '../../graph/operator.ts'
+import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { joinVertices, type Vertices } from './join-vertices.ts'
 
@@ -29,7 +29,11 @@ export interface Derived {
 export abstract class ScanOperator extends BaseOperator {
   protected readonly input: Operator
 
-  constructor(input: Operator, context: OperatorContext, traits: Pick<Traits, 'stepped' | 'linear'>) {
+  constructor(
+    input: Operator,
+    context: OperatorContext,
+    traits: Pick<OwnTraits, 'stepped' | 'linear' | 'bends'>,
+  ) {
     const varies = input.varies === 'data' ? 'data' : 'time'
     super([input], context, { ...traits, varies, extrapolationLimits: input.extrapolationLimits })
     this.input = input
@@ -190,8 +194,7 @@ export abstract class ScanOperator extends BaseOperator {
 
   #openInput(asked: ChunkRange): ChunkStream {
     const range = this.inputRange(asked)
-    const { isNeverBad }: Operator = this
-    return isNeverBad === true ? goodChunks(this.input, range) : this.input.chunks(range)
+    return this.isNeverBad ? goodChunks(this.input, range) : this.input.chunks(range)
   }
 
   async #lookUpBefore(at: Instant): Promise<EdgePoint | null> {

@@ -10,7 +10,7 @@ import {
   MIN_INSTANT,
 } from '../../../time/instant.ts'
 import { aggregatesFromChunks, aggregatesOf } from '../../consumers/aggregates.ts'
-import { boundNeeds, goesBack, goodBound } from '../../consumers/find-point.ts'
+import { goesBack } from '../../consumers/find-point.ts'
 import { integralsOf } from '../../consumers/integrals.ts'
 import { rawPoints } from '../../consumers/raw-points.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
@@ -44,9 +44,7 @@ class ShiftOperator extends BaseOperator {
   readonly input: Operator
   readonly map: TimeMap
   readonly stepInterpolated?: (pushDowns: boolean) => Operator
-  readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
-  readonly bendsBehind: boolean
-  readonly goodBound?: (find: FindPoint, at: Instant) => Promise<Instant | null>
+  override readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
   readonly rawPoints?: (range: RawRange) => Promise<RangeResult>
   readonly integrals?: (starts: Float64Array, ends: Float64Array) => Promise<Integrals>
   readonly aggregates?: (edges: Float64Array, names: readonly AggregateName[]) => Promise<AggregateColumns>
@@ -58,6 +56,7 @@ class ShiftOperator extends BaseOperator {
       varies: input.varies === 'data' ? 'data' : 'time',
       linear: isFixed || input.linear,
       extrapolationLimits: input.extrapolationLimits.flatMap((end) => map.originsOf(end)),
+      ...(map.us !== null && { bends: 'with inputs' }),
     })
     this.input = input
     this.map = map
@@ -65,11 +64,9 @@ class ShiftOperator extends BaseOperator {
       this.stepInterpolated = (pushDowns) =>
         new ShiftOperator(input.stepInterpolated!(pushDowns), map, context)
     const { us } = map
-    this.bendsBehind = us !== null && this.followsBends()
     if (us === null) return
     if (input.goodPoint !== undefined)
       this.goodPoint = (find, at) => this.#moved(us, find, at, (find, at) => input.goodPoint!(find, at))
-    this.goodBound = (find, at) => this.#goodBound(us, find, at)
     this.rawPoints = (range) => this.#rawPoints(us, range)
     this.integrals = (starts, ends) => {
       const moved = (times: Float64Array) => times.map((time) => clampInstant(time + us))
@@ -121,8 +118,24 @@ class ShiftOperator extends BaseOperator {
     if (moved !== null) sink.need(this.input, moved)
   }
 
-  goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
-    boundNeeds(this.input, { ...place, at: clampInstant(place.at + (this.map.us ?? 0)) }, sink)
+  override get hasGoodBound(): boolean {
+    return this.map.us !== null
+  }
+
+  override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
+    const { us } = this.map
+    if (us === null || this.goodPoint !== undefined) return super.goodBound(find, at)
+    const place = placeOf(us, find, at)
+    const bound = place === null ? null : await this.input.goodBound(...place)
+    if (bound === null) return null
+    const time = clampInstant(bound - us)
+    return goesBack(find) || isAccepted(time) ? time : null
+  }
+
+  override goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
+    const { us } = this.map
+    if (us === null || this.goodPoint !== undefined) super.goodBoundNeeds(place, sink)
+    else this.input.goodBoundNeeds({ ...place, at: clampInstant(place.at + us) }, sink)
   }
 
   compared(thresholds: readonly number[]): Operator | null {
@@ -154,7 +167,7 @@ class ShiftOperator extends BaseOperator {
     return found === null ? { ...point, time } : super.currentPoint(find, found)
   }
 
-  protected async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
+  protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     return (await this.#find(find, at))?.time ?? null
   }
 
@@ -210,14 +223,6 @@ class ShiftOperator extends BaseOperator {
   protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
     const isBack = goesBack(find)
     return this.input.mayHaveValue(isBack ? 'before-or-at' : 'after-or-at', this.map.limitFrom(at, isBack))
-  }
-
-  async #goodBound(us: number, find: FindPoint, at: Instant): Promise<Instant | null> {
-    const place = placeOf(us, find, at)
-    const bound = place === null ? null : await goodBound(this.input, ...place)
-    if (bound === null) return null
-    const time = clampInstant(bound - us)
-    return goesBack(find) || isAccepted(time) ? time : null
   }
 
   async #rawPoints(us: number, range: RawRange): Promise<RangeResult> {
