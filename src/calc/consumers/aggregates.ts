@@ -7,22 +7,14 @@ import {
   WindowAggregator,
 } from '../../series/aggregate.ts'
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
-import {
-  lowerBound,
-  NO_POINTS,
-  type PointColumns,
-  STATUS_BAD,
-  STATUS_OK,
-  sliceColumns,
-  upperBound,
-} from '../../series/columns.ts'
+import { lowerBound, NO_POINTS, type PointColumns, sliceColumns, upperBound } from '../../series/columns.ts'
 import { SignalWindows } from '../../series/signal-windows.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
 import type { Chunk } from '../graph/chunk.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { AggregatesNeed, NeedSink } from '../graph/need.ts'
 import type { Operator } from '../graph/operator.ts'
-import type { SinglePoint } from '../graph/point-source.ts'
+import { columnsOf } from '../graph/point-source.ts'
 import { findNeeds, findRawPoint, isGoodPoint } from './find-point.ts'
 import { addSegments } from './integrals.ts'
 import { SegmentReader } from './segments.ts'
@@ -152,12 +144,4 @@ async function pointsBefore(operator: Operator, at: Instant, evaluation: Evaluat
   if (isGoodPoint(last)) return columnsOf([last])
   const good = await findRawPoint(operator, 'before', at, evaluation)
   return columnsOf(good === null ? [last] : [good, last])
-}
-
-function columnsOf(points: readonly SinglePoint[]): PointColumns {
-  return {
-    times: Float64Array.from(points, ({ time }) => time),
-    values: Float64Array.from(points, ({ value }) => value),
-    statuses: Uint8Array.from(points, ({ bad }) => (bad ? STATUS_BAD : STATUS_OK)),
-  }
 }

@@ -1,6 +1,5 @@
 import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { PointColumns } from '../../series/columns.ts'
 import type { FindPoint } from '../../series/reads.ts'
 import { formatInstant } from '../../time/format.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
@@ -9,7 +8,7 @@ import type { Evaluation } from '../graph/evaluation.ts'
 import type { Near, Reach } from '../graph/near.ts'
 import type { FindPlace, NeedSink, RawNeed } from '../graph/need.ts'
 import type { Operator } from '../graph/operator.ts'
-import type { SinglePoint } from '../graph/point-source.ts'
+import { pointOf, type SinglePoint } from '../graph/point-source.ts'
 import { rawPoints } from './raw-points.ts'
 
 /** BAD points that are read at first where a good one is looked for, and estimated; there are rarely more in a row. */
@@ -58,6 +57,11 @@ type PlacedFind = FindPlace & { readonly near?: Near; readonly found?: true }
 /** Of a place that is a raw point. */
 export const AT_PLACE: Reach = { mostUs: 0, isSure: true }
 
+/** The first instant that a search looks at. */
+export function firstOf(find: FindPoint, at: Instant): number {
+  return find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+}
+
 /** Whether a search goes back in time. */
 export function goesBack(find: FindPoint): boolean {
   return find === 'before' || find === 'before-or-at'
@@ -94,9 +98,9 @@ export async function findRawPoint(
     const [from, to] = isBack ? [MIN_INSTANT, last.time] : [instantFromUs(last.time + 1), END_INSTANT]
     if (from >= to || (isForGood && !(await operator.mayHaveValue(find, last.time)))) return null
     const page = await rawPoints(operator, { from, to, limit, order: isBack ? 'desc' : 'asc' }, evaluation)
-    for (const point of singlePoints(page.points)) {
-      if (accept(point)) return point
-      last = point
+    for (let i = 0; i < page.points.times.length; i++) {
+      last = pointOf(page.points, i)
+      if (accept(last)) return last
     }
     if (!page.more) return null
     passed += page.points.times.length
@@ -108,11 +112,6 @@ export async function findRawPoint(
 function tooManyPassed(find: FindPoint, at: Instant): TidemarkError {
   const side = goesBack(find) ? 'before' : 'after'
   return new TidemarkError('LIMIT_PASSED_POINTS', { limit: MOST_PASSED, side, at: formatInstant(at, UTC) })
-}
-
-function* singlePoints({ times, values, statuses }: PointColumns): Iterable<SinglePoint> {
-  for (let i = 0; i < times.length; i++)
-    yield { time: instantFromUs(times[i]!), value: values[i]!, bad: statuses[i] !== 0 }
 }
 
 /** The first instant from one on at which no input lacks its first good point; `null` when one has none. */

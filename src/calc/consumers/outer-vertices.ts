@@ -1,5 +1,5 @@
 import { lowerBound, upperBound } from '../../series/columns.ts'
-import { joinSegments, type Segments, sliceSegments } from './join-segments.ts'
+import { joinFilled, NO_SEGMENTS, type Segments, sliceSegments } from './join-segments.ts'
 
 /** Vertices of one chunk, and those of its outer breaks. */
 interface ChunkVertices {
@@ -16,13 +16,6 @@ interface Settled {
   readonly segments: Segments
   /** What comes behind the last raw point of the signal, with outer breaks; empty where there are none. */
   readonly beyond: Segments
-}
-
-const NO_SEGMENTS: Segments = {
-  times: new Float64Array(0),
-  at: new Float64Array(0),
-  before: new Float64Array(0),
-  kinds: new Uint8Array(0),
 }
 
 /**
@@ -64,23 +57,23 @@ export class OuterVertices {
     const late = [since(vertices, last), since(outer, last)] as const
     if (this.#isAscending) {
       this.#hold(...early)
-      const segments = joined([hadRaw ? this.#between() : this.#before(), inside])
+      const segments = joinFilled([hadRaw ? this.#between() : this.#before(), inside])
       this.#hold(...late)
       if (!isLast) return { segments, beyond: NO_SEGMENTS }
       const end = this.#behind()
-      return { segments: joined([segments, end.segments]), beyond: end.beyond }
+      return { segments: joinFilled([segments, end.segments]), beyond: end.beyond }
     }
     this.#hold(...late)
     const end = hadRaw ? { segments: this.#between(), beyond: NO_SEGMENTS } : this.#behind()
     this.#hold(...early)
     const start = isLast ? this.#before() : NO_SEGMENTS
-    return { segments: joined([start, inside, end.segments]), beyond: end.beyond }
+    return { segments: joinFilled([start, inside, end.segments]), beyond: end.beyond }
   }
 
   #hold(vertices: Segments, outer: Segments): void {
     const [held, heldOuter] = [this.#held, this.#heldOuter]
-    this.#held = this.#isAscending ? joined([held, vertices]) : joined([vertices, held])
-    this.#heldOuter = this.#isAscending ? joined([heldOuter, outer]) : joined([outer, heldOuter])
+    this.#held = this.#isAscending ? joinFilled([held, vertices]) : joinFilled([vertices, held])
+    this.#heldOuter = this.#isAscending ? joinFilled([heldOuter, outer]) : joinFilled([outer, heldOuter])
   }
 
   #before(): Segments {
@@ -121,11 +114,6 @@ export function withVertices(segments: Segments, more: Segments): Segments {
     before: Float64Array.from(all, ({ of, i }) => of.before[i]!),
     kinds: Uint8Array.from(all, ({ of, i }) => of.kinds[i]!),
   }
-}
-
-function joined(parts: readonly Segments[]): Segments {
-  const filled = parts.filter(({ times }) => times.length > 0)
-  return filled.length === 0 ? NO_SEGMENTS : joinSegments(filled)
 }
 
 function until(segments: Segments, time: number): Segments {

@@ -3,7 +3,7 @@ import type { Instant } from '../../time/instant.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
 import { type Evaluation, Pace } from '../graph/evaluation.ts'
 import { DEEP_LEVELS, type Operator } from '../graph/operator.ts'
-import { joinSegments, type Segments } from './join-segments.ts'
+import { joinFilled, joinSegments, type Segments, sliceSegments } from './join-segments.ts'
 import { OuterVertices, withVertices } from './outer-vertices.ts'
 import { setValues } from './stream.ts'
 
@@ -267,19 +267,7 @@ function vertexAlone({ time, at, before, kind }: Vertex): Segments {
   }
 }
 
-function insert({ times, at, before, kinds }: Segments, index: number, vertex: Vertex): Segments {
-  return {
-    times: inserted(times, index, vertex.time),
-    at: inserted(at, index, vertex.at),
-    before: inserted(before, index, vertex.before),
-    kinds: Uint8Array.from(inserted(kinds, index, vertex.kind)),
-  }
-}
-
-function inserted(values: Float64Array | Uint8Array, index: number, value: number): Float64Array {
-  const longer = new Float64Array(values.length + 1)
-  longer.set(values.subarray(0, index))
-  longer[index] = value
-  longer.set(values.subarray(index), index + 1)
-  return longer
+function insert(segments: Segments, index: number, vertex: Vertex): Segments {
+  const early = sliceSegments(segments, 0, index)
+  return joinFilled([early, vertexAlone(vertex), sliceSegments(segments, index, segments.times.length)])
 }

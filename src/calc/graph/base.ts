@@ -4,7 +4,7 @@ import { aggregateNeeds } from '../consumers/aggregates.ts'
 import { goesBack } from '../consumers/find-point.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from './chunk.ts'
 import { chunksWithin } from './chunks-within.ts'
-import { FAR, type Reach } from './near.ts'
+import { FAR, type Near, type Reach } from './near.ts'
 import { contentKey, type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from './need.ts'
 import {
   type CurrentPoint,
@@ -167,8 +167,13 @@ export abstract class BaseOperator implements Operator {
     return operator === this || this.badWith?.isBadWith(operator) === true
   }
 
-  readFrom(at: Instant): Instant {
+  /** The first instant of the inputs that is read, beside single points, for what begins at an instant. */
+  protected readFrom(at: Instant): Instant {
     return at
+  }
+
+  placeBelow(near: Near): Near {
+    return near.floor === undefined ? near : { ...near, floor: this.readFrom(near.floor) }
   }
 
   reach(_find: FindPoint, _at: Instant | null): Reach {

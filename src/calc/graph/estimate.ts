@@ -1,4 +1,3 @@
-import { belowFloor, movedPlace } from './near.ts'
 import { nearSink } from './near-sink.ts'
 import type { Need, NeedSink, PlannedRead } from './need.ts'
 import { NeedSet } from './need-set.ts'
@@ -79,7 +78,7 @@ class Fold implements NeedSink, Estimate {
     for (let left = steps; left > 0; ) {
       const operator = this.order[this.#next]
       if (operator === undefined) return true
-      const needs = this.#visiting ?? this.#needs.get(operator.id)?.all(operator.readsPagesAnew !== true)
+      const needs = this.#visiting ?? this.#needs.get(operator.id)?.all(operator.isOfWindows !== true)
       const next = needs?.next()
       if (needs === undefined || next!.done === true) {
         this.#visiting = null
@@ -97,13 +96,9 @@ class Fold implements NeedSink, Estimate {
   /** What is needed at a place that is found leads to needs at that place, which inputs may know as another time. */
   #handOn(operator: Operator, need: Need): void {
     const { near } = need
-    const { timeBelow } = operator
-    if (near === undefined) operator.needs(need, this)
-    else {
-      const moved = timeBelow === undefined ? near : movedPlace(near, timeBelow)
-      const below = moved.floor === undefined ? moved : belowFloor(moved, (at) => operator.readFrom(at))
-      operator.needs(below === near ? need : { ...need, near: below }, nearSink(this, below))
-    }
+    const below = near === undefined ? near : operator.placeBelow(near)
+    const sink = below === undefined ? this : nearSink(this, below)
+    operator.needs(below === undefined || below === near ? need : { ...need, near: below }, sink)
   }
 
   need({ id }: { readonly id: number }, need: Need): void {

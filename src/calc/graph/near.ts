@@ -135,8 +135,3 @@ export function movedPlace(near: Near, move: (at: Instant) => Instant): Near {
   const steps = { back: back === null ? null : moved(back), ahead: ahead === null ? null : moved(ahead) }
   return { ...moved(near), ...steps, ...(floor !== undefined && { floor: move(floor) }) }
 }
-
-/** For the inputs of an operator, of which more is read than from the same instant on. */
-export function belowFloor(near: Near, readFrom: (at: Instant) => Instant): Near {
-  return near.floor === undefined ? near : { ...near, floor: readFrom(near.floor) }
-}

@@ -6,7 +6,7 @@ import type { Instant } from '../../time/instant.ts'
 import type { TimeZone } from '../../time/zone.ts'
 import type { Chunk, ChunkRange, ChunkStream } from './chunk.ts'
 import type { Evaluation } from './evaluation.ts'
-import type { Reach } from './near.ts'
+import type { Near, Reach } from './near.ts'
 import type { FindPlace, Need, NeedSink } from './need.ts'
 import type { RawRange, SinglePoint } from './point-source.ts'
 
@@ -44,10 +44,8 @@ export interface Operator extends Traits {
    */
   reach(find: FindPoint, at: Instant | null): Reach
 
-  /** The first instant of the inputs that is read, beside single points, for what begins at an instant. */
-  readFrom(at: Instant): Instant
-  /** The instant of the inputs that an instant leads to, where it is another one. */
-  readonly timeBelow?: (at: Instant) => Instant
+  /** The place of a need of this operator as one of its inputs, which may know it as another time. */
+  placeBelow(near: Near): Near
 
   /** Value at each time. @param times ascending, distinct; not to be changed, like the result */
   valuesAt(times: Float64Array): Promise<Float64Array>
@@ -99,10 +97,11 @@ export interface Operator extends Traits {
    * in it are not read.
    */
   readonly signal?: ((from: Instant, to: Instant) => Promise<Chunk>) | undefined
-  /** Set where a historian works out pages of raw points anew, also within a range that is read as a whole. */
-  readonly readsPagesAnew?: boolean
-  /** Set where the raw point next to an instant is looked for beside it only, though ranges may have others. */
-  readonly findsNearby?: true
+  /**
+   * Set where raw points stand for windows, as those of WINDOWAGG: pages of them are worked out anew, also within a range
+   * that is read as a whole, and the one next to an instant is looked for beside it only, though ranges may have others.
+   */
+  readonly isOfWindows?: true
   /**
    * Set where the value may change beyond the outermost raw points of its inputs and the ends of their holds, as windows
    * move: how many microseconds before the first, and after the last of these.

@@ -1,4 +1,5 @@
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
+import { type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
 import type { GapPage, GapSearch } from '../../series/gaps.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
 import type {
@@ -10,13 +11,28 @@ import type {
   RangeResult,
   SignalShape,
 } from '../../series/reads.ts'
-import type { Instant } from '../../time/instant.ts'
+import { type Instant, instantFromUs } from '../../time/instant.ts'
 
 export interface SinglePoint {
   readonly time: Instant
   /** NaN where there is no value. */
   readonly value: number
   readonly bad: boolean
+}
+
+/** Points as columns. @param points ascending */
+export function columnsOf(points: readonly (Omit<SinglePoint, 'time'> & { time: number })[]): PointColumns {
+  return {
+    times: Float64Array.from(points, ({ time }) => time),
+    values: Float64Array.from(points, ({ value }) => value),
+    statuses: Uint8Array.from(points, ({ bad }) => (bad ? STATUS_BAD : STATUS_OK)),
+  }
+}
+
+/** One of columns of points. */
+export function pointOf({ times, values, statuses }: PointColumns, index: number): SinglePoint {
+  const bad = statuses[index] === STATUS_BAD
+  return { time: instantFromUs(times[index]!), value: values[index]!, bad }
 }
 
 /** Raw points of [from, to), at most `limit` of them (at least 1). */

@@ -1,5 +1,5 @@
 import { FIXED_LIMITS } from '../../errors/limits.ts'
-import { never, TidemarkError } from '../../errors/tidemark-error.ts'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
 import {
   type AggregateColumns,
   type AggregateName,
@@ -11,6 +11,7 @@ import type { Side } from '../../series/interpolate.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../series/reads.ts'
 import { type Instant, instantFromUs, isAccepted } from '../../time/instant.ts'
 import { aggregatesFromChunks } from '../consumers/aggregates.ts'
+import { firstOf, goesBack } from '../consumers/find-point.ts'
 import { integralsFromChunks } from '../consumers/integrals.ts'
 import { BaseOperator } from '../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../graph/chunk.ts'
@@ -214,18 +215,8 @@ function valuesOf(signal: GeneratedSignal, times: Float64Array, side: Side): Flo
 }
 
 function findRaw(signal: GeneratedSignal, find: FindPoint, at: Instant): number {
-  switch (find) {
-    case 'before':
-      return signal.rawAtOrBefore(at - 1)
-    case 'before-or-at':
-      return signal.rawAtOrBefore(at)
-    case 'after':
-      return signal.rawAfter(at)
-    case 'after-or-at':
-      return signal.rawAfter(at - 1)
-    default:
-      return never(find)
-  }
+  const first = firstOf(find, at)
+  return goesBack(find) ? signal.rawAtOrBefore(first) : signal.rawAfter(first - 1)
 }
 
 /** The first or, descending, the last `limit` raw points of [from, to); ascending either way. */

@@ -1,5 +1,6 @@
-import { makeColumns, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
+import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import type { BoundingValues, PlotPoints, SignalShape } from '../../series/reads.ts'
+import { columnsOf } from '../graph/point-source.ts'
 
 /**
  * With a break where the last value of a stored tag without `maxGapUs` ends, which its raw points do not show.
@@ -70,19 +71,10 @@ function withBreak(plot: PlotPoints, time: number, until: number): PlotPoints {
 
 /** Points with one more, unless there is one at its time. A point without a value is BAD. */
 export function withPoint(points: PointColumns, time: number, value: number): PointColumns {
-  const { times, values, statuses } = points
-  let index = times.length
-  while (index > 0 && times[index - 1]! >= time) index--
+  const { times } = points
+  const index = lowerBound(times, time)
   if (times[index] === time) return points
-  const more = makeColumns(times.length + 1)
-  more.times.set(times.subarray(0, index))
-  more.times[index] = time
-  more.times.set(times.subarray(index), index + 1)
-  more.values.set(values.subarray(0, index))
-  more.values[index] = value
-  more.values.set(values.subarray(index), index + 1)
-  more.statuses.set(statuses.subarray(0, index))
-  if (Number.isNaN(value)) more.statuses[index] = STATUS_BAD
-  more.statuses.set(statuses.subarray(index), index + 1)
-  return more
+  const bad = Number.isNaN(value)
+  const point = columnsOf([{ time, value, bad }])
+  return concatColumns([sliceColumns(points, 0, index), point, sliceColumns(points, index, times.length)])
 }

@@ -1,4 +1,3 @@
-import { never } from '../../errors/tidemark-error.ts'
 import { takesSignal, WindowAggregator } from '../../series/aggregate.ts'
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
 import { NO_POINTS, type PointColumns } from '../../series/columns.ts'
@@ -17,7 +16,7 @@ import type {
 } from '../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, isAccepted, MIN_INSTANT } from '../../time/instant.ts'
 import { aggregatesFromChunks } from '../consumers/aggregates.ts'
-import { goesBack } from '../consumers/find-point.ts'
+import { firstOf, goesBack } from '../consumers/find-point.ts'
 import { BaseOperator } from '../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../graph/chunk.ts'
 import type { Need, NeedSink } from '../graph/need.ts'
@@ -138,19 +137,12 @@ export class StoredLeaf extends BaseOperator {
 
   override async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     // Instants are whole, so "before" is "at or before the last microsecond before".
-    const place = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+    const place = firstOf(find, at)
     if (!isAccepted(place)) return null
     const found = await this.#boundingValues(Float64Array.of(place))
-    switch (find) {
-      case 'before':
-      case 'before-or-at':
-        return goodPoint(found.beforeTimes[0]!, found.beforeValues[0]!)
-      case 'after':
-      case 'after-or-at':
-        return goodPoint(found.afterTimes[0]!, found.afterValues[0]!)
-      default:
-        return never(find)
-    }
+    return goesBack(find)
+      ? goodPoint(found.beforeTimes[0]!, found.beforeValues[0]!)
+      : goodPoint(found.afterTimes[0]!, found.afterValues[0]!)
   }
 
   /** Between good points and, until `now`, after the last one. */

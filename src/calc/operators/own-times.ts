@@ -1,8 +1,7 @@
-import { never } from '../../errors/tidemark-error.ts'
 import { type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import type { FindPoint } from '../../series/reads.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
-import { goesBack } from '../consumers/find-point.ts'
+import { firstOf, goesBack } from '../consumers/find-point.ts'
 import { BaseOperator, type OwnTraits } from '../graph/base.ts'
 import type { Operator, OperatorContext } from '../graph/operator.ts'
 import type { SinglePoint } from '../graph/point-source.ts'
@@ -60,18 +59,7 @@ export abstract class OwnTimesOperator extends BaseOperator {
 
 /** Whether a time is one that `find` may find from an instant. */
 export function isFound(time: number, find: FindPoint, at: Instant): boolean {
-  switch (find) {
-    case 'before':
-      return time < at
-    case 'before-or-at':
-      return time <= at
-    case 'after':
-      return time > at
-    case 'after-or-at':
-      return time >= at
-    default:
-      return never(find)
-  }
+  return goesBack(find) ? time <= firstOf(find, at) : time >= firstOf(find, at)
 }
 
 /**

@@ -2,7 +2,7 @@ import type { FindPoint } from '../../../series/reads.ts'
 import { CompensatedSum } from '../../../series/sum.ts'
 import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { AnchoredWindows } from '../../../time/total-windows.ts'
-import { goesBack, pageReach } from '../../consumers/find-point.ts'
+import { firstOf, goesBack, pageReach } from '../../consumers/find-point.ts'
 import { joinSegments, type Segments } from '../../consumers/join-segments.ts'
 import { SegmentReader } from '../../consumers/segments.ts'
 import { wholeRange } from '../../consumers/stream.ts'
@@ -71,7 +71,7 @@ export class AnchoredTotal extends OwnTimesOperator {
     return { ...own, mostUs: CALENDAR_SLACK * Math.max(...lengths) }
   }
 
-  override readFrom(at: Instant): Instant {
+  protected override readFrom(at: Instant): Instant {
     return this.#startAt(clampInstant(at - 1))
   }
 
@@ -296,13 +296,10 @@ export class AnchoredTotal extends OwnTimesOperator {
   protected ownTimes(find: FindPoint, at: Instant): readonly number[] {
     const ends = this.rangeEnds.filter((end) => isFound(end, find, at))
     const { windows } = this.#options
-    if (goesBack(find)) {
-      const last = instantFromUs(find === 'before' ? at - 1 : at)
-      return [...ends, windows.endAt(last) - 1 === last ? last : windows.startAt(last)]
-    }
-    const first = instantFromUs(find === 'after' ? at + 1 : at)
-    const start = windows.startAt(first)
-    return [...ends, start === first ? first : windows.endAt(first) - 1]
+    const first = instantFromUs(firstOf(find, at))
+    const [start, last] = [windows.startAt(first), windows.endAt(first) - 1]
+    if (first === start || first === last) return [...ends, first]
+    return [...ends, goesBack(find) ? start : last]
   }
 
   /** Start of the window that holds an instant, cut at the first accepted one: no tag can have points before it. */

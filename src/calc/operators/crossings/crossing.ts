@@ -1,7 +1,7 @@
 import { NO_POINTS } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { AT_PLACE, beginningOf, goesBack, reachFrom } from '../../consumers/find-point.ts'
+import { AT_PLACE, beginningOf, firstOf, goesBack, reachFrom } from '../../consumers/find-point.ts'
 import { wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
@@ -10,7 +10,7 @@ import { operatorsBelow } from '../../graph/estimate.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
 import { type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
 import type { CurrentPoint, MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'
-import type { SinglePoint } from '../../graph/point-source.ts'
+import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import { reachOf } from '../../graph/reach.ts'
 import { MapOperator } from '../map/map.ts'
 import { type AlignedChunks, type AlignedStream, breaksOf, unionStream } from '../union.ts'
@@ -177,7 +177,7 @@ export class CrossingOperator extends BaseOperator {
     // Where one has no value yet, neither has the comparison.
     if (found.length === 0 || (isBack && found.length < bounds.length)) return null
     const bound = found.reduce((a, b) => (isBack === a > b ? a : b))
-    const first = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+    const first = firstOf(find, at)
     const [from, to] = isBack ? [bound + 1, first + 1] : [first, bound]
     const crossing = await this.#crossingWithin(from, to, isBack)
     return crossing !== null || isBack ? (crossing ?? bound) : beginningOf(varying, bound)
@@ -292,7 +292,7 @@ export class CrossingOperator extends BaseOperator {
   #isBesideWindows({ from, to }: ChunkRange): boolean {
     const reach = reachOf(this.context)
     if (from >= reach.from && to <= reach.to) return false
-    return operatorsBelow(this).some(({ findsNearby }) => findsNearby)
+    return operatorsBelow(this).some(({ isOfWindows }) => isOfWindows)
   }
 
   /** Where values begin to change, with no raw point of the inputs before an instant; `null` where they do not. */
@@ -345,7 +345,7 @@ export class CrossingOperator extends BaseOperator {
   async #find(find: FindPoint, at: Instant): Promise<Found | null> {
     const isBack = goesBack(find)
     const time = await this.#pointwise.rawTime(find, at)
-    const first = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+    const first = firstOf(find, at)
     const [from, to] = isBack
       ? [time ?? (await this.#earliest(at)), first + 1]
       : [first, time ?? (await this.#latest(at))]
@@ -355,10 +355,10 @@ export class CrossingOperator extends BaseOperator {
     const stream = this.chunks(wholeRange(from, to, this, this.context.evaluation))
     let crossing: SinglePoint | null = null
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-      const { times, values, statuses } = chunk.raw
+      const { times } = chunk.raw
       const index = isBack ? times.length - 1 : 0
       if (times.length === 0 || times[index] === time) continue
-      crossing = { time: instantFromUs(times[index]!), value: values[index]!, bad: statuses[index] !== 0 }
+      crossing = pointOf(chunk.raw, index)
       if (!isBack) break
     }
     return crossing === null ? found : { time: crossing.time, crossing }
@@ -372,7 +372,7 @@ interface Moves extends MovesOn {
 
 function movesOf(operators: readonly Operator[]): Moves | null {
   const all = operators.flatMap(({ movesOn }) => movesOn ?? [])
-  if (all.length === 0 || operators.some(({ findsNearby }) => findsNearby)) return null
+  if (all.length === 0 || operators.some(({ isOfWindows }) => isOfWindows)) return null
   return {
     beforeUs: all.reduce((sum, { beforeUs }) => sum + beforeUs, 0),
     afterUs: all.reduce((sum, { afterUs }) => sum + afterUs, 0),

@@ -8,7 +8,7 @@ import {
 } from '../../../series/columns.ts'
 import { valuesFromPoints } from '../../../series/interpolate.ts'
 import type { FindPoint, SignalShape } from '../../../series/reads.ts'
-import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { clampInstant, type Instant } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack } from '../../consumers/find-point.ts'
@@ -17,7 +17,7 @@ import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.t
 import type { Reach } from '../../graph/near.ts'
 import type { NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
-import type { SinglePoint } from '../../graph/point-source.ts'
+import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import type { WindowOpRule } from './ops.ts'
 import { windowNeeds } from './window-needs.ts'
 import type { WindowRange } from './window-range.ts'
@@ -38,8 +38,7 @@ const SEARCH_GROWTH = 4
  * @source CALCULATIONS.md, section 8
  */
 export class ResampleOperator extends BaseOperator {
-  readonly readsPagesAnew = true
-  readonly findsNearby = true
+  readonly isOfWindows = true
   readonly #op: WindowOpRule
   readonly #shape: SignalShape
   readonly #windowing: Windowing
@@ -80,7 +79,7 @@ export class ResampleOperator extends BaseOperator {
     windowNeeds(this.#windowing, need, sink)
   }
 
-  override readFrom(at: Instant): Instant {
+  protected override readFrom(at: Instant): Instant {
     return clampInstant(this.#windowing.around(at, at).from)
   }
 
@@ -110,22 +109,21 @@ export class ResampleOperator extends BaseOperator {
 
   protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     const around = this.#windowing.around(at, at)
-    const { times, values } = await joined(this.#read(around, 'asc', MAX_BATCH))
+    const points = await joined(this.#read(around, 'asc', MAX_BATCH))
+    const { times } = points
     const index = {
       before: lowerBound(times, at) - 1,
       'before-or-at': upperBound(times, at) - 1,
       after: upperBound(times, at),
       'after-or-at': lowerBound(times, at),
     }[find]
-    const time = times[index]
-    if (time !== undefined) return { time: instantFromUs(time), value: values[index]!, bad: false }
+    if (index >= 0 && index < times.length) return pointOf(points, index)
     const isBack = goesBack(find)
     if (isBack ? !this.#windowing.looksBack(around.from) : !this.#windowing.goesOn(around.to)) return null
     const found = await (isBack
       ? this.#search.beside(around.from, 'desc')
       : this.#search.beside(around.to, 'asc'))
-    if (found.times.length === 0) return null
-    return { time: instantFromUs(found.times[0]!), value: found.values[0]!, bad: false }
+    return found.times.length === 0 ? null : pointOf(found, 0)
   }
 
   /** Of the windows beside an instant, which hold what lies on its other side too. */

@@ -99,7 +99,7 @@ export class RollingOperator extends OwnTimesOperator {
     return own.length === 0 ? FAR : { ...reach, mostUs: Math.min(...own), isSure: true }
   }
 
-  override readFrom(at: Instant): Instant {
+  protected override readFrom(at: Instant): Instant {
     const { window } = this.#options
     return window.earliestStart(window.earliestStart(at))
   }

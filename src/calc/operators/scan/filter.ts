@@ -18,11 +18,11 @@ import { FAR, nearTo, notBefore, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
-import type { SinglePoint } from '../../graph/point-source.ts'
+import { columnsOf, pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import { reachingTo, reachOf } from '../../graph/reach.ts'
 import { breaksOf } from '../union.ts'
 import { FilterRun, type FilterState, LEAD_CELLS } from './filter-run.ts'
-import { type Derived, lastOf, pointColumns, ScanOperator } from './scan.ts'
+import { type Derived, lastOf, ScanOperator } from './scan.ts'
 
 /** The filter starts so many periods before the range. */
 const START_PERIODS = 5
@@ -65,7 +65,7 @@ export class LowPassOperator extends ScanOperator {
   }
 
   /** Nothing is read before the start of the filter. */
-  override readFrom(at: Instant): Instant {
+  protected override readFrom(at: Instant): Instant {
     return at < this.start ? startOfFilter(at, this.periodUs) : this.start
   }
 
@@ -130,7 +130,7 @@ export class LowPassOperator extends ScanOperator {
 
   /** The low-pass at a good raw point of the input. @param last the vertex before it */
   protected lowAt(point: SinglePoint, last: EdgePoint | null): number {
-    return lastOf(this.derive(pointColumns(point), last))?.value ?? Number.NaN
+    return lastOf(this.derive(columnsOf([point]), last))?.value ?? Number.NaN
   }
 
   protected pointNeeds(need: PointNeed, sink: NeedSink): void {
@@ -283,7 +283,7 @@ export class HighPassOperator extends LowPassOperator {
     }
     const range = { from: time, to: instantFromUs(time + 1), order: 'asc', page: 2, extent: 'all' } as const
     const { raw } = (await this.chunks({ ...range, rawOnly: true }).next())!
-    return { time, value: raw.values[0]!, bad: raw.statuses[0] === STATUS_BAD }
+    return pointOf(raw, 0)
   }
 
   /** A good one of the input: none is looked for before the start of the filter, where all of its points are BAD. */

@@ -11,7 +11,7 @@ import { nearTo } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
-import type { SinglePoint } from '../../graph/point-source.ts'
+import { columnsOf, pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import { joinVertices, type Vertices } from './join-vertices.ts'
 
 /** What raw points of an input become. */
@@ -217,7 +217,7 @@ export abstract class ScanOperator extends BaseOperator {
   /** The first raw point at or after an instant that makes a vertex. */
   async #following(at: Instant): Promise<PointColumns | null> {
     const point = at >= END_INSTANT ? null : await this.vertexPoint('after-or-at', at)
-    return point === null ? null : pointColumns(point)
+    return point === null ? null : columnsOf([point])
   }
 
   /** The next raw point that makes a vertex, as far as the range is read anyway. */
@@ -253,11 +253,8 @@ export abstract class ScanOperator extends BaseOperator {
   }
 
   #firstVertex(raw: PointColumns): PointColumns | null {
-    const { times, values, statuses } = raw
-    for (let i = 0; i < times.length; i++) {
-      const point = { time: instantFromUs(times[i]!), value: values[i]!, bad: statuses[i] !== 0 }
-      if (this.makesVertex(point)) return sliceColumns(raw, i, i + 1)
-    }
+    for (let i = 0; i < raw.times.length; i++)
+      if (this.makesVertex(pointOf(raw, i))) return sliceColumns(raw, i, i + 1)
     return null
   }
 }
@@ -269,14 +266,6 @@ function isClosed({ rawOnly }: ChunkRange, { raw: { times } }: Chunk, { vertices
 
 /** Points of a page before a chunk that is read backwards. */
 const LEAD_PAGE = 4_096
-
-export function pointColumns({ time, value, bad }: SinglePoint): PointColumns {
-  return {
-    times: Float64Array.of(time),
-    values: Float64Array.of(value),
-    statuses: Uint8Array.of(Number(bad)),
-  }
-}
 
 export function lastOf({ vertices, last }: Derived): EdgePoint | null {
   return last ?? vertexAt(vertices, vertices.times.length - 1)

@@ -10,12 +10,12 @@ import {
   MIN_INSTANT,
 } from '../../../time/instant.ts'
 import { aggregatesFromChunks, aggregatesOf } from '../../consumers/aggregates.ts'
-import { goesBack } from '../../consumers/find-point.ts'
+import { firstOf, goesBack } from '../../consumers/find-point.ts'
 import { integralsOf } from '../../consumers/integrals.ts'
 import { rawPoints } from '../../consumers/raw-points.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
-import { FAR, type Reach } from '../../graph/near.ts'
+import { FAR, movedPlace, type Near, type Reach } from '../../graph/near.ts'
 import type { FindPlace, Need, NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
@@ -80,7 +80,9 @@ class ShiftOperator extends BaseOperator {
     }
   }
 
-  readonly timeBelow = (at: Instant): Instant => this.map.hullOf({ from: at, to: at }).from
+  override placeBelow(near: Near): Near {
+    return movedPlace(near, (at) => this.map.hullOf({ from: at, to: at }).from)
+  }
 
   protected override async findOuterBreak(at: Instant): Promise<Instant | null> {
     const us = this.map.us ?? 0
@@ -192,7 +194,7 @@ class ShiftOperator extends BaseOperator {
       return found === null ? null : { time: found.time, source: null }
     }
     const isBack = goesBack(find)
-    const first = find === 'before' ? at - 1 : find === 'after' ? at + 1 : at
+    const first = firstOf(find, at)
     if (!isAccepted(first)) return null
     const { target } = this.map.spanAt(first)
     const source =
