@@ -63,34 +63,36 @@ const ZERO = 1
 const NOT_ZERO = 2
 type Kind = typeof NONE | typeof ZERO | typeof NOT_ZERO
 
+interface Interval {
+  readonly from: number
+  readonly to: number
+  readonly openStart: boolean
+  readonly openEnd: boolean
+}
+
 /** Makes intervals of segments in time order: a run of segments is not 0, 0, or without a value. */
 class IntervalFinder {
   /** Nothing before it is given. */
   readonly start: number
   readonly #query: IntervalQuery
   readonly #extrapolationLimits: ReadonlySet<number>
-  readonly #from: number[] = []
-  readonly #to: number[] = []
-  readonly #openStart: number[] = []
-  readonly #openEnd: number[] = []
+  readonly #found: Interval[] = []
   /** The run that the segments so far end with. */
   #kind: Kind = NONE
-  #runStart: number
-  #runEnd: number
+  #runStart = Number.NEGATIVE_INFINITY
+  #runEnd = Number.NEGATIVE_INFINITY
   /** An interval that a short pause may still join with the next one. */
-  #pending: { readonly from: number; to: number; readonly openStart: boolean; openEnd: boolean } | null = null
+  #pending: Interval | null = null
 
   constructor(query: IntervalQuery, extrapolationLimits: ReadonlySet<number>) {
     this.#query = query
     this.#extrapolationLimits = extrapolationLimits
     this.start = query.resumeAt ?? query.from
-    this.#runStart = Number.NEGATIVE_INFINITY
-    this.#runEnd = Number.NEGATIVE_INFINITY
   }
 
   /** Whether it is known that there are more than the limit. */
   get isFull(): boolean {
-    return this.#from.length > this.#query.limit
+    return this.#found.length > this.#query.limit
   }
 
   add({ times, at, before }: Segments): void {
@@ -111,12 +113,12 @@ class IntervalFinder {
   finish(): IntervalPage {
     this.#endRun(NONE)
     this.#settle()
-    const { limit } = this.#query
+    const found = this.#found.slice(0, this.#query.limit)
     const intervals = {
-      from: Float64Array.from(this.#from.slice(0, limit)),
-      to: Float64Array.from(this.#to.slice(0, limit)),
-      openStart: Uint8Array.from(this.#openStart.slice(0, limit)),
-      openEnd: Uint8Array.from(this.#openEnd.slice(0, limit)),
+      from: Float64Array.from(found, ({ from }) => from),
+      to: Float64Array.from(found, ({ to }) => to),
+      openStart: Uint8Array.from(found, ({ openStart }) => Number(openStart)),
+      openEnd: Uint8Array.from(found, ({ openEnd }) => Number(openEnd)),
     }
     return { intervals, more: this.isFull }
   }
@@ -135,12 +137,8 @@ class IntervalFinder {
     const to = Math.min(end, this.#runEnd)
     if (from >= to) return
     const openEnd = this.#runEnd > end || (next === NONE && this.#extrapolationLimits.has(this.#runEnd))
-    if (this.#pending === null) {
-      this.#pending = { from, to, openStart: this.#runStart < this.start, openEnd }
-    } else {
-      this.#pending.to = to
-      this.#pending.openEnd = openEnd
-    }
+    const begun = this.#pending ?? { from, openStart: this.#runStart < this.start }
+    this.#pending = { ...begun, to, openEnd }
   }
 
   /** The pending interval is a whole one. */
@@ -149,10 +147,6 @@ class IntervalFinder {
     this.#pending = null
     if (pending === null) return
     const { from, to, openStart, openEnd } = pending
-    if (to - from < this.#query.minUs && !openStart && !openEnd) return
-    this.#from.push(from)
-    this.#to.push(to)
-    this.#openStart.push(Number(openStart))
-    this.#openEnd.push(Number(openEnd))
+    if (to - from >= this.#query.minUs || openStart || openEnd) this.#found.push(pending)
   }
 }

@@ -260,16 +260,11 @@ export abstract class BaseOperator implements Operator {
   }
 
   chunks(asked: ChunkRange): ChunkStream {
-    const { rawOnly, isEndOpen, ...all } = asked
-    const isRawOnly = rawOnly === true && this.takesRawOnly
-    const isOpen = isEndOpen === true && this.takesOpenEnd
-    const range: ChunkRange = {
-      ...all,
-      ...(isRawOnly && { rawOnly: true }),
-      ...(isOpen && { isEndOpen: true }),
-    }
+    const rawOnly = asked.rawOnly === true && this.takesRawOnly
+    const isEndOpen = asked.isEndOpen === true && this.takesOpenEnd
+    const range: ChunkRange = { ...asked, rawOnly, isEndOpen }
     const { from, to, order, page, extent, wantedFrom = from, wantedTo = to } = range
-    const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo} ${isRawOnly} ${isOpen}`
+    const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo} ${rawOnly} ${isEndOpen}`
     const known = this.#streams.get(key)?.reader() ?? null
     if (known !== null) return known
     const isShared = this.levels >= DEEP_LEVELS && order === 'asc' && extent === 'all'
@@ -283,15 +278,15 @@ export abstract class BaseOperator implements Operator {
       () => evaluation.pause(),
     )
     this.#streams.set(key, stream)
-    if (isShared && this.#whole.length < WHOLE_RANGES) this.#whole.push({ from, isRawOnly, isOpen, stream })
+    if (isShared && this.#whole.length < WHOLE_RANGES) this.#whole.push({ range, stream })
     return stream.reader()!
   }
 
   /** A range that holds this one and was read as far, if it is kept. */
-  #longerThan({ from: start, to: end, rawOnly, isEndOpen }: ChunkRange): ChunkStream | null {
-    for (const { from, isRawOnly, isOpen, stream } of this.#whole) {
-      if ((isRawOnly && rawOnly !== true) || (isOpen && isEndOpen !== true)) continue
-      const reader = from <= start && stream.reached >= end ? stream.reader() : null
+  #longerThan({ from, to, rawOnly, isEndOpen }: ChunkRange): ChunkStream | null {
+    for (const { range, stream } of this.#whole) {
+      if ((range.rawOnly && !rawOnly) || (range.isEndOpen && !isEndOpen)) continue
+      const reader = range.from <= from && stream.reached >= to ? stream.reader() : null
       if (reader !== null) return reader
     }
     return null
@@ -353,8 +348,6 @@ class LookUps<Found> {
 
 /** A range that was read whole, from its beginning. */
 interface WholeRange {
-  readonly from: Instant
-  readonly isRawOnly: boolean
-  readonly isOpen: boolean
+  readonly range: ChunkRange
   readonly stream: SharedStream
 }

@@ -26,12 +26,12 @@ export interface ChunkRange {
    * Set where chunks are asked for values at their raw times alone. A filter then need not look up what comes after the
    * last of them; what makes no use of it gives all values.
    */
-  readonly rawOnly?: true
+  readonly rawOnly?: boolean
   /**
    * Set where no value at the end is asked for, nor a limit from the right: another range, which begins there, has it.
    * Rolling windows then need nothing that stands at it.
    */
-  readonly isEndOpen?: true
+  readonly isEndOpen?: boolean
 }
 
 export interface ChunkStream {

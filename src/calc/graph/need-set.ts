@@ -155,16 +155,13 @@ function furthestOf(a: Need, b: Need): Near | undefined {
 }
 
 function joined(a: Need, b: Need): Need {
-  if (a.kind === 'values' && b.kind === 'values') return { ...a, ...hull(a, b), count: a.count + b.count }
-  if (a.kind === 'integrals' && b.kind === 'integrals')
-    return { ...a, ...hull(a, b), count: a.count + b.count }
-  if (a.kind === 'aggregates' && b.kind === 'aggregates') {
-    const ranges = (a.ranges ?? 1) + (b.ranges ?? 1)
-    return { ...a, ...hull(a, b), count: a.count + b.count, ranges }
+  if (a.kind === b.kind && 'count' in a && 'from' in a && a.kind !== 'point') {
+    const both = b as typeof a
+    const count = a.count + both.count
+    if (a.kind !== 'aggregates') return { ...a, ...hull(a, both), count }
+    const ranges = (a.ranges ?? 1) + ((b as typeof a).ranges ?? 1)
+    return { ...a, ...hull(a, both), count, ranges }
   }
-  if (a.kind === 'gaps' && b.kind === 'gaps') return { ...a, ...hull(a, b), count: a.count + b.count }
-  if (a.kind === 'plot' && b.kind === 'plot') return { ...a, ...hull(a, b), count: a.count + b.count }
-  if (a.kind === 'raw' && b.kind === 'raw') return { ...a, ...hull(a, b), count: a.count + b.count }
   if (a.kind === 'chunks' && b.kind === 'chunks') {
     const longer = a.to - a.from < b.to - b.from ? b : a
     const copies = (a.copies ?? 1) + (b.copies ?? 1)

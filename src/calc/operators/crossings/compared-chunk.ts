@@ -72,8 +72,8 @@ class ComparedChunk {
     const [from, to] = [this.#from, this.#to]
     const { breaks = [] } = this.#aligned
     const ends = [...extrapolationLimits, ...breaks].flatMap((end) => [end - 1, end, end + 1])
-    const inside = Float64Array.from([from, ...ends.filter((end) => from < end && end < to), to]).sort()
-    this.#table = new AnswerTable(mergeTimes(distinct(inside), times), (vertices, limit) => {
+    const inside = new Set([from, ...ends.filter((end) => from < end && end < to), to])
+    this.#table = new AnswerTable(mergeTimes(Float64Array.from(inside).sort(), times), (vertices, limit) => {
       this.#evaluation.charge(vertices.length)
       return this.#valuesAt(vertices, limit)
     })
@@ -225,10 +225,6 @@ class ComparedChunk {
       return isEarly(this.#comparison, a, b, nextA, nextB) ? next : own
     })
   }
-}
-
-function distinct(times: Float64Array): Float64Array {
-  return times.filter((time, i) => i === 0 || time !== times[i - 1])
 }
 
 /** A value, then all of some others but the last. */

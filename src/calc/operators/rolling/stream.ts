@@ -231,8 +231,8 @@ export class RollingStream {
     const start = window.earliestStart(from)
     if (start >= from) return held
     const page = evaluation.pagePoints(input.width)
-    const end = this.#openEnd(from)
-    const range = { ...this.#reading(start, from), order: 'asc', page, extent: 'all', ...end } as const
+    const isEndOpen = this.#isEndOpen(from)
+    const range = { ...this.#reading(start, from), order: 'asc', page, extent: 'all', isEndOpen } as const
     if (this.#isFar(from)) {
       const far = { ...range, order: 'desc', page: maxFarPoints, extent: 'first' } as const
       const feed = this.#open(far)
@@ -260,19 +260,18 @@ export class RollingStream {
       order,
       extent,
       page: isOpen ? page : page + MORE_POINTS,
-      ...(isOpen && this.#openEnd(to)),
+      isEndOpen: isOpen && this.#isEndOpen(to),
     }
   }
 
   /**
-   * What lies before windows goes on with what they were read with, so that its end is not asked for: the same range,
-   * asked for through many levels, would otherwise end a microsecond later at each. Where the input ends right before,
-   * the instant after that is asked for, and segments have a vertex at their end.
+   * Whether the end of what is read is not asked for. What lies before windows goes on with what they were read with: the
+   * same range, asked for through many levels, would otherwise end a microsecond later at each. Where the input ends right
+   * before, the instant after that is asked for, and segments have a vertex at their end.
    */
-  #openEnd(end: Instant): Pick<ChunkRange, 'isEndOpen'> {
+  #isEndOpen(end: Instant): boolean {
     const { op, input } = this.#source
-    const isAsked = op.integrals !== undefined || input.extrapolationLimits.some((limit) => limit === end - 1)
-    return isAsked ? {} : { isEndOpen: true }
+    return op.integrals === undefined && !input.extrapolationLimits.some((limit) => limit === end - 1)
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
-import { lowerBound, NO_POINTS, type PointColumns } from '../../../series/columns.ts'
+import { NO_POINTS, type PointColumns } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
 import {
   clampInstant,
@@ -19,12 +19,10 @@ import { FAR, movedPlace, type Near, type Reach } from '../../graph/near.ts'
 import type { FindPlace, Need, NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
+import { valuesOfInput } from '../rolling/buffered-input.ts'
 import { movedNeed, offsetNeeds } from './shift-needs.ts'
 import { ShiftedStream } from './shifted-stream.ts'
 import { TimeMap } from './time-map.ts'
-
-/** Values that are put back to their times before others go on. */
-const STEP_VALUES = 16_384
 
 /**
  * An operator with its times mapped: at t its value at the instant that the map gives for t. Raw points are those
@@ -236,17 +234,13 @@ class ShiftOperator extends BaseOperator {
 
   /** Values of the input at times in any order; NaN where there is no time. */
   async #valuesAtTargets(targets: Float64Array): Promise<Float64Array> {
-    const distinct = distinctTimes(targets)
-    if (distinct.length === 0) return targets
-    const found = await this.input.valuesAt(distinct)
-    if (distinct === targets) return found
-    const values = new Float64Array(targets.length)
-    for (let i = 0; i < targets.length; i++) {
-      const target = targets[i]!
-      values[i] = Number.isNaN(target) ? Number.NaN : found[lowerBound(distinct, target)]!
-      if (i % STEP_VALUES === STEP_VALUES - 1) await this.#pause()
-    }
-    return values
+    const times = targets.some(Number.isNaN) ? targets.filter((target) => !Number.isNaN(target)) : targets
+    if (times.length === 0) return targets
+    const found = await valuesOfInput(this.input, times)
+    let next = 0
+    return times === targets
+      ? found
+      : targets.map((target) => (Number.isNaN(target) ? target : found[next++]!))
   }
 
   readonly #pause = (): Promise<void> => this.context.evaluation.pause()
@@ -267,21 +261,6 @@ function placeOf(us: number, find: FindPoint, at: Instant): readonly [find: Find
 
 function movedPoints(points: PointColumns, us: number): PointColumns {
   return { ...points, times: points.times.map((time) => time + us) }
-}
-
-/** The times that there are, ascending, each once; the same array when it is that already. */
-function distinctTimes(times: Float64Array): Float64Array {
-  if (isAscending(times)) return times
-  const found = times.filter((time) => !Number.isNaN(time))
-  if (!isAscending(found)) found.sort()
-  let length = 0
-  for (let i = 0; i < found.length; i++) if (i === 0 || found[i] !== found[i - 1]) found[length++] = found[i]!
-  return found.subarray(0, length)
-}
-
-function isAscending(times: Float64Array): boolean {
-  for (let i = 1; i < times.length; i++) if (!(times[i]! > times[i - 1]!)) return false
-  return !Number.isNaN(times[0])
 }
 
 /** Aggregates that are instants, or that end at the call's `now`, which is another instant of the input. */
