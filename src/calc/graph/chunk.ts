@@ -11,8 +11,8 @@ export interface ChunkRange {
   /** About how many raw points of each stored tag are read at a time; at least 2. */
   readonly page: number
   /**
-   * Whether only the first chunks are wanted, as many as have `page - 1` raw points; or all of them, and then no stored
-   * point is fetched twice.
+   * Whether only the first chunks are wanted, as many as have `page - 1` raw points; or all of them, forwards, and then no
+   * stored point is fetched twice.
    */
   readonly extent: 'first' | 'all'
   /**

@@ -16,36 +16,16 @@ import type { RawRange, SinglePoint } from './point-source.ts'
  *
  * There are two evaluations: `valuesAt`, pointwise at times that are handed down to the leaves, and `chunks`, a stream
  * of raw points with the signal between them. What request types need beyond that is made of these two, once for all
- * operators, in src/calc/consumers. `needs` is their estimate: pure arithmetic that fetches nothing.
+ * operators, in src/calc/consumers. The four interfaces beside that are each read in a few places alone; `BaseOperator`
+ * has what holds for most operators.
  *
  * Values are columns of doubles with NaN for "no value".
  */
-export interface Operator extends Traits {
+export interface Operator extends Traits, Estimated, GoodPointSearch, BeyondPoints, Shortcuts {
   /** Operators that `needs` calls. They were made before this one. */
   readonly inputs: readonly Operator[]
   /** Position in the order of making, which is topological: inputs come before their operators. */
   readonly id: number
-
-  /**
-   * Reports to the sink what a need of this operator needs of its inputs, at most; a leaf estimates it. Fetches
-   * nothing.
-   */
-  needs(need: Need, sink: NeedSink): void
-
-  /**
-   * Works out once what `needs` asks of the operators inside; pure arithmetic. Called from the innermost operator on:
-   * the outermost one would otherwise ask for it on all levels in one turn.
-   */
-  learnCost?(): void
-
-  /**
-   * How far from an instant the raw point next to it lies, for the estimate; pure arithmetic.
-   * @param at `null` for any instant
-   */
-  reach(find: FindPoint, at: Instant | null): Reach
-
-  /** The place of a need of this operator as one of its inputs, which may know it as another time. */
-  placeBelow(near: Near): Near
 
   /** Value at each time. @param times ascending, distinct; not to be changed, like the result */
   valuesAt(times: Float64Array): Promise<Float64Array>
@@ -59,13 +39,36 @@ export interface Operator extends Traits {
   rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
   /** The current point: the last one of find 'before' or 'before-or-at' an instant; `null` when there is none. */
   currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null>
+}
 
-  /** Names of the values of a stored tag that has some; a calculation over it has none. */
-  readonly states?: TagStates
+/** What the estimate asks of an operator (estimate.ts): pure arithmetic that fetches nothing. */
+export interface Estimated {
+  /** Reports to the sink what a need of this operator needs of its inputs, at most; a leaf estimates it. */
+  needs(need: Need, sink: NeedSink): void
+
   /**
-   * The same for comparisons with thresholds alone, from fewer points; `null` where the historian cannot leave any out.
+   * Works out once what `needs` asks of the operators inside. Called from the innermost operator on: the outermost one
+   * would otherwise ask for it on all levels in one turn.
    */
-  compared?(thresholds: readonly number[]): Operator | null
+  learnCost?(): void
+
+  /**
+   * How far from an instant the raw point next to it lies.
+   * @param at `null` for any instant
+   */
+  reach(find: FindPoint, at: Instant | null): Reach
+
+  /** The place of a need of this operator as one of its inputs, which may know it as another time. */
+  placeBelow(near: Near): Near
+  /**
+   * Set where raw points stand for windows, as those of WINDOWAGG: pages of them are worked out anew, also within a range
+   * that is read as a whole, and the one next to an instant is looked for beside it only, though ranges may have others.
+   */
+  readonly isOfWindows?: true
+}
+
+/** What a search for good raw points past BAD ones asks (consumers/find-point.ts, consumers/good-chunks.ts). */
+export interface GoodPointSearch {
   /** Set where no raw point is BAD or without a value: a search for a good one ends at the first. */
   readonly isNeverBad: boolean
   /** Set where the signal has a value at each instant from its first good raw point to the last one, and to `now`. */
@@ -97,11 +100,10 @@ export interface Operator extends Traits {
    * in it are not read.
    */
   readonly signal?: ((from: Instant, to: Instant) => Promise<Chunk>) | undefined
-  /**
-   * Set where raw points stand for windows, as those of WINDOWAGG: pages of them are worked out anew, also within a range
-   * that is read as a whole, and the one next to an instant is looked for beside it only, though ranges may have others.
-   */
-  readonly isOfWindows?: true
+}
+
+/** What is asked of a signal beyond its outermost raw points (consumers/segments.ts, operators/crossings). */
+export interface BeyondPoints {
   /**
    * Set where the value may change beyond the outermost raw points of its inputs and the ends of their holds, as windows
    * move: how many microseconds before the first, and after the last of these.
@@ -114,23 +116,30 @@ export interface Operator extends Traits {
    * of what lies before it are not to depend on where they end. `null` when it goes straight from there on.
    */
   outerBreak(at: Instant): Promise<Instant | null>
-  /** Raw points of a range without streaming it. Absent: the consumer reads chunks. */
+}
+
+/** What a historian or a closed form works out. Where something is absent, its consumer reads chunks instead. */
+export interface Shortcuts {
+  /** Names of the values of a stored tag that has some; a calculation over it has none. */
+  readonly states?: TagStates
+  /**
+   * The same for comparisons with thresholds alone, from fewer points; `null` where the historian cannot leave any out.
+   */
+  compared?(thresholds: readonly number[]): Operator | null
+  /** Raw points of a range without streaming it. */
   rawPoints?(range: RawRange): Promise<RangeResult>
   /**
    * The same without what is damaged, which `missing` then names. Only stored tags have it: what a calculation makes
    * of a part of its points would be a wrong number.
    */
   intactPoints?(range: RawRange): Promise<RangeResult>
-  /** Integrals over spans that do not overlap, without reading the range. Absent: the consumer reads chunks. */
+  /** Integrals over spans that do not overlap, without reading the range. */
   integrals?(starts: Float64Array, ends: Float64Array): Promise<Integrals>
-  /** Aggregates over n windows between n + 1 edges. Absent: the consumer reads chunks. */
+  /** Aggregates over n windows between n + 1 edges. */
   aggregates?(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns>
-  /**
-   * What src/series/plot.ts chooses of the raw points between n + 1 edges, with all breaks. Absent: the consumer reads
-   * chunks.
-   */
+  /** What src/series/plot.ts chooses of the raw points between n + 1 edges, with all breaks. */
   plot?(edges: Float64Array): Promise<PlotPoints>
-  /** Gaps between its good raw points, where a historian finds them. Absent: the consumer reads chunks. */
+  /** Gaps between its good raw points, where a historian finds them. */
   readonly gaps?: ((search: GapSearch) => Promise<GapPage>) | undefined
   /**
    * The same raw points with step interpolation. Only operators whose signal is that of their good raw points have it.
