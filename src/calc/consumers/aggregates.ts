@@ -104,7 +104,7 @@ export function aggregateNeeds(operator: Operator, need: AggregatesNeed, sink: N
   const { from, to, names, ranges = 1, near } = need
   // What is not linear is integrated from the raw point before the range to the one after it.
   const beyond = takesSignal(names) && !operator.linear ? 1 : 0
-  sink.need(operator, { kind: 'chunks', from, to, beyond, ranges, ...(near !== undefined && { near }) })
+  sink.need(operator, { kind: 'chunks', from, to, beyond, ranges, near })
   if (takesPointsBefore(names)) findNeeds(operator, { find: 'before', at: from }, sink)
 }
 

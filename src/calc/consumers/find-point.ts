@@ -52,7 +52,7 @@ export function pageReach(
 /** Points of a page that are read beside it: one shows that there are more, and one can be held back. */
 const HELD_POINTS = 4
 
-type PlacedFind = FindPlace & { readonly near?: Near; readonly found?: true }
+type PlacedFind = FindPlace & { readonly near?: Near | undefined; readonly found?: true }
 
 /** Of a place that is a raw point. */
 export const AT_PLACE: Reach = { mostUs: 0, isSure: true }

@@ -188,7 +188,7 @@ export abstract class BaseOperator implements Operator {
         if (from >= to) return
         // What is not linear is read as segments from the raw point before the range to the one after it.
         const beyond = this.linear ? 0 : 1
-        this.inputNeeds({ kind: 'chunks', from, to, beyond, ...(near !== undefined && { near }) }, sink)
+        this.inputNeeds({ kind: 'chunks', from, to, beyond, near }, sink)
         return
       }
       case 'aggregates':
@@ -205,7 +205,7 @@ export abstract class BaseOperator implements Operator {
         const { kind, from, to, order, count, isPassing } = need
         // One point more shows that there are more, and one can be held back at the cut.
         const read = need.isPage ? count + 2 : count
-        this.inputNeeds({ kind, from, to, order, count: read, ...(isPassing && { isPassing }) }, sink)
+        this.inputNeeds({ kind, from, to, order, count: read, isPassing }, sink)
         return
       }
       default:

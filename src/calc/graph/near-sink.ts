@@ -7,11 +7,7 @@ export function nearSink(sink: NeedSink, near: Near): NeedSink {
     need: (operator, need) => sink.need(operator, moved(need, near)),
     read: (read) => {
       const stored = movedCount(read, near)
-      sink.read(
-        stored === null
-          ? { ...read, key: read.key, stored }
-          : { ...read, key: `${read.key} ${nearName(near)}`, stored },
-      )
+      sink.read({ ...read, key: stored === null ? read.key : `${read.key} ${nearName(near)}`, stored })
     },
     generate: (address, points) => sink.generate(address, points),
   }

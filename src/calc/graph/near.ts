@@ -11,9 +11,9 @@ export interface Near {
   /** `null` where it is not moved in that direction. */
   readonly back: Steps | null
   readonly ahead: Steps | null
-  readonly window?: NearWindow
+  readonly window?: NearWindow | undefined
   /** Wherever it is moved to, nothing is read before this instant. */
-  readonly floor?: Instant
+  readonly floor?: Instant | undefined
 }
 
 /** From a place between `from` and `to` on to the `points`-th raw point of any tag below, and no further than `mostUs`. */
@@ -89,29 +89,35 @@ function stepsName(steps: Steps | null): string {
 
 /** What holds for two places: the one that lies further away. */
 export function furthest(a: Near, b: Near): Near {
-  const near = joined(a, b, Math.max)
-  return a.floor === undefined || b.floor === undefined
-    ? near
-    : { ...near, floor: a.floor < b.floor ? a.floor : b.floor }
+  const floor =
+    a.floor === undefined || b.floor === undefined ? undefined : a.floor < b.floor ? a.floor : b.floor
+  return joined(a, b, Math.max, floor)
 }
 
 /** From a place that was found to the next. */
 export function together(outer: Near, inner: Near): Near {
-  const near = joined(outer, inner, (a, b) => a + b)
   // A further search may go back beyond it.
   const floor = inner.back === null ? (inner.floor ?? outer.floor) : inner.floor
-  return floor === undefined ? near : { ...near, floor }
+  return joined(outer, inner, (a, b) => a + b, floor)
 }
 
-function joined(a: Near, b: Near, both: (a: number, b: number) => number): Near {
-  const near = { ...hull(a, b), back: steps(a.back, b.back, both), ahead: steps(a.ahead, b.ahead, both) }
-  if (a.window === undefined || b.window === undefined) {
-    const window = a.window ?? b.window
-    return window === undefined ? near : { ...near, window }
+function joined(a: Near, b: Near, both: (a: number, b: number) => number, floor: Instant | undefined): Near {
+  const back = steps(a.back, b.back, both)
+  const ahead = steps(a.ahead, b.ahead, both)
+  return { ...hull(a, b), back, ahead, window: windowOf(a.window, b.window, both), floor }
+}
+
+function windowOf(
+  a: NearWindow | undefined,
+  b: NearWindow | undefined,
+  both: (a: number, b: number) => number,
+): NearWindow | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return {
+    withinUs: Math.min(a.withinUs, b.withinUs),
+    aheadUs: Math.min(a.aheadUs, b.aheadUs),
+    moreUs: both(a.moreUs, b.moreUs),
   }
-  const withinUs = Math.min(a.window.withinUs, b.window.withinUs)
-  const aheadUs = Math.min(a.window.aheadUs, b.window.aheadUs)
-  return { ...near, window: { withinUs, aheadUs, moreUs: both(a.window.moreUs, b.window.moreUs) } }
 }
 
 function steps(a: Steps | null, b: Steps | null, both: (a: number, b: number) => number): Steps | null {
@@ -132,6 +138,6 @@ export function movedPlace(near: Near, move: (at: Instant) => Instant): Near {
     return { ...place, from: move(place.from), to: move(place.to) }
   }
   const { back, ahead, floor } = near
-  const steps = { back: back === null ? null : moved(back), ahead: ahead === null ? null : moved(ahead) }
-  return { ...moved(near), ...steps, ...(floor !== undefined && { floor: move(floor) }) }
+  const steps = { back: back && moved(back), ahead: ahead && moved(ahead) }
+  return { ...moved(near), ...steps, floor: floor === undefined ? floor : move(floor) }
 }

@@ -104,8 +104,7 @@ function withoutShortGaps(ranges: readonly ChunksNeed[]): readonly ChunksNeed[] 
 function together(a: ChunksNeed, b: ChunksNeed): ChunksNeed {
   const beyond = Math.max(a.beyond, b.beyond)
   const ranges = Math.min(MAX_RANGES, (a.ranges ?? 1) + (b.ranges ?? 1))
-  const near = furthestOf(a, b)
-  return { kind: 'chunks', ...hull(a, b), beyond, ranges, ...(near !== undefined && { near }) }
+  return { kind: 'chunks', ...hull(a, b), beyond, ranges, near: furthestOf(a, b) }
 }
 
 /** Whether a page of points lies within a range that is read as a whole. */
@@ -146,8 +145,7 @@ function groupOf(need: Need): string {
 
 /** One need that costs at least as much as two. */
 function join(a: Need, b: Need): Need {
-  const near = furthestOf(a, b)
-  return near === undefined ? joined(a, b) : { ...joined(a, b), near }
+  return { ...joined(a, b), near: furthestOf(a, b) }
 }
 
 function furthestOf(a: Need, b: Need): Near | undefined {

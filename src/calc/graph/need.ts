@@ -59,7 +59,7 @@ export interface RawNeed extends Interval {
   /** Set for a page that a request reads, which needs no bounding points where it is not read in chunks. */
   readonly isPage?: true
   /** Set for BAD points that are passed by, where there are some: windows, which are never BAD, pass none by. */
-  readonly isPassing?: true
+  readonly isPassing?: true | undefined
 }
 
 /** All raw points of [from, to), with the bounding points beside them. */
@@ -109,7 +109,7 @@ export interface PlotNeed extends Interval {
 
 /** Where the place of a need is known only when it was found. */
 interface Placed {
-  readonly near?: Near
+  readonly near?: Near | undefined
 }
 
 interface Interval extends Placed {

@@ -80,8 +80,15 @@ export function sourcesOf(names: readonly AggregateName[], available: Available)
   return { aggregates: [...aggregates], integrals, integralsToNow, bounds, streamed }
 }
 
+/** How sources are read. */
+export interface SourceReads {
+  aggregates(names: readonly AggregateName[]): Promise<AggregateColumns>
+  integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals>
+  bounds(): Promise<WindowBounds>
+}
+
 /** What was read of the sources; absent where none was needed. */
-export interface SourceColumns {
+interface SourceColumns {
   readonly aggregates: AggregateColumns
   readonly integrals: Integrals | null
   readonly integralsToNow: Integrals | null
@@ -95,14 +102,23 @@ export interface WindowBounds {
   readonly ends: Float64Array
 }
 
-/** The aggregates, once their sources were read. */
-export function aggregatesFromSources(
+/** Aggregates over windows that follow from sources. */
+export async function aggregatesFromSources(
   names: readonly AggregateName[],
-  sources: SourceColumns,
+  sources: AggregateSources,
   edges: Float64Array,
   now: number,
-): AggregateColumns {
-  return Object.fromEntries(names.map((name) => [name, columnOf(name, sources, edges, now)]))
+  read: SourceReads,
+): Promise<AggregateColumns> {
+  const starts = edges.subarray(0, -1)
+  const [aggregates, integrals, integralsToNow, bounds] = await Promise.all([
+    sources.aggregates.length > 0 ? read.aggregates(sources.aggregates) : {},
+    sources.integrals ? read.integrals(starts, edges.subarray(1)) : null,
+    sources.integralsToNow ? read.integrals(starts, endsUpTo(edges, now)) : null,
+    sources.bounds ? read.bounds() : null,
+  ])
+  const columns = { aggregates, integrals, integralsToNow, bounds }
+  return Object.fromEntries(names.map((name) => [name, columnOf(name, columns, edges, now)]))
 }
 
 function columnOf(
@@ -144,7 +160,7 @@ function finite(value: number): number {
 }
 
 /** Ends of the part of each window up to `now`; of windows that begin later their starts. */
-export function endsUpTo(edges: Float64Array, now: number): Float64Array {
+function endsUpTo(edges: Float64Array, now: number): Float64Array {
   return edges.subarray(1).map((end, i) => Math.max(edges[i]!, Math.min(end, now)))
 }
 

@@ -18,7 +18,7 @@ import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../grap
 import type { Need, NeedSink } from '../graph/need.ts'
 import type { OperatorContext } from '../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../graph/point-source.ts'
-import { aggregatesFromSources, endsUpTo, type SourceColumns, sourcesOf } from './aggregate-sources.ts'
+import { aggregatesFromSources, sourcesOf } from './aggregate-sources.ts'
 
 /**
  * A signal that is worked out from the time alone: it has a value at every instant, and raw points of its own. Times
@@ -165,35 +165,36 @@ export class GeneratedLeaf extends BaseOperator {
 
   async aggregates(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns> {
     const { closedForm } = this.#signal
-    const { evaluation } = this.context
-    if (closedForm === undefined) return aggregatesFromChunks(this, edges, names, this.context)
     const sources = sourcesOf(names, CLOSED)
-    if (sources.streamed.length > 0) return aggregatesFromChunks(this, edges, names, this.context)
+    if (closedForm === undefined || sources.streamed.length > 0)
+      return aggregatesFromChunks(this, edges, names, this.context)
+    const starts = edges.subarray(0, -1)
+    return aggregatesFromSources(names, sources, edges, this.context.now, {
+      aggregates: (names) =>
+        this.#closedAggregates(closedForm, edges, names as readonly FirstAggregateName[]),
+      integrals: (starts, ends) => this.integrals(starts, ends),
+      bounds: async () => ({
+        starts: await this.#valuesAt(starts, 'at'),
+        ends: await this.#valuesAt(edges.subarray(1), 'before'),
+      }),
+    })
+  }
+
+  async #closedAggregates(
+    closedForm: ClosedForm,
+    edges: Float64Array,
+    names: readonly FirstAggregateName[],
+  ): Promise<AggregateColumns> {
+    const { evaluation } = this.context
     const windows = edges.length - 1
-    const found = new Map(sources.aggregates.map((name) => [name, new Float64Array(windows)]))
+    const found = new Map(names.map((name) => [name, new Float64Array(windows)]))
     for (let from = 0; from < windows; from += STEP_WINDOWS) {
       evaluation.charge(names.length * Math.min(STEP_WINDOWS, windows - from))
-      const part = closedForm.aggregates(
-        edges.subarray(from, from + STEP_WINDOWS + 1),
-        sources.aggregates as readonly FirstAggregateName[],
-      )
+      const part = closedForm.aggregates(edges.subarray(from, from + STEP_WINDOWS + 1), names)
       for (const [name, column] of found) column.set(part[name]!, from)
       await evaluation.pause()
     }
-    const { now } = this.context
-    const starts = edges.subarray(0, -1)
-    const columns: SourceColumns = {
-      aggregates: Object.fromEntries(found),
-      integrals: sources.integrals ? await this.integrals(starts, edges.subarray(1)) : null,
-      integralsToNow: sources.integralsToNow ? await this.integrals(starts, endsUpTo(edges, now)) : null,
-      bounds: sources.bounds
-        ? {
-            starts: await this.#valuesAt(starts, 'at'),
-            ends: await this.#valuesAt(edges.subarray(1), 'before'),
-          }
-        : null,
-    }
-    return aggregatesFromSources(names, columns, edges, now)
+    return Object.fromEntries(found)
   }
 }
 

@@ -27,7 +27,6 @@ import {
   aggregatesFromSources,
   boundsFrom,
   boundTimes,
-  endsUpTo,
   sourcesOf,
   type WindowBounds,
 } from './aggregate-sources.ts'
@@ -228,23 +227,18 @@ export class StoredLeaf extends BaseOperator {
   }
 
   /** Aggregates that the historian computes, or that follow from what it computes. */
-  async #pushedDown(
+  #pushedDown(
     edges: Float64Array,
     names: readonly AggregateName[],
     sources: AggregateSources,
   ): Promise<AggregateColumns> {
     const { source } = this.context.evaluation
     const { holdUntil } = this.#shape
-    const starts = edges.subarray(0, -1)
-    const [aggregates, integrals, integralsToNow, bounds] = await Promise.all([
-      sources.aggregates.length > 0 ? source.aggregates(this.#tag, edges, sources.aggregates, holdUntil) : {},
-      sources.integrals ? source.integrals(this.#tag, starts, edges.subarray(1), holdUntil) : null,
-      sources.integralsToNow
-        ? source.integrals(this.#tag, starts, endsUpTo(edges, holdUntil), holdUntil)
-        : null,
-      sources.bounds ? this.#bounds(edges) : null,
-    ])
-    return aggregatesFromSources(names, { aggregates, integrals, integralsToNow, bounds }, edges, holdUntil)
+    return aggregatesFromSources(names, sources, edges, holdUntil, {
+      aggregates: (names) => source.aggregates(this.#tag, edges, names, holdUntil),
+      integrals: (starts, ends) => source.integrals(this.#tag, starts, ends, holdUntil),
+      bounds: () => this.#bounds(edges),
+    })
   }
 
   async #bounds(edges: Float64Array): Promise<WindowBounds> {

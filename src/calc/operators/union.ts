@@ -1,6 +1,13 @@
-import { allTimes, lowerBound, mergeTimes, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import {
+  allTimes,
+  concatColumns,
+  lowerBound,
+  mergeTimes,
+  type PointColumns,
+  sliceColumns,
+} from '../../series/columns.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import { type Chunk, type ChunkRange, type ChunkStream, emptyUntilOf, joinedValues } from '../graph/chunk.ts'
 
 /** Chunks of several inputs over the same time: each reaches at least from `from` to `to`. */
 export interface AlignedChunks {
@@ -75,6 +82,21 @@ function align(
     raws,
     times,
     ...breaksOf(chunks, from, to),
+  }
+}
+
+/** Chunks that join, ascending, as one. */
+export function joinedChunk(chunks: readonly Chunk[]): Chunk {
+  const [from, to] = [chunks[0]!.from, chunks.at(-1)!.to]
+  return {
+    from,
+    to,
+    raw: concatColumns(chunks.map(({ raw }) => raw)),
+    ...(chunks.every(({ isRightContinuous }) => isRightContinuous) && { isRightContinuous: true }),
+    ...(chunks.every(({ isTrueToRaw }) => isTrueToRaw) && { isTrueToRaw: true }),
+    ...breaksOf(chunks, from, to),
+    ...emptyUntilOf(chunks),
+    valuesAt: (times, limit) => joinedValues(chunks, times, limit),
   }
 }
 

@@ -123,7 +123,7 @@ export class AnchoredTotal extends OwnTimesOperator {
             : { from: Math.max(from, to - ofOwn), to }
         const page = { from: instantFromUs(read.from), to: instantFromUs(read.to), order }
         const points = count + MORE_POINTS + segmentsBeyond(input)
-        sink.need(input, { kind: 'raw', ...page, count: points, ...(isPassing && { isPassing }) })
+        sink.need(input, { kind: 'raw', ...page, count: points, isPassing })
         this.#segmentNeeds(from, to, sink)
         if (order === 'asc') this.#firstBaseNeeds(from, sink)
         // Where a page that is read backwards starts is known only once it was read.

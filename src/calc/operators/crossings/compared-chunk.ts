@@ -31,13 +31,15 @@ export async function comparedChunk(
 ): Promise<Chunk> {
   const { extrapolationLimits, linear } = traits
   evaluation.charge(aligned.times.length)
-  const compared = new ComparedChunk(comparison, aligned, before, evaluation)
+  const compared = new ComparedChunk(comparison, aligned, before ?? NO_VALUES, evaluation)
   const { from, to } = aligned
   const raw = await compared.withCrossings(extrapolationLimits, linear)
   if (linear) compared.tabulate(raw, extrapolationLimits)
   const valuesAt: Chunk['valuesAt'] = (times, limit) => compared.valuesAt(times, limit)
   return { from, to, raw, isTrueToRaw: true, valuesAt, ...breaksOf([aligned], from, to) }
 }
+
+const NO_VALUES: Pair = { a: Float64Array.of(Number.NaN), b: Float64Array.of(Number.NaN) }
 
 /** Columns that a chunk caches: comparisons of comparisons read the same times many times over. */
 const KEPT_COLUMNS = 6
@@ -49,12 +51,12 @@ class ComparedChunk {
   readonly #raw: PointColumns
   readonly #comparison: Comparison
   readonly #aligned: AlignedChunks
-  readonly #before: Pair | null
+  readonly #before: Pair
   readonly #evaluation: Evaluation
   readonly #kept = new Map<string, Float64Array>()
   #table: AnswerTable | null = null
 
-  constructor(comparison: Comparison, aligned: AlignedChunks, before: Pair | null, evaluation: Evaluation) {
+  constructor(comparison: Comparison, aligned: AlignedChunks, before: Pair, evaluation: Evaluation) {
     this.#from = aligned.from
     this.#to = aligned.to
     this.#comparison = comparison
@@ -161,19 +163,8 @@ class ComparedChunk {
     const vertices = this.#vertices(extrapolationLimits)
     const at = this.#read(vertices, 'at')
     const last = this.#read(vertices, 'before')
-    const joined = this.#before
-    if (joined === null) {
-      const cut = (values: Float64Array) => values.subarray(0, -1)
-      const late = (values: Float64Array) => values.subarray(1)
-      const first = { a: cut(at.a), b: cut(at.b) }
-      return {
-        starts: cut(vertices),
-        ends: late(vertices),
-        first,
-        last: { a: late(last.a), b: late(last.b) },
-      }
-    }
-    const first = { a: behind(joined.a[0]!, at.a), b: behind(joined.b[0]!, at.b) }
+    const { a, b } = this.#before
+    const first = { a: behind(a[0]!, at.a), b: behind(b[0]!, at.b) }
     return { starts: behind(this.#from - 1, vertices), ends: vertices, first, last }
   }
 
@@ -197,12 +188,12 @@ class ComparedChunk {
       times.map((time) => Math.max(time - 1, from)),
       'at',
     )
-    const joined = this.#before
+    const { a, b } = this.#before
     return times.map((time, i) => {
       const [lastA, lastB] = [last.a[i]!, last.b[i]!]
       const limit = answer(this.#comparison, lastA, lastB)
-      const firstA = time > from ? first.a[i]! : (joined?.a[0] ?? Number.NaN)
-      const firstB = time > from ? first.b[i]! : (joined?.b[0] ?? Number.NaN)
+      const firstA = time > from ? first.a[i]! : a[0]!
+      const firstB = time > from ? first.b[i]! : b[0]!
       const earlier = answer(this.#comparison, firstA, firstB)
       if (limit === earlier || Number.isNaN(limit) || Number.isNaN(earlier)) return limit
       return isEarly(this.#comparison, firstA, firstB, lastA, lastB) ? limit : earlier

@@ -275,10 +275,11 @@ export class CrossingOperator extends BaseOperator {
       before === null ? this.#movesFrom(from) : null,
       after === null ? this.#movesUntil(to) : null,
     ])
+    const isOpen = end !== null && this.#moves?.isGenerated !== true
     const whole: ChunkRange = {
       ...range,
-      from: before ?? earlier(from, start),
-      to: after ?? (end === null || this.#moves?.isGenerated === true ? later(to, end) : END_INSTANT),
+      from: before ?? instantFromUs(Math.min(from, start ?? from)),
+      to: after ?? (isOpen ? END_INSTANT : instantFromUs(Math.max(to, end ?? to))),
       page: extent === 'all' ? page : page + EDGE_POINTS,
       wantedFrom,
       wantedTo,
@@ -378,14 +379,6 @@ function movesOf(operators: readonly Operator[]): Moves | null {
     afterUs: all.reduce((sum, { afterUs }) => sum + afterUs, 0),
     isGenerated: operators.some(({ inputs, varies }) => inputs.length === 0 && varies === 'time'),
   }
-}
-
-function earlier(at: Instant, other: Instant | null): Instant {
-  return other !== null && other < at ? other : at
-}
-
-function later(at: Instant, other: Instant | null): Instant {
-  return other !== null && other > at ? other : at
 }
 
 /** A raw time next to an instant, and the point there when it is a crossing and no raw point of the inputs. */

@@ -1,7 +1,7 @@
-import { concatColumns, lowerBound, type PointColumns } from '../../../series/columns.ts'
-import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import { type Chunk, type ChunkRange, joinedValues } from '../../graph/chunk.ts'
-import { type AlignedChunks, type AlignedStream, breaksOf, within } from '../union.ts'
+import { lowerBound } from '../../../series/columns.ts'
+import { instantFromUs } from '../../../time/instant.ts'
+import type { ChunkRange } from '../../graph/chunk.ts'
+import { type AlignedChunks, type AlignedStream, breaksOf, joinedChunk, within } from '../union.ts'
 
 /**
  * Cuts aligned chunks anew, at raw points alone: what bends between two of these is then seen as a whole, wherever
@@ -78,7 +78,11 @@ function joined(all: readonly AlignedChunks[]): AlignedChunks {
   const [first] = parts
   if (parts.length === 1) return first!
   const [from, to] = [first!.from, parts.at(-1)!.to]
-  const chunks = first!.chunks.map((_, i) => joinedChunk(parts, i, from, to))
+  const chunks = first!.chunks.map((_, i) => {
+    return joinedChunk(
+      parts.map(({ from, to, chunks, raws }) => ({ ...chunks[i]!, from, to, raw: raws[i]! })),
+    )
+  })
   const times = new Float64Array(parts.reduce((count, part) => count + part.times.length, 0))
   let count = 0
   for (const part of parts) {
@@ -86,20 +90,4 @@ function joined(all: readonly AlignedChunks[]): AlignedChunks {
     count += part.times.length
   }
   return { from, to, chunks, raws: chunks.map(({ raw }) => raw), times, ...breaksOf(parts, from, to) }
-}
-
-/** One input of them. */
-function joinedChunk(parts: readonly AlignedChunks[], index: number, from: Instant, to: Instant): Chunk {
-  const chunks = parts.map(
-    (aligned): Chunk => ({
-      ...aligned.chunks[index]!,
-      from: aligned.from,
-      to: aligned.to,
-      raw: aligned.raws[index]!,
-    }),
-  )
-  const raw: PointColumns = concatColumns(chunks.map((chunk) => chunk.raw))
-  const isTrueToRaw = chunks.every((chunk) => chunk.isTrueToRaw === true)
-  const valuesAt: Chunk['valuesAt'] = (times, limit) => joinedValues(chunks, times, limit)
-  return { from, to, raw, ...(isTrueToRaw && { isTrueToRaw }), valuesAt }
 }

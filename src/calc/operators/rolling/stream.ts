@@ -1,12 +1,12 @@
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
-import { concatColumns, lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
+import { lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
 import { clampInstant, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { type Chunk, type ChunkRange, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
+import type { Chunk, ChunkRange, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { DEEP_LEVELS, FOLLOWED_LEVELS, type Operator } from '../../graph/operator.ts'
 import { rawTimesWith, withValues } from '../own-times.ts'
-import { breaksOf } from '../union.ts'
-import { BufferedInput, type InputFeed, openFeed, valuesIn } from './buffered-input.ts'
+import { joinedChunk } from '../union.ts'
+import { BufferedInput, type InputFeed, openFeed } from './buffered-input.ts'
 import { bufferedWindows, emptyWindowsUntil } from './buffered-windows.ts'
 import { KnownValues } from './known-values.ts'
 import type { RollingOp } from './ops.ts'
@@ -36,9 +36,6 @@ export const MORE_POINTS = 3
 
 /** Raw points of one chunk, about: a few milliseconds' worth. */
 const TILE_POINTS = 8_192
-
-/** What holds for raw values of windows, as fields of a chunk. */
-const TRUE_TO_RAW = { isRightContinuous: true, isTrueToRaw: true } as const
 
 /** How far the input is read for windows up to an instant; a raw point at their very end is in them. */
 export function lastRead(window: RollingWindow, to: Instant): Instant {
@@ -122,7 +119,7 @@ export class RollingStream {
         await this.#source.evaluation.pause()
       }
       end = start
-      yield joined(chunks)
+      yield joinedChunk(chunks)
     }
   }
 
@@ -131,7 +128,7 @@ export class RollingStream {
     const { evaluation, input } = this.#source
     const page = evaluation.pagePoints(input.width)
     const range = { ...this.#range, order: 'asc', page, extent: 'all' } as const
-    yield joined(await Array.fromAsync(new RollingStream(this.#source, range).chunks()))
+    yield joinedChunk(await Array.fromAsync(new RollingStream(this.#source, range).chunks()))
   }
 
   /**
@@ -202,7 +199,7 @@ export class RollingStream {
       { from, to, times },
       input.levels < FOLLOWED_LEVELS,
     )
-    const parts = { ...TRUE_TO_RAW, ...empty, ...outer }
+    const parts = { isRightContinuous: true, isTrueToRaw: true, ...empty, ...outer } as const
     const { emptyUntil = MIN_INSTANT } = empty
     const charged = (times: Float64Array, limit: Limit): Float64Array => {
       evaluation.charge(times.length)
@@ -319,18 +316,4 @@ function valuesFrom(
   const values = new Float64Array(times.length).fill(Number.NaN)
   if (first < times.length) values.set(valuesAt(times.subarray(first), limit), first)
   return values
-}
-
-/** Chunks that join, ascending, as one. */
-function joined(chunks: readonly Chunk[]): Chunk {
-  const [from, to] = [chunks[0]!.from, chunks.at(-1)!.to]
-  return {
-    from,
-    to,
-    raw: concatColumns(chunks.map(({ raw }) => raw)),
-    ...TRUE_TO_RAW,
-    ...breaksOf(chunks, from, to),
-    ...emptyUntilOf(chunks),
-    valuesAt: (times, limit) => valuesIn(chunks, times, limit),
-  }
 }
