@@ -11,8 +11,8 @@ export interface ChunkRange {
   /** About how many raw points of each stored tag are read at a time; at least 2. */
   readonly page: number
   /**
-   * Whether only the first chunks are wanted, as many as have `page - 1` raw points; or all of them, forwards, and then no
-   * stored point is fetched twice.
+   * Whether only the first chunks are wanted, as many as have `page - 1` raw points; or all of them, forwards, and then
+   * no stored point is fetched twice.
    */
   readonly extent: 'first' | 'all'
   /**
@@ -42,8 +42,8 @@ export interface ChunkStream {
 }
 
 /**
- * The chunks that a generator makes as a stream: what is carried from chunk to chunk is its variables. It begins when it
- * is pulled.
+ * The chunks that a generator makes as a stream: what is carried from chunk to chunk is its variables. It begins when
+ * it is pulled.
  */
 export function streamOf(chunks: AsyncGenerator<Chunk, void>): ChunkStream {
   return { next: async () => (await chunks.next()).value ?? null }

@@ -213,8 +213,8 @@ export class AnchoredTotal extends OwnTimesOperator {
   }
 
   /**
-   * Ascending, the running total is carried from chunk to chunk; descending, each chunk starts with the integral from the
-   * start of its window.
+   * Ascending, the running total is carried from chunk to chunk; descending, each chunk starts with the integral from
+   * the start of its window.
    */
   async *#chunks(range: ChunkRange): AsyncGenerator<Chunk, void> {
     const { from, to, order, page } = range

@@ -234,8 +234,8 @@ export class CrossingOperator extends BaseOperator {
   }
 
   /**
-   * Makes each chunk from aligned ones and from what was right before, which the chunk before knows in a range that is read
-   * forwards.
+   * Makes each chunk from aligned ones and from what was right before, which the chunk before knows in a range that is
+   * read forwards.
    * @param ends where values begin and cease to change beyond the outermost raw points
    */
   async *#crossings(

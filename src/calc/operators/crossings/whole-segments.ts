@@ -27,8 +27,9 @@ export async function* wholeSegments(
       }
       continue
     }
-    // All that is held is given where it ends at a raw point, and no chunk is made of two then, which comparisons inside
-    // each other would all look values up in. Where enough was read, it is given up to its last raw point instead.
+    // All that is held is given where it ends at a raw point, and no chunk is made of two then, which comparisons
+    // inside each other would all look values up in. Where enough was read, it is given up to its last raw point
+    // instead.
     if (held.length > 0 && read.times[0] === read.from) {
       yield joined(held)
       held = []

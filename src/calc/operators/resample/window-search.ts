@@ -31,8 +31,8 @@ export class WindowSearch {
   }
 
   /**
-   * The point of the first window with a value that begins at the edge of one or later, or of the last one that ends there
-   * or earlier; none if there is none.
+   * The point of the first window with a value that begins at the edge of one or later, or of the last one that ends
+   * there or earlier; none if there is none.
    */
   async beside(at: number, order: 'asc' | 'desc'): Promise<PointColumns> {
     const isIt = (search: Search) => search.order === order && search.from <= at && at <= search.to

@@ -66,8 +66,8 @@ export class RollingStream {
   async *#forwards(): AsyncGenerator<Chunk, void> {
     const { from, to, extent, page } = this.#range
     const { window, evaluation } = this.#source
-    // A whole range is read with what its first windows reach before it, as one range: operators inside each other would
-    // otherwise read theirs twice as often at each level.
+    // A whole range is read with what its first windows reach before it, as one range: operators inside each other
+    // would otherwise read theirs twice as often at each level.
     const isWhole = extent === 'all' && !this.#isFar(from)
     const start = instantFromUs(Math.min(from, window.earliestStart(from)))
     const main = this.#mainRange()
@@ -262,9 +262,9 @@ export class RollingStream {
   }
 
   /**
-   * Whether the end of what is read is not asked for. What lies before windows goes on with what they were read with: the
-   * same range, asked for through many levels, would otherwise end a microsecond later at each. Where the input ends right
-   * before, the instant after that is asked for, and segments have a vertex at their end.
+   * Whether the end of what is read is not asked for. What lies before windows goes on with what they were read with:
+   * the same range, asked for through many levels, would otherwise end a microsecond later at each. Where the input
+   * ends right before, the instant after that is asked for, and segments have a vertex at their end.
    */
   #isEndOpen(end: Instant): boolean {
     const { op, input } = this.#source
