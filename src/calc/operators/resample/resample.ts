@@ -173,7 +173,7 @@ export class ResampleOperator extends BaseOperator {
     const { evaluation } = this.context
     const { input, aggregate, hasGaps, isOfSignal } = this.#windowing
     let [from, to]: [number, number] = [range.from, range.to]
-    if (isSearch && hasGaps && from < to) [from, to] = await this.#withoutGap(from, to, order)
+    if (isSearch && hasGaps && from < to) [from, to] = await this.#withoutGap(from, to, order, isSearch)
     for (let count = size; from < to; ) {
       const edges = this.#windowing.edges(from, to, order, count)
       evaluation.charge(edges.length)
@@ -193,7 +193,7 @@ export class ResampleOperator extends BaseOperator {
       if (!hasGaps || isFull) count = Math.min(2 * count, MAX_BATCH)
       else if (!empty.every(Number.isNaN)) continue
       else {
-        ;[from, to] = await this.#withoutGap(from, to, order)
+        ;[from, to] = await this.#withoutGap(from, to, order, isSearch)
         if (isSearch) count = Math.min(SEARCH_GROWTH * count, MAX_BATCH)
         else count = size === MAX_BATCH ? MAX_BATCH : GAP_BATCH
       }
@@ -207,11 +207,18 @@ export class ResampleOperator extends BaseOperator {
       : this.#windowing.input.mayHaveValue('before-or-at', clampInstant(to))
   }
 
-  /** Without the empty windows before the next raw point. */
-  async #withoutGap(from: number, to: number, order: 'asc' | 'desc'): Promise<[from: number, to: number]> {
-    const next = await (order === 'asc'
-      ? this.#windowing.input.rawTime('after-or-at', clampInstant(from))
-      : this.#windowing.input.rawTime('before', clampInstant(to)))
+  /** Without the empty windows before the next raw point, or, where one is searched for, before the next good one. */
+  async #withoutGap(
+    from: number,
+    to: number,
+    order: 'asc' | 'desc',
+    isSearch: boolean,
+  ): Promise<[from: number, to: number]> {
+    const { input } = this.#windowing
+    const [find, at] = order === 'asc' ? (['after-or-at', from] as const) : (['before', to] as const)
+    const next = await (isSearch
+      ? input.goodBound(find, clampInstant(at))
+      : input.rawTime(find, clampInstant(at)))
     if (next === null) return [from, from]
     const { start, end } = this.#windowing.windows(next)
     return order === 'asc' ? [Math.max(from, start), to] : [from, Math.min(to, end)]

@@ -136,7 +136,7 @@ function partNeeds(
   sink: NeedSink,
   { withNext, aheadUs } = { withNext: false, aheadUs: 0 },
 ): void {
-  const { input, windows, hasGaps, beyond } = windowing
+  const { windows, hasGaps, beyond } = windowing
   const back = windowing.looksBack(around.from)
   const forward = withNext ? windowing.goesOn(around.to) : windowing.looksForward(around.to)
   const isSearched = hasGaps && windowing.searchesExactly
@@ -146,15 +146,27 @@ function partNeeds(
   }
   rangeNeeds(windowing, touched, reads, sink, aheadUs)
   searchNeeds(windowing, touched, reads, sink, { back, forward })
+  if (!hasGaps) return
   // Months and days with a change of clocks are not equally long, so that what functions around read may begin later
-  // than it is known to, or end earlier: with the search for a raw point in windows that are estimated already.
-  const next = (find: FindPoint, edge: number): void => {
-    const at = clampInstant(edge)
-    sink.need(input, { kind: 'point', find, at, count: reads, timeOnly: true })
-  }
-  if (isSearched && !back && beyond.back) next('before', windows(clampInstant(around.from)).end)
-  if (isSearched && !forward && beyond.forward)
-    next('after-or-at', windows(clampInstant(around.to - 1)).start)
+  // than it is known to, or end earlier: with a search for a window, which then is among those that are estimated, and
+  // is read by itself.
+  const first = { from: around.from, to: windows(clampInstant(around.from)).end }
+  const last = { from: windows(clampInstant(around.to - 1)).start, to: around.to }
+  if (!back && beyond.back) foundNeeds(windowing, 'before', first.to, first, reads, sink)
+  if (!forward && beyond.forward) foundNeeds(windowing, 'after-or-at', last.from, last, reads, sink)
+}
+
+/** A window that is found beside an edge. */
+function foundNeeds(
+  windowing: Windowing,
+  find: FindPoint,
+  edge: number,
+  window: WindowRange,
+  reads: number,
+  sink: NeedSink,
+): void {
+  sink.need(windowing.input, { kind: 'point', find, at: clampInstant(edge), count: reads, timeOnly: true })
+  rangeNeeds(windowing, window, reads, sink)
 }
 
 /** @param reads how often windows at or near these are read @param aheadUs how much later they may end */
