@@ -2,6 +2,7 @@ import type { PlannedRead } from '../calc/graph/need.ts'
 import type { CallContext, CountedRange, Historian } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { WideMap } from '../scheduling/wide-map.ts'
+import type { Comparisons } from '../series/reads.ts'
 import { togetherOrAlone } from './batcher.ts'
 import type { Load } from './limit.ts'
 import { type CountSearch, countSearch, type CountedRange as Range } from './near-search.ts'
@@ -115,7 +116,9 @@ async function estimateReads(
   let open = counted
   while (open.length > 0) {
     const steps = open.map(({ estimated, search }) => ({ read: estimated.read, ranges: search.ranges() }))
-    const queries = steps.flatMap(({ read, ranges }) => ranges.map((range) => queryOf(read, range)))
+    const queries = steps.flatMap(({ read, ranges }) =>
+      ranges.map((range) => queryOf(read.tag, read.stored!.compared, range)),
+    )
     const counts = await historian.estimatePoints(queries, cap, context)
     let next = 0
     open = open.filter((read, i) => {
@@ -134,7 +137,7 @@ async function estimateReads(
 /** Known points amid a range that are fetched again with it (src/series/known-points.ts). */
 const FETCHED_AGAIN = 4
 
-/** A read whose points a call keeps for other reads of the tag; none where comparisons leave points out. */
+/** A read whose points a call keeps for other reads of the tag. */
 function rangeRead({
   estimated,
   search,
@@ -142,10 +145,11 @@ function rangeRead({
 }: CountedRead): (RangeRead & { readonly estimated: EstimatedRead })[] {
   const { tag, atMost, stored } = estimated.read
   const range = search.hull()
-  if (range === null || stored!.compared !== undefined) return []
+  if (range === null) return []
   const isWhole = atMost === Number.POSITIVE_INFINITY
   const ofPage = Math.max(0, Math.min(count, atMost - stored!.extra) - FETCHED_AGAIN)
-  return [{ estimated, tag, range, count: isWhole ? count : ofPage, isWhole }]
+  const { compared } = stored!
+  return [{ estimated, tag, compared, range, count: isWhole ? count : ofPage, isWhole }]
 }
 
 /** Marks what several reads fetch once. */
@@ -157,7 +161,7 @@ async function share(
 ): Promise<void> {
   const shared = sharedRanges(reads)
   const open = shared.filter(({ count }) => count === null)
-  const queries = open.map(({ tag, from, to }) => ({ tag, from, to }))
+  const queries = open.map(({ tag, from, to, compared }) => queryOf(tag, compared, { from, to }))
   const counts = queries.length === 0 ? [] : await historian.estimatePoints(queries, cap, context)
   let next = 0
   for (const { reads, count } of shared) {
@@ -169,8 +173,8 @@ async function share(
   }
 }
 
-function queryOf({ tag, stored }: PlannedRead, range: Range): CountedRange {
-  const compared = stored?.compared
+function queryOf(tag: string, compared: Comparisons | undefined, { from, to }: Range): CountedRange {
+  const range = { from, to }
   return compared === undefined ? { tag, ...range } : { tag, ...range, compared }
 }
 

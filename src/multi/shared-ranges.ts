@@ -1,9 +1,13 @@
+import { comparedName } from '../calc/leaves/stored-cost.ts'
 import { upperBound } from '../series/columns.ts'
+import type { Comparisons } from '../series/reads.ts'
 import type { CountedRange } from './near-search.ts'
 
 /** A read within a range of a tag. */
 export interface RangeRead {
   readonly tag: string
+  /** Set where points that make no difference to these are left out. */
+  readonly compared?: Comparisons | undefined
   readonly range: CountedRange
   /** Raw points that it needs of the range, at most: all of them, or a page. */
   readonly count: number
@@ -13,6 +17,7 @@ export interface RangeRead {
 /** Ranges of one tag that overlap, as one: what lies in it is fetched once, whichever reads need it. */
 export interface SharedRange<Read> extends CountedRange {
   readonly tag: string
+  readonly compared?: Comparisons | undefined
   readonly reads: readonly Read[]
   /** All raw points in it, where it is the range of one of its reads; else `null`. */
   readonly count: number | null
@@ -20,7 +25,9 @@ export interface SharedRange<Read> extends CountedRange {
 
 /** Joins ranges that are read as a whole and overlap, tag by tag, with the pages that lie in them. */
 export function sharedRanges<Read extends RangeRead>(reads: readonly Read[]): readonly SharedRange<Read>[] {
-  const byTag = Map.groupBy(reads, ({ tag }) => tag)
+  const byTag = Map.groupBy(reads, ({ tag, compared }) =>
+    compared === undefined ? tag : `${comparedName(compared)}\0${tag}`,
+  )
   if (byTag.size === reads.length) return []
   return [...byTag.values()].flatMap(sharedOfTag)
 }
@@ -48,6 +55,7 @@ function sharedOfTag<Read extends RangeRead>(reads: readonly Read[]): readonly S
     .map((all) => ({
       ...all,
       tag: all.reads[0]!.tag,
+      compared: all.reads[0]!.compared,
       count: all.reads.find((read) => isAllOf(read, all))?.count ?? null,
     }))
 }

@@ -63,10 +63,12 @@ export class CallSource implements PointSource {
 
   range(tag: StoredTag, range: RawRange): Promise<RangeResult> {
     const { compared } = tag
+    // What decides a comparison over a range decides it over a part of the range, too.
+    const reads = this.#reads(tag, compared === undefined ? '' : comparedName(compared))
     return this.#once(tag, rangeName(tag, range), ({ ranges }) =>
-      compared === undefined
-        ? this.#reads(tag).range(range, (missing) => ranges.add({ tag: tag.tag, ...missing }))
-        : ranges.add({ tag: tag.tag, ...range, compared }),
+      reads.range(range, (missing) =>
+        ranges.add({ tag: tag.tag, ...missing, ...(compared !== undefined && { compared }) }),
+      ),
     )
   }
 
@@ -155,8 +157,9 @@ export class CallSource implements PointSource {
     return promise
   }
 
-  #reads(tag: StoredTag): TagReads {
-    const key = tagKey(tag)
+  /** @param points which of its points: all, or those that decide comparisons */
+  #reads(tag: StoredTag, points = ''): TagReads {
+    const key = keyOf(tag, points)
     let reads = this.#tags.get(key)
     if (reads === undefined) {
       reads = new TagReads(() => this.statistics.points <= KEPT_POINTS)

@@ -9,6 +9,8 @@ import { askBody, timeOf } from '../multi-harness.ts'
 
 const { signal } = new AbortController()
 const COUNT = 400_000
+/** Points of a chunk of a block, at most. */
+const CHUNK = 1_024
 
 test('run hours read the blocks with crossings only, and are those of all points', async (t) => {
   const log = { info() {}, warn() {}, error() {} }
@@ -59,6 +61,28 @@ test('run hours read the blocks with crossings only, and are those of all points
     const { load } = json.explain.totals
     assert.ok(fetched <= load, `${tag}: ${fetched} fetched, ${load} estimated`)
     assert.ok(load < 60_000, `${tag}: ${load} estimated of ${COUNT}`)
+
+    // The windows of all points that are answered begin at the same instant, and end next to each other. Of a chunk that
+    // a threshold lies within all points are estimated.
+    for (const [type, details] of [
+      ['ADJACENT_POINTS', { at: '2026-01-12T09:18:00Z' }],
+      ['POINT_AFTER', { at: '2026-01-12T09:18:00Z' }],
+      [
+        'RAW_POINTS',
+        { from: '2026-01-12T08:00:00Z', to: '2026-01-12T16:00:00Z', maxPoints: 5, order: 'desc' },
+      ],
+    ] as const) {
+      const totals = `calc/TOTALISE(calc/THRESHOLD(plant/${tag}, 60, 1, 0), DAY, BEGIN_DAY, 1h)`
+      const requests = { a: { type, tag: totals, details } }
+      const explained = await askBody([historian], { requests, explain: true })
+      const { answer } = await askBody([historian], { requests })
+      const { load } = explained.json.explain.totals
+      const { points } = answer.statistics
+      assert.ok(
+        points <= load && load <= 2 * points + CHUNK,
+        `${tag}, ${type}: ${points} fetched, ${load} estimated`,
+      )
+    }
 
     const mean = { from: '2026-01-10T00:00:00Z', to: '2026-01-15T00:00:00Z', aggregates: ['TIMEAVG'] }
     const ask = (aggregates: readonly string[]) =>

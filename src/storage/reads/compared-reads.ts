@@ -1,4 +1,5 @@
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { decidingPoints } from '../../series/deciding-points.ts'
 import type { Comparisons, RangeResult } from '../../series/reads.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import type { PointBlocks, ReadPace, ZoneMapSink } from './point-blocks.ts'
@@ -38,7 +39,7 @@ export async function countCompared(
       return true
     },
     takePoints(points) {
-      count += points.times.length
+      count += decidingPoints(points, compared).times.length
     },
     isDone: () => count >= cap,
   })
@@ -95,8 +96,10 @@ class ComparedSink implements ZoneMapSink {
     return true
   }
 
-  takePoints({ times, values, statuses }: PointColumns): void {
+  /** Of a block that the range cuts, too: a part of a range is never more points than are counted of all of it. */
+  takePoints(points: PointColumns): void {
     if (this.#isFull) return
+    const { times, values, statuses } = decidingPoints(points, this.#compared)
     const count = Math.min(times.length, this.#limit - this.#length)
     this.#isFull = count < times.length
     this.#reserve(count)
