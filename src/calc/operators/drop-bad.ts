@@ -1,4 +1,5 @@
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
+import { lowerBound, mergeTimes, upperBound } from '../../series/columns.ts'
 import { goodPoints } from '../../series/interpolate.ts'
 import type { FindPoint, Integrals } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
@@ -7,7 +8,7 @@ import { findNeeds, findRawPoint, goodPageCount } from '../consumers/find-point.
 import { goodChunkNeeds, goodChunks } from '../consumers/good-chunks.ts'
 import { integralsOf } from '../consumers/integrals.ts'
 import { BaseOperator, type InputNeed } from '../graph/base.ts'
-import type { ChunkRange, ChunkStream } from '../graph/chunk.ts'
+import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
 import { FAR, type Reach } from '../graph/near.ts'
 import type { Need, NeedSink } from '../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../graph/operator.ts'
@@ -28,7 +29,9 @@ export class DropBadOperator extends BaseOperator {
     const { stepped, varies, extrapolationLimits } = input
     // Where a calculation has a BAD raw point one of its inputs may bend, and that vertex has no raw point any more.
     const linear = input.linear && input.stepInterpolated !== undefined
-    super([input], context, { stepped, varies, linear, extrapolationLimits, bends: 'with inputs' })
+    // At a BAD point behind the last good one, too.
+    const bends = linear || input.isNeverBad ? 'with inputs' : 'always'
+    super([input], context, { stepped, varies, linear, extrapolationLimits, bends })
     this.#input = input
     if (input.stepInterpolated !== undefined) {
       this.stepInterpolated = (pushDowns) => new DropBadOperator(input.stepInterpolated!(pushDowns), context)
@@ -46,6 +49,11 @@ export class DropBadOperator extends BaseOperator {
 
   override reach(find: FindPoint, at: Instant | null): Reach {
     return this.#isAllGood ? this.#input.reach(find, at) : FAR
+  }
+
+  /** No good raw point follows; a BAD one may. */
+  protected override async findOuterBreak(at: Instant): Promise<Instant | null> {
+    return (await this.#input.rawTime('after-or-at', at)) ?? this.#input.outerBreak(at)
   }
 
   override needs(need: Need, sink: NeedSink): void {
@@ -89,9 +97,28 @@ export class DropBadOperator extends BaseOperator {
     return {
       next: async () => {
         const chunk = await stream.next()
-        return chunk === null ? null : { ...chunk, raw: goodPoints(chunk.raw) }
+        return chunk === null ? null : this.#withoutBad(chunk)
       },
     }
+  }
+
+  /**
+   * Beyond the outermost good points a calculation bends at BAD ones, too. Between these and other raw points its own
+   * outer breaks are none.
+   */
+  async #withoutBad(chunk: Chunk): Promise<Chunk> {
+    const input = this.#input
+    const { from, to, raw } = chunk
+    const good = goodPoints(raw)
+    if (this.linear) return { ...chunk, raw: good }
+    const { outerBreaks = NO_TIMES } = chunk
+    const early = within(outerBreaks, from, raw.times[0] ?? to)
+    const late = within(outerBreaks, raw.times.at(-1) ?? from, to)
+    const bad = good === raw ? NO_TIMES : outside(raw.times, good.times)
+    const parts = [bad.subarray(lowerBound(bad, from + 1), lowerBound(bad, to))]
+    if (early.length > 0 && (await input.rawTime('before', from)) === null) parts.push(early)
+    if (late.length > 0 && (await input.rawTime('after-or-at', to)) === null) parts.push(late)
+    return { ...chunk, raw: good, outerBreaks: parts.reduce(mergeTimes) }
   }
 
   get #isAllGood(): boolean {
@@ -124,6 +151,19 @@ export class DropBadOperator extends BaseOperator {
       names.map((name) => [name, name === 'numBad' ? none : all[name === 'count' ? 'numGood' : name]!]),
     )
   }
+}
+
+const NO_TIMES = new Float64Array(0)
+
+/** Times between two others. */
+function within(times: Float64Array, from: number, to: number): Float64Array {
+  return times.subarray(upperBound(times, from), lowerBound(times, to))
+}
+
+/** Times before the first of some others and behind their last. */
+function outside(times: Float64Array, others: Float64Array): Float64Array {
+  const [first, last] = [others[0] ?? Number.POSITIVE_INFINITY, others.at(-1) ?? Number.NEGATIVE_INFINITY]
+  return times.filter((time) => time < first || time > last)
 }
 
 const OF_STATUSES: readonly AggregateName[] = [

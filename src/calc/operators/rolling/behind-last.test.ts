@@ -18,9 +18,12 @@ const ROWS: readonly Row[] = [
   [minute(50), 2],
 ]
 
-function make(calculation: string, pagePoints = 512): TestSeries {
+/** BAD points are the last ones. */
+const BAD_LAST: readonly Row[] = [...ROWS, [minute(55), 7, true], [minute(80), 1, true]]
+
+function make(calculation: string, pagePoints = 512, rows = ROWS): TestSeries {
   const now = instantFromUs(minute(150))
-  const source = new ArraySource(new Map([['A', columnsOf(ROWS)]]))
+  const source = new ArraySource(new Map([['A', columnsOf(rows)]]))
   const options = { signatures: SIGNATURES, defaultHistorian: null, now, zone: UTC }
   const range = { from: instantFromUs(minute(-60)), to: instantFromUs(minute(400)) }
   const context = { source, now, zone: UTC, range, pagePoints }
@@ -89,6 +92,27 @@ describe('the integral of a rolling window behind the last raw point', () => {
       const [longer] = await hours(make(calculation), 0, 400)
       const [start, end] = await hours(make(calculation), 0, 100, 400)
       assert.ok(Math.abs(start! + end! - longer!) < 1e-9, `${calculation}: ${start} and ${end}, ${longer}`)
+    }
+  })
+
+  test('without BAD points follows them behind the last good one, whatever the pages and where it is cut', async () => {
+    // 1 for half an hour, 2 to 3 for 20 minutes. Behind the last good point it is that of all points: 4, on a line from 5
+    // to 4 between the BAD ones, and then less as points leave the window.
+    const expected = (30 + 50 + 5 * 4 + 25 * 4.5 + 10 * 5 + 10 * 4 + 10 * 3 + 5 * 2 + 25) / 60
+    const [count] = await hours(make('NOBAD(SLIDINGAGG(h/A, COUNT, 1h))', 512, BAD_LAST), 0, 180)
+    assert.ok(Math.abs(count! - expected) < 1e-9, `${count}, ${expected}`)
+    for (const op of ['AVG', 'COUNT', 'SUM', 'MAX', 'TOTAL, 1h', 'TOTAL, 20m']) {
+      const [name, window = '1h'] = op.split(', ')
+      const unit = name === 'TOTAL' ? ', 1h' : ''
+      const calculation = `NOBAD(SLIDINGAGG(STEPPED(h/A), ${name}, ${window}${unit}))`
+      const edges = [0, 52, 58, 75, 95, 170]
+      const whole = await hours(make(calculation, 512, BAD_LAST), ...edges)
+      for (const page of [2, 3, 7])
+        assert.deepEqual(await hours(make(calculation, page, BAD_LAST), ...edges), whole, calculation)
+      for (const [i, to] of edges.slice(1).entries()) {
+        const [part] = await hours(make(calculation, 512, BAD_LAST), edges[i]!, to)
+        assert.ok(Math.abs(part! - whole[i]!) < 1e-9, `${calculation} to ${to}: ${part}, ${whole[i]}`)
+      }
     }
   })
 })
