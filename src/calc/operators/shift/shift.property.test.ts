@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import { parseTag } from '../../../grammar/parser.ts'
 import { STATUS_BAD } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { type Instant, instantFromUs, US_PER_HOUR } from '../../../time/instant.ts'
+import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT, US_PER_HOUR } from '../../../time/instant.ts'
 import { applyOffset, parseOffset } from '../../../time/offset.ts'
 import { isSameTarget, offsetSpanAt, type SpanTarget } from '../../../time/offset-spans.ts'
-import { parseTimeZone, type TimeZone } from '../../../time/zone.ts'
+import { parseTimeZone, type TimeZone, UTC } from '../../../time/zone.ts'
 import { SIGNATURES } from '../../functions/index.ts'
 import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
 import type { Need } from '../../graph/need.ts'
@@ -250,5 +250,23 @@ test('a year in many spans is estimated at what it fetches or more, up to three 
         assert.ok(source.crossed <= cost && cost <= 3 * source.crossed, what)
       }
     }
+  }
+})
+
+test('a raw point that would lie before the first accepted instant, or behind the last one, is none', async () => {
+  const [from, to, now] = [hourAt(0), hourAt(1), hourAt(100)]
+  for (const [offset, time, find] of [
+    ['1d', MIN_INSTANT + US_PER_HOUR, 'before'],
+    ['-1d', END_INSTANT - US_PER_HOUR, 'after'],
+  ] as const) {
+    const source = new ArraySource(new Map([['T', columnsOf([[time, 4]])]]))
+    const context = { source, now, zone: UTC, range: { from, to } }
+    const options = { signatures: SIGNATURES, defaultHistorian: null, now, zone: UTC }
+    const tree = parseTag(`calc/TIMESHIFT(MUL(h/T, h/T), ${offset})`, options)
+    const series = seriesOf(tree, context, ({ name }) => storedTag(name, false, 'none'))
+    assert.equal(await series.rawTime(find, from), null)
+    assert.equal(await series.rawPoint(find, from), null)
+    const { integrals } = await series.integrals(Float64Array.of(from), Float64Array.of(to))
+    assert.deepEqual([...integrals], [offset === '1d' ? 16 * US_PER_HOUR : 0])
   }
 })

@@ -199,7 +199,8 @@ class ShiftOperator extends BaseOperator {
       target.kind === 'moved'
         ? await this.input.rawTime(isBack ? 'before-or-at' : 'after-or-at', instantFromUs(first + target.us))
         : null
-    const own = source === null || target.kind !== 'moved' ? null : instantFromUs(source - target.us)
+    const time = source === null || target.kind !== 'moved' ? Number.NaN : source - target.us
+    const own = isAccepted(time) ? time : null
     const bound = own ?? (isBack ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY)
     const found = await this.map.breakNear(first, isBack, bound, this.#pause)
     if (found !== null) return { time: found, source: null }
