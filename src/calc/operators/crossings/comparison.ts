@@ -23,5 +23,6 @@ export function comparisonRule(comparison: Comparison): MapRule {
     },
     // Of held inputs only; others cross in between, which is what CrossingOperator is for.
     linear: (inputs) => inputs.every(isStepped),
+    isTotal: true,
   }
 }

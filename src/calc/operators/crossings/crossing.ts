@@ -44,6 +44,7 @@ export class CrossingOperator extends BaseOperator {
   readonly #a: Operator
   readonly #b: Operator
   /** The same without crossings. */
+  readonly isGapless: boolean
   readonly #pointwise: MapOperator
   #movesKnown: Moves | null | undefined
 
@@ -56,6 +57,7 @@ export class CrossingOperator extends BaseOperator {
     this.#a = a
     this.#b = b
     this.#pointwise = pointwise
+    this.isGapless = pointwise.isGapless
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {

@@ -37,6 +37,7 @@ export function numberOf(operator: Operator): number | null {
  * raw points above all, is that of the whole comparison.
  */
 class DecidedComparison extends BaseOperator {
+  readonly isGapless: boolean
   readonly #whole: Operator
   readonly #decided: Operator
 
@@ -45,6 +46,7 @@ class DecidedComparison extends BaseOperator {
     // leave two points to a page.
     super([whole, decided], context, whole)
     this.#whole = whole
+    this.isGapless = whole.isGapless === true
     this.#decided = decided
   }
 

@@ -14,6 +14,7 @@ const SELECT: MapRule = {
   },
   // The condition switches only at raw points, so between two of them the result is one of the inputs.
   linear: () => true,
+  isTotal: true,
   matters: ([condition], index, argument) =>
     argument === 0 || (argument === 1 ? condition![index] === 1 : condition![index] === 0),
 }

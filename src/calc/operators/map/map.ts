@@ -47,8 +47,8 @@ export class MapOperator extends BaseOperator {
     })
     this.rule = rule
     this.args = args
-    const isSure = (arg: Operator) => arg.isGapless === true || arg.varies === 'nothing'
-    this.isGapless = rule.isTotal === true && varying.length > 0 && args.every(isSure)
+    const isTotal = rule.isTotal === true || rule.leavesNullsOut === true
+    this.isGapless = isTotal && varying.length > 0 && args.every(isWithoutGap)
     this.movesOn = rule.leavesNullsOut === true ? AT_ENDS : undefined
   }
 
@@ -330,4 +330,9 @@ function larger(a: Instant, b: Instant): Instant {
 
 function smaller(a: Instant, b: Instant): Instant {
   return a < b ? a : b
+}
+
+/** Whether it has a value at all times, or as a tag without gaps has one. */
+function isWithoutGap(arg: Operator): boolean {
+  return arg.isGapless === true || (arg instanceof ConstantLeaf && Number.isFinite(arg.number ?? Number.NaN))
 }

@@ -59,7 +59,14 @@ describe('the newest windows over the signal of a tag', () => {
       assert.ok(cost <= 3 * crossed, `${crossed} crossed, ${cost} estimated`)
     })
 
-  for (const input of ['NEG(h/A)', 'ADD(h/A, h/B)', 'SUB(MUL(ABS(h/A), 2), 1)'])
+  for (const input of [
+    'NEG(h/A)',
+    'ADD(h/A, h/B)',
+    'SUB(MUL(ABS(h/A), 2), 1)',
+    'MEAN(h/A, h/B, 2)',
+    'THRESHOLD(h/A, 2, 1, 0)',
+    'THRESHOLD(h/A, h/B, h/A, 0)',
+  ])
     test(`so is that of ${input}`, async () => {
       const others = every(0.75, 200)
       const { cost, crossed } = await newest('DIFF', every(0.5, 200), { limit: 3, input, others })
@@ -86,6 +93,11 @@ describe('the newest windows over the signal of a tag', () => {
       'ADD(h/A, h/B)',
       'MUL(h/A, h/B, 2)',
       'DIV(h/A, h/B)',
+      'MEAN(h/A, h/B)',
+      'MAX(h/A, h/B)',
+      'THRESHOLD(h/A, 2, 1, 0)',
+      'THRESHOLD(h/A, h/B, h/A, constants/empty)',
+      'IFEQUALS(h/A, h/B, 1, h/A, 3)',
     )
     const rows = (minutes: readonly (readonly [number, number, number])[]) =>
       minutes.toSorted(([a], [b]) => a - b).map(([at, value, bad]): Row => [hour(at / 60), value, bad === 0])
