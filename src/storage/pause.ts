@@ -12,7 +12,8 @@ export class Pacer {
   #steps = 0
 
   /**
-   * Whether it is time for `rest`; call it often, it costs next to nothing.
+   * Whether it is time for `rest`, also because of what others have done in this tick of the event loop; call it often,
+   * it costs next to nothing.
    * @param steps    that were done, each of some microseconds
    * @param sliceMs  how long the event loop may be held
    */
@@ -22,7 +23,7 @@ export class Pacer {
     this.#steps = 0
     const now = performance.now()
     if (Number.isNaN(this.#since)) this.#since = now
-    return now - this.#since >= sliceMs
+    return now - this.#since >= sliceMs || TimeSlice.shared.isSpent()
   }
 
   /**

@@ -242,6 +242,7 @@ export class StoredLeaf extends BaseOperator {
   }
 
   async #bounds(edges: Float64Array): Promise<WindowBounds> {
+    await this.context.evaluation.pause()
     const times = boundTimes(edges)
     return boundsFrom(edges, times, await this.valuesAt(times), this.stepped)
   }

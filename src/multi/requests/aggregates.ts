@@ -64,10 +64,11 @@ class AggregatesRequest implements Request {
   }
 
   async answer(operator: Operator, context: AnswerContext): Promise<Result> {
+    const { evaluation } = context
     const edges = this.#edges(context)
     const distinct = distinctTimes(edges)
+    await evaluation.pause()
     const found = await askedAggregates(operator, distinct, this.#asked, context.states, context)
-    const { evaluation } = context
     const aggregates =
       distinct === edges ? found : await pickWindows(found, distinctWindows(edges), evaluation)
     return { kind: 'aggregates', edges, aggregates, cut: this.#cut() }

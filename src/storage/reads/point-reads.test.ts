@@ -128,3 +128,29 @@ test('a tag without good points, and one that does not exist, have no values', a
     new Float64Array(0),
   ])
 })
+
+test('values at very many times behind the last point let others in', async (t) => {
+  const store = await openFileStore(temporaryFolder(t), { historian: 'plant', owner: true })
+  t.after(() => store.close())
+  await store.write(writeBatch([{ tag: 'A', points: makeColumns(1) }], true), signal)
+  await store.flush()
+  let steps = 0
+  let longest = 0
+  t.mock.method(EngineSnapshot.prototype, 'isDue', () => {
+    longest = Math.max(longest, steps)
+    return ++steps > 50
+  })
+  const { rest } = EngineSnapshot.prototype
+  t.mock.method(EngineSnapshot.prototype, 'rest', function (this: EngineSnapshot) {
+    steps = 0
+    return rest.call(this)
+  })
+  const times = Float64Array.from({ length: 1_000 }, (_, i) => 10 + i)
+  const query = { tag: 'A', times, stepped: true, holdUntil: instantFromUs(500) }
+  const [values] = await store.readInterpolated([query], signal)
+  assert.deepEqual(
+    values,
+    Float64Array.from(times, (time) => (time <= 500 ? 0 : Number.NaN)),
+  )
+  assert.equal(longest, 50)
+})

@@ -166,14 +166,16 @@ export async function readInterpolated(
   while (!fill.isDone) {
     const hasMoved = walk.findBlock(fill.at) && fill.takeBlock(view)
     if (fill.isDone) break
+    let isDue = snapshot.isDue()
     // What a block leaves lies before its first good point or behind its last one, where other blocks have a say.
     if (!hasMoved || fill.at <= view.lastTime) {
       do {
         walk.moveTo(fill.at)
         fill.takeBoundingValues(walk)
-      } while (!fill.isDone && walk.knows(fill.at))
+        isDue = snapshot.isDue()
+      } while (!isDue && !fill.isDone && walk.knows(fill.at))
     }
-    if (snapshot.isDue()) {
+    if (isDue) {
       await snapshot.rest()
       walk.forgetView()
     }
