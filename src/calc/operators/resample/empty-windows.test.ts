@@ -182,3 +182,15 @@ describe('WINDOWAGG between windows of which the neighbours are empty', () => {
     )
   })
 })
+
+test('what is kept of windows is about as large as their points, however many are empty', async () => {
+  const rows = Array.from({ length: 10 }, (_, day): Row => [hour(24 * day), day, false])
+  const range = { from: hour(0), to: hour(240) }
+  const { series } = make('WINDOWAGG(h/A, MAX, 1h)', 'all', rows, range)
+  const stream = series.chunks({ ...range, order: 'asc', page: 1_000, extent: 'all' })
+  let kept = 0
+  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next())
+    kept += chunk.raw.times.buffer.byteLength / Float64Array.BYTES_PER_ELEMENT
+  // Each chunk has also held the point that begins the next one.
+  assert.ok(kept <= 20, `${kept} points kept`)
+})

@@ -3,7 +3,6 @@ import {
   lowerBound,
   makeColumns,
   type PointColumns,
-  sliceColumns,
   upperBound,
 } from '../../../series/columns.ts'
 import { valuesFromPoints } from '../../../series/interpolate.ts'
@@ -224,18 +223,20 @@ export class ResampleOperator extends BaseOperator {
     return order === 'asc' ? [Math.max(from, start), to] : [from, Math.min(to, end)]
   }
 
+  /** No longer than there are points, which may be few: what is kept of them counts. */
   #pointsOf(edges: Float64Array, values: Float64Array): PointColumns {
-    const points = makeColumns(values.length)
-    let count = 0
     const { divisor = 1 } = this.#op
-    for (let i = 0; i < values.length; i++) {
+    let count = 0
+    for (const value of values) if (Number.isFinite(value / divisor)) count++
+    const points = makeColumns(count)
+    for (let i = values.length - 1; i >= 0; i--) {
       const value = values[i]! / divisor
       if (!Number.isFinite(value)) continue
       const [start, end] = [edges[i]!, edges[i + 1]!]
-      points.times[count] = this.stepped ? start : start + Math.floor((end - start) / 2)
-      points.values[count++] = value
+      points.times[--count] = this.stepped ? start : start + Math.floor((end - start) / 2)
+      points.values[count] = value
     }
-    return sliceColumns(points, 0, count)
+    return points
   }
 }
 
