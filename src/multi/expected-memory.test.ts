@@ -38,3 +38,10 @@ test('a calculation is expected to hold what it reads in each of its operators, 
 test('what an evaluation keeps is bounded, and so is what is expected', () => {
   assert.equal(bytesOf('LOWPASS(h/A, 60)', 10_000_000), bytesOf('LOWPASS(h/A, 60)', 20_000_000))
 })
+
+test('very deep calculations are expected to hold ranges of each level, few at a time', () => {
+  const nested = (levels: number) =>
+    Array.from({ length: levels }).reduce<string>((inner) => `HIGHPASS(${inner},60)`, 'h/A')
+  assert.ok(bytesOf(nested(10), 1) < 100_000)
+  assert.ok(bytesOf(nested(50), 1) > 48 * 2 ** 20)
+})
