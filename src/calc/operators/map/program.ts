@@ -6,6 +6,8 @@ import type { MapRule } from './rule.ts'
 
 /** Values of one tile, all columns together: they stay in the processor's caches. */
 const TILE_VALUES = 65_536
+/** Arguments of all steps of one tile: some milliseconds' worth, also where one operator is many arguments. */
+const TILE_ARGUMENTS = 1_000_000
 
 /** A node that a program is made of: its rule, and the operators that it is applied to. */
 export interface MapNode extends Operator {
@@ -65,7 +67,9 @@ export class MapProgram {
     this.sources = sources
     this.#steps = nodes.map(({ rule, args }) => ({ rule, args: args.map((arg) => slots.get(arg)!) }))
     this.#propagates = nodes.every(({ rule }) => rule.leavesNullsOut !== true && rule.matters === undefined)
-    this.#tile = Math.max(16, Math.floor(TILE_VALUES / (slots.size + 1)))
+    const args = nodes.reduce((sum, node) => sum + node.args.length, 0)
+    const most = Math.min(TILE_VALUES / (slots.size + 1), TILE_ARGUMENTS / args)
+    this.#tile = Math.max(16, Math.floor(most))
     this.decides = this.#sourcesThrough(() => true)
     this.isNeeded = this.#sourcesThrough((rule) => rule.leavesNullsOut !== true)
   }
