@@ -65,8 +65,9 @@ export abstract class BaseOperator implements Operator {
   /** Whether inputs bend behind their raw points, as far as that is followed. */
   protected readonly inputsBend: boolean
   protected readonly context: OperatorContext
-  readonly #values = new Map<number, Promise<Float64Array>>()
-  readonly #streams = new Map<string, SharedStream>()
+  // Made when they are used: a call may have very many operators.
+  #values: Map<number, Promise<Float64Array>> | null = null
+  #streams: Map<string, SharedStream> | null = null
   /** Streams of whole ranges of a deep operator. */
   readonly #whole: WholeRange[] = []
   readonly #times = new LookUps<Instant | null>()
@@ -217,13 +218,15 @@ export abstract class BaseOperator implements Operator {
     if (times.length === 0) return NO_VALUES
     if (!this.remembersValues) return this.#charged(times)
     const key = contentKey(times)
-    let values = this.#values.get(key)
+    this.#values ??= new Map()
+    const known = this.#values
+    let values = known.get(key)
     if (values === undefined) {
       values = this.#charged(times)
-      this.#values.set(key, values)
+      known.set(key, values)
       if (times.length > SMALL_COLUMN && !this.context.evaluation.retains(times.length)) {
         // Callers that read it while it is computed still share it.
-        const forget = () => this.#values.delete(key)
+        const forget = () => known.delete(key)
         values.then(forget, forget)
       }
     }
@@ -265,19 +268,21 @@ export abstract class BaseOperator implements Operator {
     const range: ChunkRange = { ...asked, rawOnly, isEndOpen }
     const { from, to, order, page, extent, wantedFrom = from, wantedTo = to } = range
     const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo} ${rawOnly} ${isEndOpen}`
-    const known = this.#streams.get(key)?.reader() ?? null
+    this.#streams ??= new Map()
+    const streams = this.#streams
+    const known = streams.get(key)?.reader() ?? null
     if (known !== null) return known
     const isShared = this.levels >= DEEP_LEVELS && order === 'asc' && extent === 'all'
     const longer = isShared ? this.#longerThan(range) : null
     if (longer !== null) return streamOf(chunksWithin(longer, range))
     const { evaluation } = this.context
-    if (this.levels >= DEEP_LEVELS && this.#streams.size >= FEW_STREAMS) evaluation.charge(STREAM_VALUES)
+    if (this.levels >= DEEP_LEVELS && streams.size >= FEW_STREAMS) evaluation.charge(STREAM_VALUES)
     const stream = new SharedStream(
       this.open(range),
       (chunk) => evaluation.retains(valuesOf(chunk)),
       () => evaluation.pause(),
     )
-    this.#streams.set(key, stream)
+    streams.set(key, stream)
     if (isShared && this.#whole.length < WHOLE_RANGES) this.#whole.push({ range, stream })
     return stream.reader()!
   }
