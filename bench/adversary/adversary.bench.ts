@@ -4,6 +4,7 @@ import { TurnTimer } from '../turns/turns.ts'
 import { measureAttack } from './attack.ts'
 import { bodyAttacks, searchAttacks } from './bodies.ts'
 import { calculationAttacks } from './calculations.ts'
+import { expressionAttacks } from './expressions.ts'
 import { labelAttacks } from './labels.ts'
 import { mixedAttacks } from './mixtures.ts'
 import { fillPlant } from './plant.ts'
@@ -20,6 +21,7 @@ const wanted = (process.env.ADVERSARY ?? '').split(',')
 const attacks = [
   ...bodyAttacks(),
   ...labelAttacks(),
+  ...expressionAttacks(),
   ...searchAttacks(),
   ...calculationAttacks(),
   ...mixedAttacks(),

@@ -45,6 +45,8 @@ export async function executableLabels(
 
 /** Labels started before the event loop is checked for other work. */
 const STEP_LABELS = 256
+/** Such a label begins so much at once that the event loop is checked before it. */
+const LONG_BYTES = 65_536
 /** Labels that are on their way at once; the next ones are started when half of them are answered. */
 const MOST_STARTED = 4_096
 
@@ -57,7 +59,8 @@ export async function executeLabels(
   const outcomes: (InvalidLabel | ExecutedLabel)[] = Array.from({ length: labels.length })
   const started: Promise<void>[] = []
   for (const [i, label] of labels.entries()) {
-    if (i % STEP_LABELS === STEP_LABELS - 1) await evaluation.pause()
+    const isLong = label.kind === 'executable' && label.heldBytes >= LONG_BYTES
+    if (isLong || i % STEP_LABELS === STEP_LABELS - 1) await evaluation.pause()
     if (label.kind === 'invalid') {
       outcomes[i] = label
       continue

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { askBody, historianOf } from '../../test/multi-harness.ts'
+import { Evaluation } from '../calc/graph/evaluation.ts'
 
 test('calls of many labels that wait for each other are all answered, calculations too', async () => {
   const plant = await historianOf('plant', { FLOW: { points: [['10:00', 10]] } })
@@ -52,4 +53,29 @@ test('labels that are started a few thousand at a time keep their answers and er
   }
   // Two bounding points, or a computed value, for each instant that is read.
   assert.ok(answer.statistics.points <= 2 * 4_995, `${answer.statistics.points} points`)
+})
+
+test('labels of wide calculations are started a few at a time: others go on in between', async (t) => {
+  const plant = await historianOf('plant', { FLOW: { points: [['10:00', 10]] } })
+  const labels = Array.from({ length: 100 }, (_, i) => {
+    const shifts = Array.from({ length: 100 }, (_, k) => `TIMESHIFT(plant/FLOW, -${1_000 * i + k})`)
+    return [
+      `${i}`,
+      { type: 'HISTORICAL_POINT', tag: `calc/ADD(${shifts})`, details: { at: '2026-01-15T11:00:00Z' } },
+    ] as const
+  })
+  let started = 0
+  let most = 0
+  t.mock.method(Evaluation.prototype, 'pause', async () => {
+    most = Math.max(most, started)
+    started = 0
+  })
+  const { charge } = Evaluation.prototype
+  t.mock.method(Evaluation.prototype, 'charge', function (this: Evaluation, values: number) {
+    started++
+    return charge.call(this, values)
+  })
+  const { json } = await askBody([plant], { requests: Object.fromEntries(labels) })
+  for (const [label] of labels) assert.equal(json.results[label].dataPoint.value, 1_000)
+  assert.ok(most < 1_000, `${most} evaluations began at once`)
 })

@@ -15,6 +15,12 @@ import { reachOf } from './reach.ts'
 export const MAX_CONTEXTS: number = FIXED_LIMITS.contexts.limit
 
 /**
+ * What a function counts of the budget of evaluated values beside its values: it takes some 3 kB until the call ends, so
+ * that 100,000 of them end it.
+ */
+const FUNCTION_VALUES = 1_000
+
+/**
  * The operators of one call. Equal expressions in equal contexts are one operator, across all labels, so that what
  * occurs twice is read and evaluated once. The context holds the range only where the expression depends on it.
  */
@@ -53,6 +59,7 @@ export class Graph {
   #call(call: CallNode, context: OperatorContext, contexts: Set<string>): Operator {
     const definition = findFunction(call.name)
     if (definition === null) throw new TidemarkError('BUG', { what: `${call.name} is a function` })
+    context.evaluation.charge(FUNCTION_VALUES)
     const build = (tree: TagTree, inner = context): Operator => this.#build(tree, inner, contexts)
     return definition.build(new BoundArguments(call, definition, build), context)
   }
