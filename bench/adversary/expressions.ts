@@ -37,8 +37,22 @@ function longLabels(name: string, part: (i: number) => string, request: object, 
 
 const CURRENT = { type: 'CURRENT_POINT' }
 const INTERPOLATED = { type: 'INTERPOLATED_POINTS', details: { from: FROM, to: TO, count: 10 } }
-/** Levels of a text that is read as a time or a duration. */
+/** Characters of a text that is read as a time or a duration. */
 const LONG = 100_000
+
+/** As many labels as a body takes, each of a long list with functions around it as deep as the grammar takes them. */
+function deepLabels(wrap: string, request: object): Call {
+  const list = Array.from({ length: 4_700 }, () => '1').join()
+  const entries: string[] = []
+  for (let bytes = 0, label = 0; ; label++) {
+    const tag = `calc/${`${wrap}(`.repeat(47)}ADD(${label},${list})${')'.repeat(47)}`
+    const entry = `"${label}":${JSON.stringify({ ...request, tag })}`
+    bytes += entry.length + 1
+    if (bytes > BODY_BYTES) break
+    entries.push(entry)
+  }
+  return post('multi', `{"now":"${TO}","requests":{${entries.join()}}}`)
+}
 
 /** Bodies full of calculations, texts that are read as times, and tags with very many state names. */
 export function expressionAttacks(): readonly Attack[] {
@@ -68,6 +82,8 @@ export function expressionAttacks(): readonly Attack[] {
       calls: [longLabels('ADD', (i) => `TIMESHIFT(siggen/sin1@60,-${i})`, INTERPOLATED)],
     },
     { name: 'expressions/times', calls: [longLabels('ADD', (i) => `POINTINTIME(local/T1,-${i})`, CURRENT)] },
+    { name: 'expressions/deep-names', calls: [deepLabels('ABS', CURRENT)] },
+    { name: 'expressions/deep-names-of-filters', calls: [deepLabels('NOBAD', INTERPOLATED)] },
     {
       name: 'expressions/medians-of-constants',
       calls: [

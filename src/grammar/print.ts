@@ -17,7 +17,8 @@ function printSeries(tree: TagTree): string {
   return `${tree.name}(${tree.args.map(printArgument).join(', ')})`
 }
 
-function printArgument(argument: Argument): string {
+/** An argument as it stands between the others. */
+export function printArgument(argument: Argument): string {
   switch (argument.kind) {
     case 'series':
       return printSeries(argument.tree)

@@ -79,3 +79,13 @@ test('labels of wide calculations are started a few at a time: others go on in b
   for (const [label] of labels) assert.equal(json.results[label].dataPoint.value, 1_000)
   assert.ok(most < 1_000, `${most} evaluations began at once`)
 })
+
+test('a call whose calculations have more than a million arguments is refused while it is parsed', async () => {
+  const plant = await historianOf('plant', {})
+  const list = Array(4_900).fill('1').join()
+  const requests = Object.fromEntries(
+    Array.from({ length: 210 }, (_, i) => [`${i}`, { type: 'CURRENT_POINT', tag: `calc/ADD(${i},${list})` }]),
+  )
+  const { answer } = await askBody([plant], { requests })
+  assert.equal(answer.outcome, 'limit')
+})

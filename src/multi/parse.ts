@@ -1,5 +1,6 @@
 import { invalidField, isObject, readBody, readObject, readOptionalFlag } from '../errors/fields.ts'
 import { HintBudget } from '../errors/hint-budget.ts'
+import { FIXED_LIMITS } from '../errors/limits.ts'
 import { issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { parseTag } from '../grammar/parser.ts'
@@ -12,7 +13,7 @@ import { forEach } from '../scheduling/each.ts'
 import { readClock } from '../time/clock.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
-import { type CallHead, type CallLabel, type MultiCall, treesOf } from './call.ts'
+import { type CallHead, type CallLabel, type MultiCall, type ParsedLabel, treesOf } from './call.ts'
 import { invalidCursor, parseCursor } from './cursor.ts'
 import { ANCHOR } from './requests/aggregates.ts'
 import { Details, listWords } from './requests/detail.ts'
@@ -22,6 +23,9 @@ import { REQUEST_TYPES } from './requests/table.ts'
 const CALL_FIELDS = ['requests', 'now', 'timeZone', 'explain', 'format'] as const
 /** Labels of a tag alone that are parsed before the event loop is checked for other work. */
 const PLAIN_TAGS_IN_A_ROW = 32
+
+/** An argument counts as so many evaluated values: it takes some 100 bytes until the call ends. */
+const ARGUMENT_VALUES = 100
 
 const LABEL_FIELDS = ['type', 'tag', 'details'] as const
 /** Details that are an error, and not ignored, in requests that do not know them. */
@@ -55,6 +59,7 @@ export class LabelParser {
   #requests: Requests | null
   readonly #context: LabelContext
   readonly #scheduler: CooperativeScheduler
+  #arguments = 0
 
   constructor(
     { names, now, zone, warnings }: CallHead,
@@ -69,7 +74,10 @@ export class LabelParser {
     this.#scheduler = new CooperativeScheduler(signal, began)
   }
 
-  /** Parses labels until all are parsed, or the time slice is spent. Returns whether all are parsed. */
+  /**
+   * Parses labels until all are parsed, or the time slice is spent. Returns whether all are parsed. Throws
+   * LIMIT_EVALUATED_VALUES where their calculations have too many arguments.
+   */
   parseNow(): boolean {
     const names = this.#names
     let inARow = 0
@@ -77,6 +85,7 @@ export class LabelParser {
       const label = names[this.labels.length]!
       const parsed = parseLabel(label, this.#requests![label], this.#context)
       this.labels.push(parsed)
+      if (isCalculation(parsed)) this.#countArguments(parsed.address)
       // A tag alone takes a microsecond, less than a look at the clock for each.
       if (parsed.kind === 'parsed' && parsed.tree.kind === 'tag' && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
       inARow = 0
@@ -85,6 +94,23 @@ export class LabelParser {
     if (this.labels.length < names.length) return false
     this.#requests = null
     return true
+  }
+
+  /** Characters of the tags of all labels, before they are parsed. */
+  get characters(): number {
+    let characters = 0
+    for (const name of this.#names) {
+      const request = this.#requests?.[name]
+      if (isObject(request) && typeof request.tag === 'string') characters += request.tag.length
+    }
+    return characters
+  }
+
+  #countArguments(calculation: string): void {
+    for (let at = 0; at >= 0; at = calculation.indexOf(',', at + 1)) this.#arguments++
+    const { limit } = FIXED_LIMITS.evaluatedValues
+    if (ARGUMENT_VALUES * this.#arguments > limit)
+      throw new TidemarkError('LIMIT_EVALUATED_VALUES', { limit })
   }
 
   /** Parses what is left, and yields to the event loop in between. */
@@ -130,7 +156,7 @@ function namesAtMostOne(label: CallLabel): boolean {
 }
 
 /** Whether a label may take as long as hundreds of plain tags. */
-export function isCalculation(label: CallLabel): boolean {
+export function isCalculation(label: CallLabel): label is ParsedLabel {
   return label.kind === 'parsed' && treesOf(label).some(({ kind }) => kind === 'call')
 }
 

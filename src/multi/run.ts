@@ -53,8 +53,11 @@ const CALCULATIONS = new MemoryGate()
 /** Bounds what the labels of long calls are planned as and answered with, of all calls together. */
 const LONG_CALLS = new MemoryGate(64 * 2 ** 20)
 const LABELS_OF_LONG_CALL = 2_000
-/** What a label becomes on its way to its answer, about. */
+/** What a label becomes on its way to its answer, about, and a character of its tag where that is a long calculation. */
 const BYTES_OF_LABEL = 2_048
+const BYTES_OF_CHARACTER = 64
+/** Calls with as many characters in their tags, or more, wait where others of the kind are planned. */
+const CHARACTERS_OF_LONG_CALL = 65_536
 
 /** A call on its way: what was read of it, and what it uses. */
 interface Run {
@@ -142,7 +145,9 @@ async function answerSlowly(
     return many === null ? answerCall(run) : answerFound(run, many)
   }
   const labels = run.head.names.length
-  return labels < LABELS_OF_LONG_CALL ? answer() : LONG_CALLS.run(labels * BYTES_OF_LABEL, signal, answer)
+  const { characters } = run.parser
+  if (labels < LABELS_OF_LONG_CALL && characters < CHARACTERS_OF_LONG_CALL) return answer()
+  return LONG_CALLS.run(labels * BYTES_OF_LABEL + characters * BYTES_OF_CHARACTER, signal, answer)
 }
 
 async function answerMany({ call, parser, context }: Run): Promise<FastAnswer | null> {

@@ -1,6 +1,6 @@
 import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { printTag } from '../../grammar/print.ts'
+import { printArgument, printTag } from '../../grammar/print.ts'
 import type { CallNode, TagNode, TagTree } from '../../grammar/tree.ts'
 import { WideMap } from '../../scheduling/wide-map.ts'
 import { BoundArguments } from '../functions/bound-arguments.ts'
@@ -16,9 +16,9 @@ export const MAX_CONTEXTS: number = FIXED_LIMITS.contexts.limit
 
 /**
  * What a function counts of the budget of evaluated values beside its values: it takes some 3 kB until the call ends, so
- * that 100,000 of them end it.
+ * that 80,000 of them end it.
  */
-const FUNCTION_VALUES = 1_000
+const FUNCTION_VALUES = 1_250
 
 /**
  * The operators of one call. Equal expressions in equal contexts are one operator, across all labels, so that what
@@ -29,6 +29,8 @@ export class Graph {
   readonly #made = new WideMap<Operator>()
   /** Of calculations alone: a weak map of very many tags would be gone through by every collection of garbage. */
   readonly #names = new WeakMap<TagTree, ExpressionName>()
+  /** Of calculations inside of others, by their texts. */
+  readonly #numbers = new Map<string, number>()
 
   /** @param resolve looks up a stored tag; throws TAG_NOT_FOUND or HISTORIAN_NOT_FOUND */
   constructor(resolve: (tag: TagNode) => StoredTag) {
@@ -74,10 +76,26 @@ export class Graph {
     if (tree.kind === 'tag') return { text: printTag(tree), dependsOnRange: null }
     let name = this.#names.get(tree)
     if (name === undefined) {
-      name = { text: printTag(tree), dependsOnRange: dependsOnRange(tree) }
+      name = this.#nameOfCall(tree)
       this.#names.set(tree, name)
     }
     return name
+  }
+
+  /** Calculations inside of it stand there by a number: their texts would be repeated on each level around them. */
+  #nameOfCall({ name, args }: CallNode): ExpressionName {
+    const parts: string[] = []
+    let dependence = findFunction(name)?.dependsOnRange ?? null
+    for (const arg of args) {
+      if (arg.kind !== 'series' || arg.tree.kind === 'tag') {
+        parts.push(arg.kind === 'broken' ? `?${arg.text}` : printArgument(arg))
+        continue
+      }
+      const inner = this.#nameOf(arg.tree)
+      if (dependence !== 'reach') dependence = inner.dependsOnRange ?? dependence
+      parts.push(`#${this.#numbers.getOrInsert(inner.text, this.#numbers.size)}`)
+    }
+    return { text: `${name}(${parts.join(', ')})`, dependsOnRange: dependence }
   }
 }
 
@@ -88,15 +106,6 @@ interface ExpressionName {
 
 /** What the values depend on beside the time: nothing, the request's range, or also what is read beyond it. */
 type RangeDependence = 'range' | 'reach' | null
-
-function dependsOnRange(tree: TagTree): RangeDependence {
-  if (tree.kind === 'tag') return null
-  const own = findFunction(tree.name)?.dependsOnRange ?? null
-  const inner = tree.args.map((arg) => (arg.kind === 'series' ? dependsOnRange(arg.tree) : null))
-  const all = [own, ...inner]
-  if (all.includes('reach')) return 'reach'
-  return all.includes('range') ? 'range' : null
-}
 
 /** What the values of equal expressions can differ by within a call. */
 function contextName(context: OperatorContext, dependence: RangeDependence): string {
