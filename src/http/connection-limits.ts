@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
 import type { Logger } from 'pino'
+import { TimeSlice } from '../scheduling/time-slice.ts'
 import { addressGroup } from './work.ts'
 
 export interface ConnectionLimitSettings {
@@ -57,6 +58,7 @@ export class ConnectionLimits {
   }
 
   #take(socket: Socket): void {
+    TimeSlice.shared.postpone()
     const address = socket.remoteAddress
     // Of one that is gone already nothing is known.
     if (address === undefined) return

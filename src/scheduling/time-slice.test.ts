@@ -61,3 +61,28 @@ test('a call that is not wanted any more ends where it rests', async () => {
   controller.abort(new Error('gone'))
   await assert.rejects(resting, /gone/)
 })
+
+test('calls that yielded let new connections come first, for one slice at most', async (t) => {
+  const work = workOf(t)
+  const budget = new TimeSlice()
+  let went = 0
+  const goOn = () => {
+    went++
+  }
+  void budget.next().then(goOn)
+  void budget.next().then(goOn)
+  for (let connection = 0; connection < 3; connection++) {
+    budget.postpone()
+    await tick()
+    assert.equal(went, 0)
+  }
+  await tick()
+  assert.equal(went, 1)
+  budget.postpone()
+  await tick()
+  assert.equal(went, 1)
+  work(6)
+  budget.postpone()
+  await tick()
+  assert.equal(went, 2)
+})

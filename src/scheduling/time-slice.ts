@@ -17,12 +17,25 @@ export class TimeSlice {
   readonly #waiting: (() => void)[] = []
   readonly #ahead = new Set<() => void>()
   #isStepping = false
+  #isPostponed = false
+  /** Since when calls that yielded wait for what comes first; `null` where they do not. */
+  #postponedAt: number | null = null
   readonly #endTick = () => {
     this.#began = null
   }
   readonly #step = () => {
     if (this.#ahead.size > 0) this.#runAhead()
-    this.#began = performance.now()
+    const now = performance.now()
+    if (this.#isPostponed) {
+      this.#isPostponed = false
+      this.#postponedAt ??= now
+      if (now - this.#postponedAt < SLICE_MS) {
+        setImmediate(this.#step)
+        return
+      }
+    }
+    this.#postponedAt = null
+    this.#began = now
     this.#waiting.shift()!()
     if (this.#waiting.length > 0) setImmediate(this.#step)
     else {
@@ -51,6 +64,14 @@ export class TimeSlice {
    */
   before(work: () => void): void {
     this.#ahead.add(work)
+  }
+
+  /**
+   * Calls that yielded go on one tick later, for one slice at most: connections are accepted one in each tick, and many
+   * that come together would wait for as many slices.
+   */
+  postpone(): void {
+    this.#isPostponed = this.#isStepping
   }
 
   #runAhead(): void {
