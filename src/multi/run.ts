@@ -51,7 +51,8 @@ export interface MultiAnswer {
 const CALCULATIONS = new MemoryGate()
 
 /** Bounds what the labels of long calls are planned as and answered with, of all calls together. */
-const LONG_CALLS = new MemoryGate(64 * 2 ** 20)
+const LONG_CALLS_BYTES = 64 * 2 ** 20
+const LONG_CALLS = new MemoryGate(LONG_CALLS_BYTES)
 const LABELS_OF_LONG_CALL = 2_000
 /** What a label becomes on its way to its answer, about, and a character of its tag where that is a long calculation. */
 const BYTES_OF_LABEL = 2_048
@@ -145,9 +146,11 @@ async function answerSlowly(
     return many === null ? answerCall(run) : answerFound(run, many)
   }
   const labels = run.head.names.length
-  const { characters } = run.parser
+  const ofLabels = labels * BYTES_OF_LABEL
+  // Of very many labels it makes no difference, and takes milliseconds.
+  const characters = ofLabels < LONG_CALLS_BYTES ? run.parser.characters : 0
   if (labels < LABELS_OF_LONG_CALL && characters < CHARACTERS_OF_LONG_CALL) return answer()
-  return LONG_CALLS.run(labels * BYTES_OF_LABEL + characters * BYTES_OF_CHARACTER, signal, answer)
+  return LONG_CALLS.run(ofLabels + characters * BYTES_OF_CHARACTER, signal, answer)
 }
 
 async function answerMany({ call, parser, context }: Run): Promise<FastAnswer | null> {
