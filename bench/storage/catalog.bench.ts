@@ -78,7 +78,7 @@ async function search(label: string, text: string | null): Promise<void> {
   }
   const run = async () => {
     const pacer = new Pacer()
-    const pace = { isDue: () => pacer.isDue(), rest: () => pacer.rest() }
+    const pace = { isDue: () => pacer.isDue(), pause: () => pacer.pause() }
     const hints =
       text === null
         ? { foldedPrefix: '' }

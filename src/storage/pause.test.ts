@@ -13,6 +13,6 @@ test('a read yields when the slice of the tick is spent, whoever spent it', asyn
   assert.equal(pacer.isDue(100), false)
   now += 10
   assert.equal(other.isDue(100), true)
-  await other.rest()
+  await other.pause()
   assert.equal(other.isDue(100), false)
 })

@@ -12,7 +12,7 @@ export class Pacer {
   #steps = 0
 
   /**
-   * Whether it is time for `rest`, also because of what others have done in this tick of the event loop; call it often,
+   * Whether it is time for `pause`, also because of what others have done in this tick of the event loop; call it often,
    * it costs next to nothing.
    * @param steps    that were done, each of some microseconds
    * @param sliceMs  how long the event loop may be held
@@ -30,7 +30,7 @@ export class Pacer {
    * Yields: one long read or call goes on in each tick of the event loop. Throws the signal's reason when it is
    * aborted.
    */
-  async rest(signal?: AbortSignal): Promise<void> {
+  async pause(signal?: AbortSignal): Promise<void> {
     await TimeSlice.shared.next()
     signal?.throwIfAborted()
     this.#since = performance.now()

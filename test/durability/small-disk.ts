@@ -25,7 +25,7 @@ const store = await openFileStore(process.argv[2]!, {
       points: 200_000,
       records: 1e9,
       ageMs: 1e9,
-      rest: { points: 20_000, afterMs: 50 },
+      idle: { points: 20_000, afterMs: 50 },
       packedAside: 100_000,
     },
     unlinkAfterMs: 0,

@@ -222,7 +222,7 @@ class BlockTarget {
     this.at = at
   }
 
-  /** Others are let in whenever a block is written. */
+  /** Yields to the event loop whenever a block is written. */
   async writeWhenFull(): Promise<void> {
     if (this.writer.length >= BLOCK_BYTES) await this.write()
   }

@@ -109,7 +109,7 @@ test('nobody sees what is prepared before it is applied, and then it is there as
           if (index % 2 === 0) assert.equal(order().length, before.size)
         }
         for (const record of prepares[index % prepares.length] ? records : []) {
-          await catalog.prepare(record, { isDue: () => true, rest: look })
+          await catalog.prepare(record, { isDue: () => true, pause: look })
         }
         await look()
         for (const record of records) catalog.apply(record)
@@ -125,7 +125,7 @@ test('nobody sees what is prepared before it is applied, and then it is there as
           if (++looks === 3 && index % 3 === 0) throw new Error('no more')
         }
         await lookAfterwards()
-        await catalog.settle({ isDue: () => true, rest: lookAfterwards }).catch((error) => {
+        await catalog.settle({ isDue: () => true, pause: lookAfterwards }).catch((error) => {
           assert.equal((error as Error).message, 'no more')
         })
         assert.deepEqual(contentOf(catalog), contentOfModel(model))
@@ -222,11 +222,11 @@ test('thousands of tags that change and go are before and after, and nothing bet
     }
     const before = new Map(Array.from(model.keys(), (name) => [name, catalog.find(name)?.description]))
     const { size } = catalog
-    let rests = 0
+    let pauses = 0
     const pace = (look: () => void) => ({
       isDue: () => true,
-      rest: async () => {
-        if (rests++ % 50 === 0) look()
+      pause: async () => {
+        if (pauses++ % 50 === 0) look()
       },
     })
     await catalog.prepare(
@@ -236,9 +236,9 @@ test('thousands of tags that change and go are before and after, and nothing bet
         assert.equal(round % 2 === 0 ? size : order().length, size)
       }),
     )
-    assert.ok(rests > TAGS / 20, `${rests} rests while it was prepared`)
+    assert.ok(pauses > TAGS / 20, `${pauses} pauses while it was prepared`)
     catalog.apply(record)
-    rests = 0
+    pauses = 0
     sees(model)
     const after = catalog.size
     await catalog.settle(
@@ -247,7 +247,7 @@ test('thousands of tags that change and go are before and after, and nothing bet
         assert.equal(round % 2 === 0 ? catalog.size : order().length, after)
       }),
     )
-    assert.ok(rests > TAGS / 2, `${rests} rests afterwards`)
+    assert.ok(pauses > TAGS / 2, `${pauses} pauses afterwards`)
     sees(model)
     assert.equal(order().length, catalog.size)
     assert.ok(

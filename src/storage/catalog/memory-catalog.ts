@@ -117,7 +117,7 @@ export class MemoryCatalog implements TagCatalog {
       const at = readSomeChanges(changes, prepared.at, CHANGES_AT_ONCE, target)
       if (at === prepared.at) return
       prepared.at = at
-      if (pace.isDue()) await pace.rest()
+      if (pace.isDue()) await pace.pause()
     }
   }
 

@@ -61,11 +61,11 @@ export class StagedChanges {
     return true
   }
 
-  /** Gives up what was before the changes that are shown. Throws what `rest` throws; `settleNow` does the rest then. */
+  /** Gives up what was before the changes that are shown. Throws what `pause` throws; `settleNow` does the rest then. */
   async settle(pace: Pace): Promise<void> {
     while (this.#isShown) {
       this.#settleNext()
-      if (pace.isDue()) await pace.rest()
+      if (pace.isDue()) await pace.pause()
     }
   }
 

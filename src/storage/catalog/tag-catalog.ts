@@ -33,7 +33,7 @@ export interface TagCatalog {
   /**
    * Does in slices what `apply` of a committed record does, which nobody sees before that: some hundred thousand tags
    * then hold nobody up. It may be left out, and is for records in their order, all of which are applied next; of those
-   * after the first one only new tags are prepared. Throws Damage, before anything is done, and what `rest` throws,
+   * after the first one only new tags are prepared. Throws Damage, before anything is done, and what `pause` throws,
    * after which `apply` is to be called.
    */
   prepare(changes: Uint8Array, pace: Pace): Promise<void>
@@ -44,7 +44,7 @@ export interface TagCatalog {
   apply(changes: Uint8Array): void
   /**
    * Gives up in slices what was before the changes that were prepared and applied: no change is seen by it, and what is
-   * left of it is done at once by the next change. Throws what `rest` throws.
+   * left of it is done at once by the next change. Throws what `pause` throws.
    */
   settle(pace: Pace): Promise<void>
   /** What a search scans. */
@@ -53,10 +53,10 @@ export interface TagCatalog {
   readonly entries: TagEntries
 }
 
-/** Tells long work when to let others in. */
+/** Tells long work when to yield to the event loop. */
 export interface Pace {
   isDue(): boolean
-  rest(): Promise<void>
+  pause(): Promise<void>
 }
 
 /** All tags as bytes (tag-entry.ts), for who writes them to a file. */
@@ -92,7 +92,7 @@ export interface CatalogDraft {
 
 /**
  * The texts of all tags as a search wants them; src/storage/search alone reads them. All of it is asked for anew after
- * others were let in: addresses and orders are of this moment, ids are for ever.
+ * it yielded to the event loop: addresses and orders are of this moment, ids are for ever.
  */
 export interface TagTexts {
   /** Tags. */

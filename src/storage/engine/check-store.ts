@@ -51,7 +51,7 @@ export async function checkStore(state: EngineState, snapshot: EngineSnapshot): 
     blocks += found.blocks
     problems.push(...found.problems.map((problem) => `part ${info.name}: ${problem}`))
     if (found.problems.length === 0) for (const tag of part.tags()) stored.add(tag)
-    if (snapshot.isDue()) await snapshot.rest()
+    if (snapshot.isDue()) await snapshot.pause()
   }
   let points = 0
   for (const tag of new Set([...stored, ...inMemory])) {

@@ -17,7 +17,7 @@ export interface FlushLimits {
    * What is flushed when many points came and nothing more comes for a while: aggregates over them have no summaries
    * before that. Left out, only age counts.
    */
-  readonly rest?: { readonly points: number; readonly afterMs: number }
+  readonly idle?: { readonly points: number; readonly afterMs: number }
   /**
    * So many points, of a memory that is flushed, are packed on a thread of their own: fewer take less time than it
    * would. Left out, all are packed on the thread that answers.
@@ -56,7 +56,7 @@ export const ENGINE_LIMITS: EngineLimits = {
     records: 100_000,
     changeBytes: 64 * 2 ** 20,
     ageMs: 300_000,
-    rest: { points: 20_000, afterMs: 2_000 },
+    idle: { points: 20_000, afterMs: 2_000 },
     packedAside: 50_000,
   },
   merge: MERGE_LIMITS,

@@ -11,7 +11,7 @@ export class EngineSnapshot implements ReadPace {
   readonly set: PartSet
   readonly #open: OpenParts
   readonly #pacer = new Pacer()
-  #hasRested = false
+  #hasYielded = false
   #isDone = false
   /**
    * What is in memory belongs to this state only until others are let in for the first time: told once, before that.
@@ -32,22 +32,22 @@ export class EngineSnapshot implements ReadPace {
     open.hold(this.set)
   }
 
-  /** Whether others were let in since the beginning. */
-  get hasRested(): boolean {
-    return this.#hasRested
+  /** Whether it has yielded since the beginning. */
+  get hasYielded(): boolean {
+    return this.#hasYielded
   }
 
   isDue(steps?: number): boolean {
     return this.#pacer.isDue(steps)
   }
 
-  async rest(): Promise<void> {
-    if (!this.#hasRested) {
-      this.#hasRested = true
+  async pause(): Promise<void> {
+    if (!this.#hasYielded) {
+      this.#hasYielded = true
       this.memory?.capture()
       this.#leave()
     }
-    await this.#pacer.rest(this.signal)
+    await this.#pacer.pause(this.signal)
   }
 
   done(): void {

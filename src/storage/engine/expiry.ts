@@ -43,7 +43,7 @@ export class Expiry {
           if (times.has(tag) || this.#watermark(tag) < info.firstTime) continue
           const { times: kept } = this.#kept(tag)
           if (kept.length > 0) times.set(tag, { good: kept[0]!, newest: kept.at(-1)! })
-          if (pacer.isDue()) await pacer.rest(signal)
+          if (pacer.isDue()) await pacer.pause(signal)
         }
       }
     } catch (error) {
@@ -94,7 +94,7 @@ export class Expiry {
         const run = part.run(tag)!
         all += run.count
         if (run.firstTime <= this.#watermark(tag)) expired += coveredOf(run, hiddenSpans(this.#kept(tag)))
-        if (pacer.isDue()) await pacer.rest(signal)
+        if (pacer.isDue()) await pacer.pause(signal)
       }
     } catch (error) {
       if (error instanceof Damage) return 0

@@ -44,7 +44,7 @@ test('points that come while a flush takes longer than the wait for the next are
     owner: true,
     files: filesWaitingFor(released),
     limits: {
-      flush: { points: 100, records: 1e9, ageMs: 1e9, rest: { points: 10, afterMs: 1_000 } },
+      flush: { points: 100, records: 1e9, ageMs: 1e9, idle: { points: 10, afterMs: 1_000 } },
       reserveBytes: 0,
     },
   })

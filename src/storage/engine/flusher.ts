@@ -100,7 +100,7 @@ export class Flusher {
   goOn(): void {
     const { state, limits } = this.#parts
     if (this.#isClosed || state.damage !== null) return
-    // Also while a flush is under way, which may take longer than the wait: what comes meanwhile is no rest.
+    // Also while a flush is under way, which may take longer than the wait: what comes meanwhile is no pause.
     this.#waitForRest()
     if (this.#running !== null || this.#retryTimer !== null) return
     const { memtable } = state
@@ -246,15 +246,15 @@ export class Flusher {
     }
     const writer = store.create(partName(), origin)
     const pacer = new Pacer()
-    const rest = async () => {
+    const pause = async () => {
       await writer.drain()
-      await pacer.rest()
+      await pacer.pause()
     }
     let points = 0
     try {
       for (const tag of memtable.immutableTags()) {
         for (const sorting = memtable.sortImmutable(tag); sorting?.next().done === false; ) {
-          if (pacer.isDue(STEPS_OF_SORT, SLICE_MS)) await rest()
+          if (pacer.isDue(STEPS_OF_SORT, SLICE_MS)) await pause()
         }
         // Points that are taken away meanwhile are covered by tombstones of the next generation.
         const columns = memtable.immutableColumns(tag)
@@ -262,15 +262,15 @@ export class Flusher {
         if (columns !== null) {
           steps += Math.floor(columns.times.length / STEP_POINTS)
           points += columns.times.length
-          if (columns.times.length > LONGEST_ADD) await writer.addInSlices(tag, columns, rest)
+          if (columns.times.length > LONGEST_ADD) await writer.addInSlices(tag, columns, pause)
           else writer.add(tag, columns)
         }
         if (!pacer.isDue(steps, SLICE_MS)) continue
-        await rest()
+        await pause()
       }
       for (const tombstone of immutable.tombstones) {
         writer.addTombstone(tombstone)
-        if (pacer.isDue()) await rest()
+        if (pacer.isDue()) await pause()
       }
       if (points > 0 || immutable.tombstones.length > 0) return await writer.finish()
     } catch (error) {
@@ -290,7 +290,7 @@ export class Flusher {
       const pacer = new Pacer()
       for (const tombstone of tombstones) {
         packing.addTombstone(tombstone)
-        if (pacer.isDue()) await pacer.rest()
+        if (pacer.isDue()) await pacer.pause()
       }
       if (points > 0 || tombstones.length > 0) return await packing.finish()
     } catch (error) {
@@ -330,12 +330,12 @@ export class Flusher {
             if (batch.room > 0) continue
             batch.endEntry(tag)
             await send(true)
-            await pacer.rest()
+            await pacer.pause()
           }
         }
         batch.endEntry(tag)
       }
-      if (pacer.isDue(steps, SLICE_MS)) await pacer.rest()
+      if (pacer.isDue(steps, SLICE_MS)) await pacer.pause()
     }
     if (batch.entries > 0) await send(false)
     return count
@@ -357,14 +357,14 @@ export class Flusher {
 
   /** Has what many points left flushed when nothing more comes: called again, it waits anew. */
   #waitForRest(): void {
-    const { rest } = this.#parts.limits
+    const { idle } = this.#parts.limits
     const { memtable } = this.#parts.state
-    if (rest === undefined || memtable.points < rest.points) return
+    if (idle === undefined || memtable.points < idle.points) return
     // Set anew rather than refreshed, which the timers of tests do not do.
     if (this.#restTimer !== null) clearTimeout(this.#restTimer)
     this.#restTimer = setTimeout(() => {
-      if (memtable.points >= rest.points) this.#want()
-    }, rest.afterMs)
+      if (memtable.points >= idle.points) this.#want()
+    }, idle.afterMs)
     this.#restTimer.unref()
   }
 }

@@ -9,7 +9,7 @@ import { joinZoneMaps, zoneMapOf } from '../blocks/zone-map.ts'
 import type { Part, PartInfo, PartRun } from '../parts/part.ts'
 import { joinSpans, MemorySource, PartSource, type Source, type TimeSpan } from './sources.ts'
 
-export const PACE = { isDue: () => false, rest: async () => {} }
+export const PACE = { isDue: () => false, pause: async () => {} }
 
 export type Point = readonly [time: number, value: number, status: number]
 

@@ -46,7 +46,7 @@ async function forEachPage(
     if (start >= end) return
     const { lastTime } = view
     take(view.columns(start, end))
-    if (snapshot.isDue()) await snapshot.rest()
+    if (snapshot.isDue()) await snapshot.pause()
     found = blocks.seekAfter(lastTime + 1)
   }
 }

@@ -68,7 +68,7 @@ export class LayeredBlocks implements PointBlocks {
       const loading = this.#loading
       if (loading === null && (at >= to || !pace.isDue(sink.steps?.()))) continue
       // Others are let in, which is when the state of the read is held.
-      await pace.rest()
+      await pace.pause()
       await loading
       this.#loading = null
     }

@@ -54,7 +54,7 @@ export async function planSpanDeletes(
         if (from <= draft.watermarkOf(id)) draft.removeHidden(id)
         draft.remove({ tag: id, from, to })
       }
-      if (draft.pace.isDue()) await draft.pace.rest()
+      if (draft.pace.isDue()) await draft.pace.pause()
     }
   }
   return counts
@@ -84,7 +84,7 @@ async function chainByTag(ranges: readonly TagSpan[], pace: ReadPace): Promise<C
       next[last[first]!] = index
       last[first] = index
     }
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   return { isLater, next }
 }
@@ -103,7 +103,7 @@ export async function planTagDeletes(
   const records: TagRecord[] = []
   for (const name of names) {
     records.push(existingTag(catalog, errors, name))
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   const counts: number[] = []
   for (const record of records) {
@@ -115,7 +115,7 @@ export async function planTagDeletes(
       if (!isDamage(error)) throw error
       counts.push(0)
     }
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
     if (dryRun) continue
     catalog.remove(record)
     draft.remove({ tag: record.id, from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY })

@@ -31,7 +31,7 @@ function counted() {
   let rests = 0
   const pace: ReadPace = {
     isDue: () => calls >= SLICE,
-    rest: async () => {
+    pause: async () => {
       calls = 0
       rests++
     },

@@ -27,7 +27,7 @@ export async function planPuts(
       else catalog.change(before, { ...fields, id: before.id })
       outcomes.push('stored')
     }
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   return outcomes
 }
@@ -56,11 +56,11 @@ export async function planRenames(
     if (draft.watermarkOfName(renames[i]!.to) < draft.watermarkOf(record.id)) draft.removeHidden(record.id)
     // All names are free before the first is given: they may go round in a circle.
     catalog.free(record)
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   for (const [i, record] of records.entries()) {
     catalog.put({ ...record, name: renames[i]!.to })
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
 }
 
@@ -74,13 +74,13 @@ async function checkRenames(
   for (const { from } of renames) {
     records.push(existingTag(catalog, errors, from))
     leaving.add(from)
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   const taken = new Set<string>()
   for (const { to } of renames) {
     if (taken.has(to) || (!leaving.has(to) && catalog.find(to) !== null)) throw errors.tagExists(to)
     taken.add(to)
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   return records
 }

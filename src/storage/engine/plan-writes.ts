@@ -56,14 +56,14 @@ async function planWrite(
       if (id !== 0) tags[i] = id
       else if (write.createTags) absent.push(i)
       else return { error: errors.tagNotFound(write.tags[i]!), record: null, tooOld: null }
-      if (pace.isDue()) await pace.rest()
+      if (pace.isDue()) await pace.pause()
     }
   }
   // Only now: a write that fails makes no tags either.
   for (const i of absent) {
     const name = write.tags[i]!
     tags[i] = draft.idOf(name) || draft.create({ name, ...NO_METADATA }).id
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   const changes = draft.take()
   const all = { tags, offsets: write.offsets, points: write.points }
@@ -94,7 +94,7 @@ async function watermarksOf(
     // What is made in this group has no id in the catalog yet.
     const isNew = id >= catalog.entries.nextId
     found[i] = isNew ? watermarks.ofName(retention, name) : watermarks.of(retention, catalog, id, name)
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   return found
 }

@@ -165,7 +165,7 @@ export class PointReader {
             ? open(id, NO_PARTS, NOTHING, query)
             : open(id, snapshot.set, tags.memory(id, i), query)
         results.push(await read(blocks, query, snapshot))
-        if (snapshot.isDue()) await snapshot.rest()
+        if (snapshot.isDue()) await snapshot.pause()
       }
       return results
     })
@@ -183,7 +183,7 @@ export class PointReader {
     index: number,
     snapshot: EngineSnapshot,
   ): boolean {
-    if ((find !== 'before' && find !== 'before-or-at') || snapshot.hasRested) return false
+    if ((find !== 'before' && find !== 'before-or-at') || snapshot.hasYielded) return false
     const { newest } = this.#state.memtable
     if (!newest.has(id)) {
       // The newest point stays whatever the watermark is.

@@ -69,7 +69,7 @@ export async function previewRetention(
       one.points += await pointsOf(state, snapshot, id, watermark)
       one.bytes += bytesOf(state, snapshot, id, watermark, shares)
     }
-    if (snapshot.isDue()) await snapshot.rest()
+    if (snapshot.isDue()) await snapshot.pause()
   }
   const isWhole = (share: PartShare, index: number) =>
     share.old > 0 && share.old === parts[index]!.info.points

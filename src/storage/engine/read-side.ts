@@ -96,10 +96,10 @@ export class ReadSide {
 
   async #readRest(snapshot: EngineSnapshot, from: number, count: number, readOne: ReadOne): Promise<void> {
     try {
-      await snapshot.rest()
+      await snapshot.pause()
       for (let i = from; i < count; i++) {
         readOne(i, snapshot)
-        if (snapshot.isDue()) await snapshot.rest()
+        if (snapshot.isDue()) await snapshot.pause()
       }
     } catch (error) {
       throw this.#state.errors.ofRead(error)

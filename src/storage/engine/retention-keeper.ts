@@ -173,7 +173,7 @@ export class RetentionKeeper {
         // No read answers of it either.
         if (!(error instanceof Damage)) throw error
       }
-      if (draft.pace.isDue()) await draft.pace.rest()
+      if (draft.pace.isDue()) await draft.pace.pause()
     }
   }
 

@@ -15,7 +15,7 @@ export async function sortedInSteps(
 ): Promise<Uint32Array> {
   for (let from = 0; from < numbers.length; from += RUN) {
     numbers.subarray(from, from + RUN).sort(compare)
-    if (pace.isDue()) await pace.rest()
+    if (pace.isDue()) await pace.pause()
   }
   let sorted = numbers
   let spare: Uint32Array = new Uint32Array(numbers.length > RUN ? numbers.length : 0)
@@ -28,7 +28,7 @@ export async function sortedInSteps(
       for (let to = from; to < end; to++) {
         const takesLeft = right === end || (left < middle && compare(sorted[left]!, sorted[right]!) < 0)
         spare[to] = sorted[takesLeft ? left++ : right++]!
-        if (to % RUN === 0 && pace.isDue()) await pace.rest()
+        if (to % RUN === 0 && pace.isDue()) await pace.pause()
       }
     }
     const merged = spare

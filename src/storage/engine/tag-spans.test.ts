@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { ReadPace } from '../reads/point-blocks.ts'
 import { disjointSpans } from './tag-spans.ts'
 
-const NO_REST: ReadPace = { isDue: () => false, rest: async () => {} }
+const NO_REST: ReadPace = { isDue: () => false, pause: async () => {} }
 
 test('disjoint spans cover what spans cover, once, for the first span that does', async () => {
   const edge = fc.integer({ min: 0, max: 30 })
@@ -30,7 +30,7 @@ test('disjoint parts of very many spans are sorted in steps', async () => {
   let rests = 0
   const pace: ReadPace = {
     isDue: () => true,
-    rest: async () => {
+    pause: async () => {
       rests++
     },
   }

@@ -130,7 +130,7 @@ export class Memtable {
   }
 
   /**
-   * Work to be done in steps before `immutableColumns`, which then is done soon; `null` for none. Others may be let in
+   * Work to be done in steps before `immutableColumns`, which then is done soon; `null` for none. The caller may yield
    * between any two of them.
    */
   sortImmutable(tag: number): Generator<void, void> | null {

@@ -6,7 +6,7 @@ import type { Expired } from './expired.ts'
 export interface MergeLimits {
   /**
    * A partition (a calendar month, UTC; a quarter, a year, ten or a hundred years where months hold less) is cut out of
-   * its neighbours only where it holds more bytes than this.
+   * those adjacent to it only where it holds more bytes than this.
    */
   readonly partitionBytes: number
   /** Parts of about the same size that are merged together. */
@@ -22,7 +22,7 @@ export const MERGE_LIMITS: MergeLimits = {
 }
 
 /**
- * Parts that are to become others. They are neighbours: no other part that overlaps the span of their times has numbers
+ * Parts that are to become others. They are adjacent: no other part that overlaps the span of their times has numbers
  * between their lowest and their highest one, so that what is newest stays newest.
  */
 export interface MergePlan {

@@ -17,7 +17,7 @@ const IDLE_SHARE = 0.12
 const THOROUGH_SHARE = 0.02
 
 /**
- * Size-tiered: takes neighbours of about the same size, and of all that could be merged those that cost the fewest
+ * Size-tiered: takes adjacent ones of about the same size, and of all that could be merged those that cost the fewest
  * bytes for each layer that goes. What overlaps in time is merged in the order of sequence numbers with nothing left
  * out; what does not overlap is merged as long as it would not be cut apart again.
  */

@@ -32,7 +32,7 @@ export async function coveredShare(
       const covers =
         sequence > lastSequence && from[i]! <= lastTime && to[i]! > firstTime && part.has(tags[i]!)
       if (covers) covering.add(tags[i]!, from[i]!, to[i]!, sequence)
-      if (pacer.isDue()) await pacer.rest(signal)
+      if (pacer.isDue()) await pacer.pause(signal)
     }
   }
   const columns = covering.sorted()
@@ -42,7 +42,7 @@ export async function coveredShare(
     const tag = columns.tags[i]!
     if (i > 0 && columns.tags[i - 1] === tag) continue
     covered += coveredOf(part.run(tag)!, byTag.cuts(tag, lastSequence))
-    if (pacer.isDue()) await pacer.rest(signal)
+    if (pacer.isDue()) await pacer.pause(signal)
   }
   return covered / points
 }

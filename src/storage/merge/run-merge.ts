@@ -12,7 +12,7 @@ import type { MergeOrder, MergeResult } from './merge.ts'
 import { MergeInput, ofInput } from './merge-input.ts'
 import { MergeOutputs } from './merge-outputs.ts'
 import { TombstoneMap } from './spans.ts'
-import { mergeTag, type Rest } from './tag-merge.ts'
+import { mergeTag, type Pause } from './tag-merge.ts'
 
 /** Pages of inputs are read one after the other, those of small runs many times in a row. */
 const CACHE_BYTES = 16 << 20
@@ -69,9 +69,9 @@ async function mergeTags(
   const pacer = new Pacer()
   const pause = async () => {
     await outputs.drain()
-    await pacer.rest(signal)
+    await pacer.pause(signal)
   }
-  const rest: Rest = () => (pacer.isDue() ? pause() : null)
+  const pauseIfDue: Pause = () => (pacer.isDue() ? pause() : null)
   const scratch = makeColumns(inputs.length * MOST_SMALL)
   const having: MergeInput[] = []
   for (;;) {
@@ -87,11 +87,11 @@ async function mergeTags(
         run: input.run(),
         cuts: tombstones.cuts(tag, input.info.lastSequence, old),
       }))
-      await mergeTag(runs, outputs, rest)
+      await mergeTag(runs, outputs, pauseIfDue)
       outputs.endTag()
     }
     for (const input of having) input.next()
-    const waiting = rest()
+    const waiting = pause()
     if (waiting !== null) await waiting
   }
 }

@@ -17,13 +17,13 @@ export interface MergeSink {
 }
 
 /** Called now and then. */
-export type Rest = () => Promise<void> | null
+export type Pause = () => Promise<void> | null
 
 /**
  * Merges the points of a tag. In memory is at most one decoded block of each run. Throws InputDamage.
  * @param runs  later ones win
  */
-export async function mergeTag(runs: readonly CutRun[], sink: MergeSink, rest: Rest): Promise<void> {
+export async function mergeTag(runs: readonly CutRun[], sink: MergeSink, pauseIfDue: Pause): Promise<void> {
   if (runs.every(({ run }) => run.small !== null)) {
     mergeSmall(runs, sink)
     return
@@ -41,7 +41,7 @@ export async function mergeTag(runs: readonly CutRun[], sink: MergeSink, rest: R
         first.nextBlock()
       else first.decode()
     } else mergeUntil(cursors, first, sink)
-    const pause = rest()
+    const pause = pauseIfDue()
     if (pause !== null) await pause
   }
 }

@@ -62,7 +62,7 @@ export class FilePartWriter implements PartWriter {
     this.addSmall(tag, points, count)
   }
 
-  async addInSlices(tag: number, points: PointColumns, rest: () => Promise<void>): Promise<void> {
+  async addInSlices(tag: number, points: PointColumns, pause: () => Promise<void>): Promise<void> {
     const count = points.times.length
     if (count <= SLICE_POINTS) {
       this.add(tag, points)
@@ -72,7 +72,7 @@ export class FilePartWriter implements PartWriter {
     for (let at = 0; at < count; ) {
       const end = Math.min(count, at + SLICE_POINTS)
       at += this.addPoints(sliceColumns(points, at, end), end === count)
-      if (at < count) await rest()
+      if (at < count) await pause()
     }
     this.endRun()
   }

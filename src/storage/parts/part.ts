@@ -37,10 +37,10 @@ export interface PartWriter {
    */
   add(tag: number, points: PointColumns): void
   /**
-   * The same for a tag that may have very many points: packs some milliseconds' worth of them and awaits `rest`,
+   * The same for a tag that may have very many points: packs some milliseconds' worth of them and awaits `pause`,
    * again and again. Nothing else may be added meanwhile.
    */
-  addInSlices(tag: number, points: PointColumns, rest: () => Promise<void>): Promise<void>
+  addInSlices(tag: number, points: PointColumns, pause: () => Promise<void>): Promise<void>
   /** Tombstones may come at any time, in any order. */
   addTombstone(tombstone: Tombstone): void
   /** Bytes so far, those that wait to be written among them. */

@@ -42,7 +42,7 @@ export async function scanPages(reader: PageReader, end: number, signal: AbortSi
   let from = 0
   let left = GUESSED_TIMES * (end + WINDOW_BYTES)
   for (let at = MAGIC.length; at + 8 <= end; ) {
-    if (pacer.isDue()) await pacer.rest(signal)
+    if (pacer.isDue()) await pacer.pause(signal)
     const isInside = at - from + SHORT_BYTES <= window.length || from + window.length === end
     if (!isInside || at < from || at >= from + window.length) {
       from = at

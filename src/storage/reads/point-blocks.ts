@@ -5,12 +5,12 @@ import type { BlockView } from '../blocks/block.ts'
 /** How much of a block is checked when it is found: its header, or all of it. */
 export type Check = 'header' | 'all'
 
-/** Tells long reads when to let others in. */
+/** Tells long reads when to yield to the event loop. */
 export interface ReadPace {
-  /** Whether it is time for `rest`; to be called often. @param steps that were done, of some microseconds each */
+  /** Whether it is time for `pause`; to be called often. @param steps that were done, of some microseconds each */
   isDue(steps?: number): boolean
-  /** Lets others in. Throws when the read is aborted. */
-  rest(): Promise<void>
+  /** Yields to the event loop. Throws when the read is aborted. */
+  pause(): Promise<void>
 }
 
 /** Takes all points of a range, in time order. */

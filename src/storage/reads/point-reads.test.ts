@@ -140,10 +140,10 @@ test('values at very many times behind the last point let others in', async (t) 
     longest = Math.max(longest, steps)
     return ++steps > 50
   })
-  const { rest } = EngineSnapshot.prototype
-  t.mock.method(EngineSnapshot.prototype, 'rest', function (this: EngineSnapshot) {
+  const { pause } = EngineSnapshot.prototype
+  t.mock.method(EngineSnapshot.prototype, 'pause', function (this: EngineSnapshot) {
     steps = 0
-    return rest.call(this)
+    return pause.call(this)
   })
   const times = Float64Array.from({ length: 1_000 }, (_, i) => 10 + i)
   const query = { tag: 'A', times, stepped: true, holdUntil: instantFromUs(500) }

@@ -62,7 +62,7 @@ export async function readRange(
     else builder.add(view, start, start + taken, false)
     if (taken < end - start) return { points: builder.finish(), more: true }
     const { firstTime, lastTime } = view
-    if (snapshot.isDue()) await snapshot.rest()
+    if (snapshot.isDue()) await snapshot.pause()
     found = backwards ? blocks.seekBefore(firstTime - 1) : blocks.seekAfter(lastTime + 1)
   }
   return { points: builder?.finish() ?? NO_POINTS, more: false }
@@ -111,7 +111,7 @@ export async function countPoints(
       blocks.verify()
       count += view.lowerBound(to) - view.lowerBound(from)
     }
-    if (snapshot.isDue()) await snapshot.rest()
+    if (snapshot.isDue()) await snapshot.pause()
     found = blocks.seekAfter(lastTime + 1, 'header')
   }
   return count
@@ -143,7 +143,7 @@ export async function readBoundingValues(
     found.afterTimes[i] = walk.nextTime
     found.afterValues[i] = walk.nextValue
     if (snapshot.isDue()) {
-      await snapshot.rest()
+      await snapshot.pause()
       walk.forgetView()
     }
   }
@@ -176,7 +176,7 @@ export async function readInterpolated(
       } while (!isDue && !fill.isDone && walk.knows(fill.at))
     }
     if (isDue) {
-      await snapshot.rest()
+      await snapshot.pause()
       walk.forgetView()
     }
   }

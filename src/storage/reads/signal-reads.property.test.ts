@@ -17,7 +17,7 @@ import { readAggregates } from './signal-reads.ts'
 
 const SPAN = 40
 const FURTHER = AGGREGATE_NAMES.filter((name) => !(FIRST_AGGREGATE_NAMES as readonly string[]).includes(name))
-const PACE: ReadPace = { isDue: () => false, rest: async () => {} }
+const PACE: ReadPace = { isDue: () => false, pause: async () => {} }
 
 /** What is kept of some points: a block's summary, that of a page, that of a chunk, or nothing. */
 type Kept = 'block' | 'page' | 'chunk' | 'chunk of a block' | 'nothing'

@@ -53,15 +53,15 @@ export async function readAggregates(
       signal?.add(points)
     },
   })
-  if (snapshot.isDue()) await snapshot.rest()
+  if (snapshot.isDue()) await snapshot.pause()
   const count = edges.length - 1
   const ofPoints = windows.finish()
   if (signal === null) return ofPoints
-  if (snapshot.isDue(count)) await snapshot.rest()
+  if (snapshot.isDue(count)) await snapshot.pause()
   if (!Number.isNaN(beyond!.afterTimes[1]!)) signal.addPoint(beyond!.afterTimes[1]!, beyond!.afterValues[1]!)
   const ofSignal = new SignalAggregates(signal.finish(), windows.rises(), names, shape.stepped)
-  if (snapshot.isDue(count)) await snapshot.rest()
-  while (ofSignal.next(STEP_WINDOWS)) if (snapshot.isDue(STEP_WINDOWS)) await snapshot.rest()
+  if (snapshot.isDue(count)) await snapshot.pause()
+  while (ofSignal.next(STEP_WINDOWS)) if (snapshot.isDue(STEP_WINDOWS)) await snapshot.pause()
   return { ...ofPoints, ...ofSignal.columns }
 }
 

@@ -74,7 +74,7 @@ function paceOf(every: number, then: () => void = () => {}) {
   let looks = 0
   return {
     isDue: () => ++looks % every === 0,
-    rest: async () => then(),
+    pause: async () => then(),
   }
 }
 
@@ -212,7 +212,7 @@ test('a search lets others in as often as it is told to, whatever it finds', asy
         due = true
         return true
       },
-      rest: async () => {
+      pause: async () => {
         rests++
         due = false
       },
@@ -226,7 +226,7 @@ test('a search that is told to end ends, and the next one goes on', async () => 
   const catalog = catalogOf(MANY, 4_000)
   const reason = new Error('over')
   for (let i = 0; i < 3; i++) {
-    const pace = { isDue: () => true, rest: () => Promise.reject(reason) }
+    const pace = { isDue: () => true, pause: () => Promise.reject(reason) }
     await assert.rejects(search(catalog, searchOf('*', null, 10), pace), reason)
   }
   const wanted = searchOf('*', null, 10)

@@ -101,7 +101,7 @@ class Scan {
       if (looked % this.#limits.sample === 0 && (looked / tags.length) * wanted > most) return null
       if (id === 0 || !this.#pace.isDue()) continue
       last = this.#view.nameText()
-      await this.#pace.rest()
+      await this.#pace.pause()
       // Places may be others now.
       order = await this.#order('name')
       at = order.afterName(last)
@@ -128,7 +128,7 @@ class Scan {
     }
     for (const id of ids) {
       if (this.#catalog.texts.look(id, this.#view) && this.#filter.mayMatch(this.#view)) this.#consider(id)
-      if (this.#pace.isDue()) await this.#pace.rest()
+      if (this.#pace.isDue()) await this.#pace.pause()
     }
     await this.#names(beginning)
     return this.#found.inOrder()
@@ -160,7 +160,7 @@ class Scan {
       if (record !== null && ++count > this.#search.limit) return
       if (!this.#pace.isDue()) continue
       last = this.#view.nameText()
-      await this.#pace.rest()
+      await this.#pace.pause()
       addresses = addressesOf(await this.#order('name'), beginning, last)
     }
   }
@@ -184,9 +184,9 @@ class Scan {
         const id = idIn(chunk, at)
         if (this.#filter.mayMatch(this.#view) && texts.look(id, this.#view)) this.#consider(id)
         at = next
-        if (this.#pace.isDue()) await this.#pace.rest()
+        if (this.#pace.isDue()) await this.#pace.pause()
       }
-      for (let i = 0; i < STEPS_OF_CHUNK; i++) if (this.#pace.isDue()) await this.#pace.rest()
+      for (let i = 0; i < STEPS_OF_CHUNK; i++) if (this.#pace.isDue()) await this.#pace.pause()
     }
   }
 
@@ -203,7 +203,7 @@ class Scan {
     for (;;) {
       const order = this.#catalog.texts.order(kind)
       if (order.step()) return order
-      if (this.#pace.isDue()) await this.#pace.rest()
+      if (this.#pace.isDue()) await this.#pace.pause()
     }
   }
 }

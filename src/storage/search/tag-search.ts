@@ -1,11 +1,11 @@
 import type { TagCatalog } from '../catalog/tag-catalog.ts'
 import type { Search, SearchPage } from './search.ts'
 
-/** Where a search lets others in: a read's snapshot, or anything else that knows when its time is up. */
+/** Where a search yields to the event loop: a read's snapshot, or anything else that knows when its time is up. */
 export interface SearchPace {
   isDue(): boolean
   /** Throws the signal's reason when it is aborted. */
-  rest(): Promise<void>
+  pause(): Promise<void>
 }
 
 /** A page of the tags that match, in the order of the code points of their names, scanned in slices. */
