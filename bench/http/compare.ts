@@ -150,7 +150,7 @@ function readRows(): Row[] {
     read('raw/100000-points', 12, 20, raw),
     read('raw-columns/100000-points', 20, 20, raw, { format: 'columns' }),
     read('interpolated/100-tags-1000-points', 5, 10, each('INTERPOLATED_POINTS', grid)),
-    read('aggregates/20000-points-34-windows', 200, 400, aggregated),
+    read('aggregates/20000-points-34-windows', 200, 3000, aggregated),
   ]
 }
 

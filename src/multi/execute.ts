@@ -48,7 +48,7 @@ const STEP_LABELS = 256
 /** Such a label begins so much at once that the event loop is checked before it. */
 const LONG_BYTES = 65_536
 /** Labels that are on their way at once; the next ones are started when half of them are answered. */
-const MOST_STARTED = 4_096
+const MOST_STARTED = 1_024
 
 /** The outcome of each label, in their order. Labels do not wait for each other, but where there are very many. */
 export async function executeLabels(

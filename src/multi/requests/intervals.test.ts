@@ -202,3 +202,19 @@ test('details that make no sense are refused with what would be right', async ()
   await refused('INTERVALS', { aggregatesOf: 'plant/LEVEL', aggregates: ['NONSENSE'] }, /aggregates/)
   await refused('INTERVALS', { maxIntervals: 0 }, /maxIntervals/)
 })
+
+test('a call has no more labels of INTERVALS than memory for what is kept of them', async () => {
+  const requests = Object.fromEntries(
+    Array.from({ length: 26_000 }, (_, i) => [
+      `l${i}`,
+      {
+        type: 'INTERVALS',
+        tag: 'plant/PUMP',
+        details: { from: FROM, to: '2026-01-15T10:30:00Z', maxIntervals: 1 },
+      },
+    ]),
+  )
+  const { json } = await askBody(await historians(), { requests })
+  assert.deepEqual(json.results, {})
+  assert.equal(json.issues[0].code, 'LIMIT_EVALUATED_VALUES')
+})

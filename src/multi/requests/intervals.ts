@@ -17,6 +17,9 @@ interface IntervalsDetails extends IntervalQuery {
   readonly aggregated: { readonly address: string; readonly asked: AskedAggregates } | null
 }
 
+/** What is kept of the intervals of a label until its call ends, some 12 kB, counts as so many evaluated values. */
+const KEPT_VALUES = 4_000
+
 /** INTERVALS: when a tag is not 0, and what another tag was like then. */
 class IntervalsRequest implements Request {
   readonly range: Request['range']
@@ -64,6 +67,7 @@ class IntervalsRequest implements Request {
   async answer(operator: Operator, context: AnswerContext): Promise<Result> {
     const { evaluation, other, otherStates } = context
     const { aggregated, from, to, mergeUs, minUs } = this.#details
+    evaluation.charge(KEPT_VALUES)
     const { intervals, more } = await intervalsOf(operator, this.#details, evaluation)
     const last = intervals.to.at(-1)
     const rest =
