@@ -20,7 +20,10 @@ export async function readCompared(
   return { points: sink.points(), more: sink.isDone() }
 }
 
-/** How many points `readCompared` gives of a range; counting stops at `cap` or above. No points are unpacked. */
+/**
+ * How many points `readCompared` gives of a range at most, in whatever pages: each begins with a point of its own.
+ * Counting stops at `cap` or above. No points are unpacked.
+ */
 export async function countCompared(
   blocks: PointBlocks,
   from: number,
@@ -39,7 +42,7 @@ export async function countCompared(
       return true
     },
     takePoints(points) {
-      count += decidingPoints(points, compared).times.length
+      count += points.times.length
     },
     isDone: () => count >= cap,
   })
