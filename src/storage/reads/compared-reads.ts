@@ -21,8 +21,8 @@ export async function readCompared(
 }
 
 /**
- * How many points `readCompared` gives of a range at most, in whatever pages: each begins with a point of its own.
- * Counting stops at `cap` or above. No points are unpacked.
+ * How many points `readCompared` gives of a range at most, also in pages of two points and more; counting stops at `cap`
+ * or above. No points are unpacked.
  */
 export async function countCompared(
   blocks: PointBlocks,
@@ -42,7 +42,8 @@ export async function countCompared(
       return true
     },
     takePoints(points) {
-      count += points.times.length
+      // Each page begins with a point of its own.
+      count += Math.min(points.times.length, 2 * decidingPoints(points, compared).times.length)
     },
     isDone: () => count >= cap,
   })
