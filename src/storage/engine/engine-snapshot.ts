@@ -14,7 +14,7 @@ export class EngineSnapshot implements ReadPace {
   #hasYielded = false
   #isDone = false
   /**
-   * What is in memory belongs to this state only until others are let in for the first time: told once, before that.
+   * What is in memory belongs to this state only until it yields for the first time: reported once, before that.
    * An object, since V8 keeps what a function that was put into a field refers to until it goes through the whole heap.
    */
   memory: { capture(): void } | null = null

@@ -75,7 +75,7 @@ export class Flusher {
   #isClosed = false
   #isWanted = false
   #ageTimer: NodeJS.Timeout | null = null
-  #restTimer: NodeJS.Timeout | null = null
+  #idleTimer: NodeJS.Timeout | null = null
   #retryTimer: NodeJS.Timeout | null = null
 
   constructor(parts: FlusherParts) {
@@ -101,7 +101,7 @@ export class Flusher {
     const { state, limits } = this.#parts
     if (this.#isClosed || state.damage !== null) return
     // Also while a flush is under way, which may take longer than the wait: what comes meanwhile is no pause.
-    this.#waitForRest()
+    this.#waitForIdle()
     if (this.#running !== null || this.#retryTimer !== null) return
     const { memtable } = state
     if (memtable.records > 0 && this.#ageTimer === null) {
@@ -157,7 +157,7 @@ export class Flusher {
   /** Ends what is under way; what is in memory stays in the log. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const timer of [this.#ageTimer, this.#restTimer, this.#retryTimer]) {
+    for (const timer of [this.#ageTimer, this.#idleTimer, this.#retryTimer]) {
       if (timer !== null) clearTimeout(timer)
     }
     await this.#running
@@ -356,15 +356,15 @@ export class Flusher {
   }
 
   /** Has what many points left flushed when nothing more comes: called again, it waits anew. */
-  #waitForRest(): void {
+  #waitForIdle(): void {
     const { idle } = this.#parts.limits
     const { memtable } = this.#parts.state
     if (idle === undefined || memtable.points < idle.points) return
     // Set anew rather than refreshed, which the timers of tests do not do.
-    if (this.#restTimer !== null) clearTimeout(this.#restTimer)
-    this.#restTimer = setTimeout(() => {
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => {
       if (memtable.points >= idle.points) this.#want()
     }, idle.afterMs)
-    this.#restTimer.unref()
+    this.#idleTimer.unref()
   }
 }

@@ -67,7 +67,7 @@ export class LayeredBlocks implements PointBlocks {
       at = this.#step(at, from, to, sink)
       const loading = this.#loading
       if (loading === null && (at >= to || !pace.isDue(sink.steps?.()))) continue
-      // Others are let in, which is when the state of the read is held.
+      // It yields to the event loop, which is when the state of the read is held.
       await pace.pause()
       await loading
       this.#loading = null
