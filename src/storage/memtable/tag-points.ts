@@ -126,8 +126,8 @@ export class TagPoints {
   }
 
   /**
-   * Brings late points in order in steps, between which the caller may yield to the event loop. Ends early where points are added or
-   * taken away meanwhile, or somebody looks at all of them: `columns` does what is left.
+   * Brings late points in order in steps, between which the caller may yield to the event loop. Ends early where points
+   * are added or taken away meanwhile, or somebody looks at all of them: `columns` does what is left.
    */
   *sortInSteps(): Generator<void, void> {
     if (this.#late === null) return
