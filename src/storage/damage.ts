@@ -1,3 +1,5 @@
+import { systemCode } from './files/files.ts'
+
 /**
  * What is stored cannot be read: a checksum is wrong, or parts that belong together contradict each other.
  * The driver turns it into STORAGE_CORRUPT with the historian's name; other data stays readable.
@@ -7,6 +9,11 @@ export class Damage extends Error {
     super(what)
     this.name = 'Damage'
   }
+}
+
+/** Whether something that is stored could not be read: it is damaged, or the disk fails. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof Damage || systemCode(error) === 'EIO'
 }
 
 /**

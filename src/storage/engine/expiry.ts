@@ -1,5 +1,5 @@
 import type { PointColumns } from '../../series/columns.ts'
-import { Damage } from '../damage.ts'
+import { isUnreadable } from '../damage.ts'
 import type { Expired } from '../merge/expired.ts'
 import { coveredOf } from '../merge/reclaim.ts'
 import type { Part, PartInfo } from '../parts/part.ts'
@@ -29,7 +29,7 @@ export class Expiry {
     this.#state = state
   }
 
-  /** What of parts has expired; `null` for nothing, and where that cannot be told because of damage. */
+  /** What of parts has expired; `null` for nothing, and where that cannot be told because of what cannot be read. */
   async ofParts(set: PartSet, infos: readonly PartInfo[], signal: AbortSignal): Promise<Expired | null> {
     const highest = this.#highest
     const names = new Set(infos.filter(({ firstTime }) => firstTime <= highest).map(({ name }) => name))
@@ -47,7 +47,7 @@ export class Expiry {
         }
       }
     } catch (error) {
-      if (error instanceof Damage) return null
+      if (isUnreadable(error)) return null
       throw error
     }
     const tags = Uint32Array.from(times.keys()).sort()
@@ -97,7 +97,7 @@ export class Expiry {
         if (pacer.isDue()) await pacer.pause(signal)
       }
     } catch (error) {
-      if (error instanceof Damage) return 0
+      if (isUnreadable(error)) return 0
       throw error
     }
     return all === 0 ? 0 : expired / all

@@ -1,5 +1,5 @@
 import type { RetentionMeasures } from '../../historian/measures.ts'
-import { Damage } from '../damage.ts'
+import { Damage, isUnreadable } from '../damage.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { Expired } from '../merge/expired.ts'
 import {
@@ -240,8 +240,8 @@ export class Merging {
     try {
       return await coveredShare(part, tombstones, signal)
     } catch (error) {
-      if (!(error instanceof Damage)) throw error
-      this.#damaged.add(part.info.name)
+      if (!isUnreadable(error)) throw error
+      if (error instanceof Damage) this.#damaged.add(part.info.name)
       return 0
     }
   }

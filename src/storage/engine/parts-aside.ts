@@ -4,6 +4,7 @@ import { UTC } from '../../time/zone.ts'
 import { ThreadEnded } from '../background-thread.ts'
 import { Damage } from '../damage.ts'
 import { systemCode } from '../files/files.ts'
+import { InputUnreadable } from '../merge/merge-input.ts'
 import type { PartInfo } from '../parts/part.ts'
 import type { TroubleLog } from './trouble.ts'
 
@@ -22,8 +23,8 @@ interface Aside {
 
 /**
  * Parts that cannot be merged for a reason of their own: their merges end the thread again and again, as there is no
- * memory for them, or by an error of the program. They are set aside for times that grow (exponential backoff), so that
- * other parts are merged meanwhile.
+ * memory for them, or by an error of the program, or the disk does not give what one of them holds. They are set aside
+ * for times that grow (exponential backoff), so that other parts are merged meanwhile.
  */
 export class PartsAside {
   readonly #historian: string
@@ -50,8 +51,11 @@ export class PartsAside {
    * Notes that a merge has failed.
    * @returns  whether its parts are set aside now
    */
-  failed(inputs: readonly PartInfo[], error: unknown): boolean {
+  failed(merged: readonly PartInfo[], error: unknown): boolean {
     if (!isOwnFailure(error)) return false
+    // Where it is known which one cannot be read, the others can be merged without it.
+    const inputs =
+      error instanceof InputUnreadable ? merged.filter(({ name }) => name === error.part) : merged
     const failures = 1 + Math.max(...inputs.map(({ name }) => this.#failures.get(name) ?? 0))
     const names = new Set(inputs.map(({ name }) => name))
     for (const name of names) this.#failures.set(name, failures)
@@ -98,9 +102,10 @@ function isWithin(some: ReadonlySet<string>, all: ReadonlySet<string>): boolean 
   return true
 }
 
-/** Whether something failed for what it does, and not because of the disk. */
+/** Whether something failed for what it merges or does, and not because of what the disk has no room for, say. */
 function isOwnFailure(error: unknown): boolean {
-  return error instanceof ThreadEnded || (!(error instanceof Damage) && systemCode(error) === '')
+  if (error instanceof ThreadEnded || error instanceof InputUnreadable) return true
+  return !(error instanceof Damage) && systemCode(error) === ''
 }
 
 function spanOf(inputs: readonly PartInfo[]): string {

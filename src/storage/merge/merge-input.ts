@@ -1,6 +1,7 @@
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { BlockView } from '../blocks/block.ts'
 import { Damage } from '../damage.ts'
+import { systemCode } from '../files/files.ts'
 import type { FilePart } from '../parts/file-part.ts'
 import type { PartInfo } from '../parts/part.ts'
 import type { PartSummary } from '../parts/part-summary.ts'
@@ -19,12 +20,26 @@ export class InputDamage extends Damage {
   }
 }
 
-/** Has Damage say which input is damaged. */
+/** The disk does not give what an input holds (EIO). */
+export class InputUnreadable extends Error {
+  /** Name of the input. */
+  readonly part: string
+  readonly code = 'EIO'
+
+  constructor(part: string, message: string) {
+    super(message)
+    this.name = 'InputUnreadable'
+    this.part = part
+  }
+}
+
+/** Has Damage, and an error of the disk, say which input cannot be read. */
 export function ofInput<T>(name: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw error instanceof Damage ? new InputDamage(name, error.message) : error
+    if (error instanceof Damage) throw new InputDamage(name, error.message)
+    throw systemCode(error) === 'EIO' ? new InputUnreadable(name, (error as Error).message) : error
   }
 }
 
@@ -39,7 +54,7 @@ class Scratch {
   }
 }
 
-/** A part that is merged, read tag by tag. All throw InputDamage. */
+/** A part that is merged, read tag by tag. All throw InputDamage and InputUnreadable. */
 export class MergeInput {
   readonly info: PartInfo
   readonly #part: FilePart
@@ -95,7 +110,7 @@ export class MergeInput {
 
 const view = new BlockView()
 
-/** The points of a tag in an input. All throw InputDamage. */
+/** The points of a tag in an input. All throw InputDamage and InputUnreadable. */
 export class InputRun {
   readonly info: PartInfo
   readonly #small: SmallRun | null

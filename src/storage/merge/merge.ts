@@ -70,8 +70,8 @@ export interface MergeResult {
 /** Merges on a thread of its own. One at a time. */
 export interface Merger {
   /**
-   * Rejects with Damage and `part`, the name of the input that cannot be read; with the system's error; or with the
-   * signal's reason. Nothing is left of the outputs then.
+   * Rejects with Damage or InputUnreadable and `part`, the name of the input that cannot be read; with the system's
+   * error; or with the signal's reason. Nothing is left of the outputs then.
    */
   merge(order: MergeOrder, signal: AbortSignal): Promise<MergeResult>
   close(): Promise<void>

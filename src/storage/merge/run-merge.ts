@@ -19,8 +19,8 @@ const CACHE_BYTES = 16 << 20
 
 /**
  * Makes one layer of some parts: of points of the same time the newest stays, and what tombstones cover or retention
- * has removed goes. Rejects with InputDamage, the system's error or the signal's reason; nothing is left of the outputs
- * then.
+ * has removed goes. Rejects with InputDamage, InputUnreadable, the system's error or the signal's reason; nothing is
+ * left of the outputs then.
  */
 export async function runMerge(files: Files, order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
   signal.throwIfAborted()

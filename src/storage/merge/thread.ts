@@ -3,7 +3,7 @@ import { collectGarbage } from '../../scheduling/garbage-collector.ts'
 import { standBack } from '../background-priority.ts'
 import { failureOf } from '../background-thread.ts'
 import { systemFiles } from '../files/system-files.ts'
-import { InputDamage } from './merge-input.ts'
+import { InputDamage, InputUnreadable } from './merge-input.ts'
 import type { FromThread, ToThread } from './merge-thread.ts'
 import { runMerge } from './run-merge.ts'
 
@@ -34,5 +34,7 @@ function post(message: FromThread): void {
 
 function answerTo(error: unknown): FromThread {
   if (error instanceof InputDamage) return { kind: 'damage', part: error.part, message: error.message }
+  if (error instanceof InputUnreadable)
+    return { kind: 'unreadable', part: error.part, message: error.message }
   return failureOf(error)
 }

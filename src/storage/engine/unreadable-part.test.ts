@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { openFileStore } from './open-file-store.ts'
+
+const { signal } = new AbortController()
+
+test('a part that the disk does not give is set aside: the others are merged, and it is when it can be read', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const told: string[] = []
+  const store = await openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    files,
+    limits: {
+      flush: { points: 1e9, records: 1e9, ageMs: 1e9 },
+      merge: { partitionBytes: 1e9, fanIn: 3, largestBytes: 1e9 },
+      idleMergeAfterMs: 1e9,
+      unlinkSoonestMs: 0,
+      mergeAsideMs: 200,
+      reserveBytes: 0,
+    },
+    log: { info: (_fields, message) => told.push(message), error: (_fields, message) => told.push(message) },
+  })
+  t.after(() => store.close())
+  const parts = () => readdirSync(join(folder, 'parts'))
+  let written = 0
+  const flushOne = async () => {
+    const points = makeColumns(1_000)
+    for (let i = 0; i < 1_000; i++) points.times[i] = written * 1_000 + i
+    written++
+    await store.write(writeBatch([{ tag: 'a', points }], true), signal)
+    await store.flush()
+  }
+  await flushOne()
+  const [bad] = parts()
+  files.plan = (call, path) =>
+    (call === 'read' || call === 'open') && path.endsWith(bad!) ? { code: 'EIO' } : null
+  for (let i = 0; i < 2; i++) await flushOne()
+  const sentence =
+    /^1 part with points from 1970-01-01T00:00:00\.000Z to 1970-01-01T00:00:00\.000999Z cannot be merged: \d+ tries have failed, and others follow seldom$/
+  await until(() => sentence.test(store.trouble ?? ''), 'it is set aside')
+  assert.equal(told.filter((message) => sentence.test(message)).length, 1)
+  await flushOne()
+  await until(() => parts().length === 2, 'the three others are merged')
+  assert.ok(parts().includes(bad!))
+  files.plan = () => null
+  const merged = async () => {
+    await flushOne()
+    return !parts().includes(bad!)
+  }
+  await until(merged, 'it is merged at last')
+  await until(() => store.trouble === null, 'it is over')
+  assert.deepEqual(await store.countPoints([{ tag: 'a', from: 0, to: 1e9 }], 1e9, signal), [written * 1_000])
+  assert.deepEqual((await store.check(signal)).problems, [])
+})
