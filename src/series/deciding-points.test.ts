@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { points, rows } from '../../test/contract/points.ts'
 import { type PointColumns, reverseColumns, STATUS_BAD, STATUS_OK } from './columns.ts'
-import { decidingPoints } from './deciding-points.ts'
+import { countDeciding, decidingPoints } from './deciding-points.ts'
 
 const timesOf = ({ times }: PointColumns) => [...times]
 
@@ -64,6 +64,7 @@ test('the signal compares with each threshold as that of all points, at all time
         const whole = points(...rowsOf)
         const compared = { thresholds: wanted, ...(maxGapUs !== undefined && { maxGapUs }) }
         const given = decidingPoints(whole, compared)
+        assert.equal(countDeciding(whole, compared), given.times.length)
         const gap = maxGapUs ?? Number.POSITIVE_INFINITY
         for (let at = 0; at <= time + 1; at++) {
           const expected = valueAt(whole, at, stepped, gap)

@@ -11,22 +11,38 @@ const NOWHERE = -1
  * `maxGapUs` wherever all points did. BAD points, those beside them, the first point and the last one stay.
  * @param points ascending or descending, of a stepped signal or a linear one
  */
-export function decidingPoints(points: PointColumns, { thresholds, maxGapUs }: Comparisons): PointColumns {
+export function decidingPoints(points: PointColumns, compared: Comparisons): PointColumns {
+  if (points.times.length < 3) return points
+  const kept: number[] = []
+  eachDeciding(points, compared, (i) => kept.push(i))
+  return kept.length === points.times.length ? points : pickColumns(points, kept)
+}
+
+/** How many points `decidingPoints` gives. */
+export function countDeciding(points: PointColumns, compared: Comparisons): number {
+  if (points.times.length < 3) return points.times.length
+  let count = 0
+  eachDeciding(points, compared, () => count++)
+  return count
+}
+
+function eachDeciding(
+  points: PointColumns,
+  { thresholds, maxGapUs }: Comparisons,
+  take: (index: number) => void,
+): void {
   const { times } = points
   const length = times.length
-  if (length < 3) return points
   const places = placesOf(points, thresholds)
-  const kept: number[] = []
   let keptTime = Number.NaN
   for (let i = 0; i < length; i++) {
     const place = places[i]!
     const isInside = i > 0 && i + 1 < length && place !== NOWHERE
     const isBetween = isInside && places[i - 1] === place && places[i + 1] === place
     if (isBetween && (maxGapUs === undefined || Math.abs(times[i + 1]! - keptTime) <= maxGapUs)) continue
-    kept.push(i)
+    take(i)
     keptTime = times[i]!
   }
-  return kept.length === length ? points : pickColumns(points, kept)
 }
 
 /** Where each value lies: an even number between two thresholds, an odd one on one of them. */

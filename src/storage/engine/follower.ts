@@ -5,16 +5,9 @@ import type { TagCatalog } from '../catalog/tag-catalog.ts'
 import { Damage } from '../damage.ts'
 import { type Files, systemCode } from '../files/files.ts'
 import { unusable } from '../files/refusals.ts'
-import {
-  hasMovedOn,
-  listManifests,
-  type ManifestPlace,
-  readManifest,
-  readMore,
-} from '../manifest/manifest-file.ts'
+import { hasMovedOn, type ManifestPlace, readManifest, readMore } from '../manifest/manifest-file.ts'
 import type { Version } from '../manifest/version.ts'
 import { Memtable } from '../memtable/memtable.ts'
-import { isOwnerAlive } from '../ownership/claim.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
 import { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
@@ -25,7 +18,7 @@ import type { EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Folders } from './folders.ts'
 import { LogFollower } from './log-follower.ts'
-import { namesLater, readNewest } from './newest-version.ts'
+import { findNewest } from './newest-version.ts'
 import { OpenParts } from './part-set.ts'
 import { checkHasAll, checkIsSame, type HistorianBefore } from './was-there.ts'
 
@@ -217,21 +210,9 @@ type Opened = Awaited<ReturnType<typeof openState>>
 
 /** Reads all of a historian but its parts. */
 async function openState(files: Files, folders: Folders, reader: PublicationReader) {
-  const highest = listManifests(files, folders.manifest).at(-1)
-  if (highest === undefined) throw unusable(folders.root, 'there is no historian')
-  const last = reader.read()
-  // One that has just begun has published nothing yet, and so has no group that counts.
-  const published = last?.token === highest.token ? last : null
-  // Of one that has ended all is read: after a power cut what it published may be of some time before.
-  const isFollowed = last !== null && isOwnerAlive(files, folders.root, highest.token)
-  // A manifest is there before its owner publishes anything: this one came after the folder was listed, or is lost.
-  const isMissing = last !== null && namesLater(last, highest) && !(isFollowed && published !== null)
-  if (isMissing) throw new Behind('the newest manifest is missing')
-  const place =
-    isFollowed && published !== null ? { token: published.token, number: published.manifest } : highest
-  const { version, bytes } = isFollowed
-    ? readManifest(files, folders.manifest, place, published?.manifestBytes)
-    : readNewest(files, folders.manifest, place, published)
+  const newest = findNewest(files, folders, reader)
+  if (newest === null) throw new Behind('the newest manifest is missing')
+  const { version, bytes, place, published, isFollowed } = newest
   const catalogs = openCatalogStore(files, folders.catalog, '')
   const catalog = await catalogs.load(version.catalog).catch((error: unknown) => {
     const { catalog: ref } = version

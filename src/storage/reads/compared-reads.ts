@@ -1,5 +1,5 @@
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
-import { decidingPoints } from '../../series/deciding-points.ts'
+import { countDeciding, decidingPoints } from '../../series/deciding-points.ts'
 import type { Comparisons, RangeResult } from '../../series/reads.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import type { PointBlocks, ReadPace, ZoneMapSink } from './point-blocks.ts'
@@ -43,7 +43,7 @@ export async function countCompared(
     },
     takePoints(points) {
       // Each page begins with a point of its own.
-      count += Math.min(points.times.length, 2 * decidingPoints(points, compared).times.length)
+      count += Math.min(points.times.length, 2 * countDeciding(points, compared))
     },
     isDone: () => count >= cap,
   })
