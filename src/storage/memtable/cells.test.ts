@@ -36,8 +36,8 @@ class Lists {
     if (list !== undefined) this.cells.giveBack(list.cells[0] ?? NO_CELL)
   }
 
-  release(): void {
-    this.cells.release()
+  release(isLast = false): void {
+    this.cells.release(isLast)
     this.lists.length = 0
   }
 
@@ -77,7 +77,7 @@ test('cells belong to one list each, whatever is taken and given back, one by on
   )
 })
 
-test('memory is given back that was not needed for a whole generation', () => {
+test('memory is given back that was not needed for four generations', () => {
   const slabs = new CellSlabs()
   const [one, another] = [new Lists(slabs), new Lists(slabs)]
   another.add(1)
@@ -87,10 +87,29 @@ test('memory is given back that was not needed for a whole generation', () => {
   one.release()
   // Needed since the last time.
   assert.equal(slabs.bytes, many)
-  one.add(5_000)
-  one.release()
+  for (let generation = 0; generation < 4; generation++) {
+    one.add(5_000)
+    one.release()
+  }
   assert.ok(slabs.bytes > few && slabs.bytes < many / 2)
   another.check()
-  another.release()
+  another.release(true)
   assert.equal(slabs.bytes, 0)
+})
+
+test('generations whose flushes take longer or shorter make no memory anew', () => {
+  const slabs = new CellSlabs()
+  let [active, immutable] = [new Lists(slabs), new Lists(slabs)]
+  let most = 0
+  for (let generation = 0; generation < 20; generation++) {
+    // What comes while the one before is flushed.
+    const meanwhile = [18_000, 0, 1_000][generation % 3]!
+    active.add(meanwhile)
+    immutable.release()
+    active.add(20_000 - meanwhile)
+    const before = slabs.bytes
+    if (generation > 3) assert.equal(before, most)
+    most = Math.max(most, before)
+    ;[active, immutable] = [immutable, active]
+  }
 })

@@ -25,6 +25,12 @@ export interface OwnSlab extends Slab {
 }
 
 /**
+ * Slabs stay for so many generations without being needed. How many two generations need together depends on how long
+ * the flush of one takes, which differs; what is made anew in its place has V8 mark the whole heap after a few flushes.
+ */
+const KEPT_GENERATIONS = 4
+
+/**
  * Slabs that generations of points use one after the other: memory that comes free by the garbage collector comes free
  * late.
  */
@@ -32,6 +38,8 @@ export class CellSlabs {
   readonly #kept: OwnSlab[] = []
   /** Fewest kept slabs at any time since the last `giveBack`. */
   #spare = 0
+  /** The same of the generations before. */
+  #spares: readonly number[] = []
   #taken = 0
 
   /** Bytes that are held, used or not. */
@@ -48,19 +56,23 @@ export class CellSlabs {
   }
 
   /**
-   * Takes slabs back, of which nobody uses a cell any more. Those that were kept all the time since the last call go to
-   * the system, and all when none is taken.
+   * Takes slabs back, of which nobody uses a cell any more. Those that were kept all the time for some calls go to the
+   * system.
+   * @param isLast  whether nothing is in memory any more, so that all go: a generation may have points and no cell yet
    */
-  giveBack(slabs: readonly OwnSlab[]): void {
+  giveBack(slabs: readonly OwnSlab[], isLast: boolean): void {
     this.#taken -= slabs.length
-    this.#kept.splice(0, this.#spare)
+    const spares = [...this.#spares, this.#spare].slice(-KEPT_GENERATIONS)
+    const unused = spares.length < KEPT_GENERATIONS ? 0 : Math.min(...spares)
+    this.#kept.splice(0, unused)
+    this.#spares = spares.map((spare) => spare - unused)
     for (const slab of slabs) {
       slab.fresh = 0
       slab.free = NO_CELL
       slab.used = 0
       this.#kept.push(slab)
     }
-    if (this.#taken === 0) this.#kept.length = 0
+    if (isLast) this.#kept.length = 0
     this.#spare = this.#kept.length
   }
 }
@@ -121,9 +133,9 @@ export class Cells {
     }
   }
 
-  /** Gives all cells back, whichever are taken. */
-  release(): void {
-    this.#pool.giveBack(this.#slabs)
+  /** Gives all cells back, whichever are taken. @param isLast  whether there are no other points */
+  release(isLast: boolean): void {
+    this.#pool.giveBack(this.#slabs, isLast)
     this.#slabs = []
     this.#room = 0
     this.#used = 0

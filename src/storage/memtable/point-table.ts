@@ -110,12 +110,12 @@ export class PointTable {
 
   /**
    * Gives the memory back; nothing is asked of this any more.
-   * @param isLast  whether there are no other points, which would soon need the memory of tags that have many
+   * @param isLast  whether there are no other points, which would soon need this memory
    */
   release(isLast: boolean): void {
     this.#log.release()
     for (const own of this.#own.values()) own.releaseLong()
-    this.#memory.cells.release()
+    this.#memory.cells.release(isLast)
     this.#own.clear()
     if (isLast) this.#memory.long.clear()
     else this.#memory.long.trim()
