@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { alias, allow } from '../../../test/contract/alias-store-promises.ts'
 import { newKey } from '../../../test/contract/key-store-promises.ts'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { systemIn } from './system.fixture.ts'
@@ -181,4 +182,19 @@ test('a copy that cannot be written fails with what the system says', async (t) 
   const { database } = await systemIn(t, temporaryFolder(t))
   const target = join(temporaryFolder(t), 'none', SYSTEM_DATABASE)
   await assert.rejects(database.copyTo(systemFiles, target), hasCode('EACCES'))
+})
+
+test('a change that a reader kept in the log is moved into the database as soon as the reader has ended', async (t) => {
+  const folder = temporaryFolder(t)
+  const { aliases } = await systemIn(t, folder)
+  const log = () => readFileSync(join(folder, `${SYSTEM_DATABASE}-wal`)).length
+  await aliases.put(alias('a'), allow)
+  const reader = new DatabaseSync(join(folder, SYSTEM_DATABASE))
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM aliases').get()
+  await aliases.put(alias('b'), allow)
+  assert.ok(log() > 0)
+  reader.exec('COMMIT')
+  await until(() => log() === 0, 'the log is empty')
+  reader.close()
 })

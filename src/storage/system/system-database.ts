@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { type Files, readFile, systemCode } from '../files/files.ts'
@@ -34,6 +34,9 @@ const SYSTEM_CODES: Readonly<Record<number, string>> = {
 /** How often it is tried whether a disk that was full has room. */
 const RETRY_MS = 500
 
+/** How soon the log is emptied again where others read. */
+const EMPTY_AGAIN_MS = 20
+
 const READ = 'BEGIN'
 const CHANGE = 'BEGIN IMMEDIATE'
 
@@ -59,6 +62,8 @@ export class SystemDatabase {
   /** Opens it as it should be, while a full disk keeps it from being more than read; `null` when it is. */
   #openWhole: (() => DatabaseSync) | null
   #triedAt = performance.now()
+  /** Waits while the log could not be emptied. */
+  #emptyTimer: NodeJS.Timeout | null = null
 
   /**
    * Use {@link openSystemDatabase}.
@@ -136,6 +141,8 @@ export class SystemDatabase {
   }
 
   close(): void {
+    if (this.#emptyTimer !== null) clearTimeout(this.#emptyTimer)
+    this.#emptyTimer = null
     this.#statements.clear()
     if (this.#database.isOpen) this.#database.close()
   }
@@ -157,15 +164,20 @@ export class SystemDatabase {
   }
 
   /**
-   * Moves what is in the log into the database, so that it can be read there on a full disk after a kill, too. It waits
-   * for nobody: while others read, it stays in the log.
+   * Moves what is in the log into the database, so that it can be read there on a full disk after a kill, too, and so
+   * that damage of the log takes nothing with it: SQLite takes what follows a wrong checksum for an end that was not
+   * written. It waits for nobody: while others read, it stays in the log, and is moved soon.
    */
   #emptyLog(): void {
+    if (this.#emptyTimer !== null) clearTimeout(this.#emptyTimer)
+    this.#emptyTimer = null
     try {
-      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      const { busy } = this.#database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()!
+      if (busy === 0) return
     } catch {
       // It is durable where it is.
     }
+    this.#emptyTimer = setTimeout(() => this.#emptyLog(), EMPTY_AGAIN_MS).unref()
   }
 
   /** Between transactions, at most once in RETRY_MS. */
@@ -293,7 +305,7 @@ async function retryBusy<T>(work: () => T): Promise<T> {
     } catch (error) {
       if (!isBusy(error) || performance.now() > end) throw error
     }
-    await setTimeout(PAUSE_MS * (1 + Math.random()))
+    await wait(PAUSE_MS * (1 + Math.random()))
   }
 }
 
