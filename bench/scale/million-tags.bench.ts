@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { historianDirectory } from '../../src/storage/directory/data-directory.ts'
+import { systemFiles } from '../../src/storage/files/system-files.ts'
+import { listManifests, readManifest } from '../../src/storage/manifest/manifest-file.ts'
 import { expect, type Measurement, measure, seededRandom } from '../measure.ts'
 import { memoryOf, processorMs, startService, workersOf } from '../service.ts'
 
@@ -28,6 +30,7 @@ try {
   await writeRounds()
   // What came last is flushed and merged meanwhile.
   await new Promise((resolve) => setTimeout(resolve, 20_000))
+  add('parts/idle', countParts().counting, 'parts that count 20 s after the last point')
   add('memory', peaks.get(service.pid)!, 'MB of anonymous memory at most, of the process that owns the data')
   await read()
   await search()
@@ -96,7 +99,8 @@ async function writeRounds(): Promise<void> {
   const before = processor()
   let sendingMs = 0
   let clientMs = 0
-  let early = 0
+  let early = countParts()
+  let most = 0
   for (let round = 0; round < ROUNDS; round++) {
     for (let at = 0; at < TAGS; at += PER_CALL) {
       const body = bodyOf(at, START + round * ROUND_MS, levels, random)
@@ -106,6 +110,7 @@ async function writeRounds(): Promise<void> {
       const { user, system } = process.cpuUsage(client)
       clientMs += (user + system) / 1_000
     }
+    most = Math.max(most, countParts().counting)
     if (round + 1 === EARLY_ROUNDS) early = countParts()
   }
   const points = TAGS * ROUNDS
@@ -116,7 +121,10 @@ async function writeRounds(): Promise<void> {
     serverNs,
     `ns of processor a point; the client took ${((clientMs * 1e6) / points).toFixed(0)}`,
   )
-  add('write/parts', countParts(), `parts after ${ROUNDS} rounds, ${early} after ${EARLY_ROUNDS}`)
+  const late = countParts()
+  const others = `${early.counting} after ${EARLY_ROUNDS}, ${most} at most after any`
+  add('write/parts', late.counting, `parts that count after ${ROUNDS} rounds, ${others}`)
+  add('write/part-files', late.files, `files, those that were merged away among them; ${early.files} then`)
 }
 
 function bodyOf(at: number, time: number, levels: Float64Array, random: () => number): string {
@@ -128,9 +136,13 @@ function bodyOf(at: number, time: number, levels: Float64Array, random: () => nu
   return `{"points":{${points.join(',')}}}`
 }
 
-function countParts(): number {
-  const folder = join(historianDirectory(service.dataDir, 'local'), 'parts')
-  return readdirSync(folder).filter((name) => name.endsWith('.part')).length
+/** Parts that count now, and all files, which stay for ten seconds at least when they count no more. */
+function countParts(): { readonly counting: number; readonly files: number } {
+  const folder = historianDirectory(service.dataDir, 'local')
+  const manifests = join(folder, 'manifest')
+  const { version } = readManifest(systemFiles, manifests, listManifests(systemFiles, manifests).at(-1)!)
+  const files = readdirSync(join(folder, 'parts')).filter((name) => name.endsWith('.part'))
+  return { counting: version.parts.length, files: files.length }
 }
 
 async function read(): Promise<void> {

@@ -136,6 +136,15 @@ test('a flush every minute for a month makes few parts, each byte written a few 
   assert.ok(amplification < 8, `each byte is written ${amplification} times`)
 })
 
+test('flushes of one size leave three parts for each fourfold of them at most, where merging keeps pace', () => {
+  for (let count = 1; count <= 256; count += 5) {
+    const flushes = Array.from({ length: count }, (_, i) => partOf(i + 1, 0.2, [i * HOUR, i * HOUR]))
+    const { parts } = live(flushes)
+    const most = 3 * Math.ceil(Math.log(count + 1) / Math.log(4))
+    assert.ok(parts.length <= most, `${parts.length} parts of ${count}`)
+  }
+})
+
 test('a backfill of five centuries in random order makes few parts', () => {
   const flushes = Array.from({ length: 300 }, (_, i) => partOf(i + 1, 8, [-270 * 365 * DAY, 229 * 365 * DAY]))
   const { most, amplification } = live(flushes)
