@@ -16,11 +16,13 @@ export interface DriverEnvironment {
   readonly before?: {
     readonly id: string | null
     readonly token: number | null
-    /** Number of its last change when it was closed; `null` where it was not. */
+    /** Number of the last change that was known to be on disk; `null` where none was. */
     readonly lastSequence: number | null
   } | null
   /** Called when a historian that this process alone changes was closed. Never rejects. */
   ended?(end: HistorianEnd): Promise<void>
+  /** Called from time to time with what such a historian has on disk at least, whatever becomes of it. Never throws. */
+  reached?(end: HistorianEnd): void
   readonly log: DriverLog
   /** Called with every query that is sent to the historian's server; remote/meter.ts has one for tests. */
   readonly meter: DriverMeter
@@ -31,7 +33,7 @@ export interface DriverEnvironment {
   readonly owner?: HistorianOwner
 }
 
-/** What a historian had when it was closed. */
+/** What a historian had on disk when it was closed, or has at least. */
 export interface HistorianEnd {
   readonly id: string
   readonly token: number

@@ -35,7 +35,13 @@ export async function openHistorians(
       const known = driver.isLocal && primary === null && name !== DEMO_HISTORIAN ? data.known : null
       const before = (await known?.get(name)) ?? null
       const directory = data.historianDirectory(name)
-      const ended = known === null ? {} : { ended: (end: HistorianEnd) => known.ended(name, end) }
+      const notes =
+        known === null
+          ? {}
+          : {
+              ended: (end: HistorianEnd) => known.ended(name, end),
+              reached: (end: HistorianEnd) => known.reached(name, end),
+            }
       const historian = await driver.open(options, {
         name,
         directory,
@@ -43,7 +49,7 @@ export async function openHistorians(
         log,
         meter,
         ...owner,
-        ...ended,
+        ...notes,
       })
       opened.push(historian)
       const { id = null, token = null } = historian

@@ -12,8 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { serve, temporaryFolder, tidemark } from '../cli/run.ts'
+import { until } from '../until.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const DATA = 'data'
@@ -216,6 +218,36 @@ test('an earlier state from within the last run of the service is not taken for 
   for (let start = 0; start < 2; start++) assert.equal(await (await serve([], { cwd })).stop(), 0)
   assert.ok(!readdirSync(folder).includes('historian-is-right'))
   assert.equal((await tidemark(['check'], { cwd })).code, 0)
+})
+
+test('an earlier state from within a run that was killed is not taken for what it left', async () => {
+  const cwd = await temporaryFolder()
+  const folder = join(cwd, DATA, 'historians', 'local')
+  const write = async (service: Awaited<ReturnType<typeof serve>>, tag: string, count: number) => {
+    const points = Array.from({ length: count }, (_, i) => ({ timestamp: START_MS + i, value: i }))
+    const body = { createTags: true, points: { [`local/${tag}`]: points } }
+    assert.equal((await service.post('/historian/write/points', body, service.writeKey)).status, 200)
+  }
+  const service = await serve([], { cwd })
+  await write(service, 'A', 1)
+  cpSync(folder, join(cwd, 'snapshot'), { recursive: true })
+  // So many are flushed as soon as nothing more comes.
+  await write(service, 'B', 30_000)
+  const database = new DatabaseSync(join(cwd, DATA, 'system', 'system.db'), { readOnly: true })
+  const noted = database.prepare("SELECT value FROM meta WHERE name = 'historian:local'")
+  await until(() => JSON.parse(String(noted.get()!.value)).lastSequence !== null, 'it is noted')
+  database.close()
+  await service.kill()
+  cpSync(folder, join(cwd, 'whole'), { recursive: true })
+  assert.equal((await tidemark(['check'], { cwd })).code, 0)
+  rmSync(folder, { recursive: true })
+  cpSync(join(cwd, 'snapshot'), folder, { recursive: true })
+  const claims = readdirSync(join(folder, 'owner'))
+  await assertRefused(cwd, join(folder, 'owner.lock'), /it holds an earlier state of its historian/)
+  assert.deepEqual(readdirSync(join(folder, 'owner')), claims)
+  rmSync(folder, { recursive: true })
+  cpSync(join(cwd, 'whole'), folder, { recursive: true })
+  assert.equal(await (await serve([], { cwd })).stop(), 0)
 })
 
 test('a backup is taken for its historian, where it was copied to and restored to, and after a repair', async () => {

@@ -51,7 +51,7 @@ export const embedded = defineDriver({
   ownFolder: ({ path }) => path ?? null,
   retention: ({ retention }) => retention,
   archiveFolder: ({ archive }) => archive ?? null,
-  open: async (config, { name, directory, before, owner, ended, log }) => {
+  open: async (config, { name, directory, before, owner, ended, reached, log }) => {
     const { writable, path, retention } = config
     const archive = archiveOf(config)
     return new EmbeddedHistorian(
@@ -63,6 +63,7 @@ export const embedded = defineDriver({
         ...(owner !== undefined && { movedOn: (version: number) => owner.movedOn?.(version) }),
         retention: { rules: retention },
         log,
+        ...(reached !== undefined && { reached }),
         ...(archive === null ? {} : { archive }),
       }),
       writable,

@@ -4,6 +4,8 @@ import type { SystemDatabase } from '../system/system-database.ts'
 
 const PREFIX = 'historian:'
 
+const NOTED_EVERY_MS = 60_000
+
 /** A historian that was opened from a data directory before. */
 export interface KnownHistorian {
   readonly name: string
@@ -13,7 +15,7 @@ export interface KnownHistorian {
   readonly id: string | null
   /** Of its owner when it was opened last; `null` where that was not noted. */
   readonly token: number | null
-  /** Number of the last record when that owner was closed; `null` before that. */
+  /** Number of a record of that owner up to which all was on disk; `null` where none was noted. */
   readonly lastSequence: number | null
 }
 
@@ -24,6 +26,9 @@ export interface KnownHistorian {
  */
 export class KnownHistorians {
   readonly #database: SystemDatabase
+  /** By name of a historian, by the monotonic clock, when `reached` noted something last. */
+  readonly #reachedAt = new Map<string, number>()
+  #noted: Promise<void> = Promise.resolve()
 
   constructor(database: SystemDatabase) {
     this.#database = database
@@ -63,13 +68,27 @@ export class KnownHistorians {
   }
 
   /** Remembers what one had when its owner was closed, unless another one has opened it since. Never rejects. */
-  async ended(name: string, { id, token, lastSequence }: HistorianEnd): Promise<void> {
+  ended(name: string, end: HistorianEnd): Promise<void> {
+    // One after the other: the last one says most.
+    this.#noted = this.#noted.then(() => this.#note(name, end))
+    return this.#noted
+  }
+
+  async #note(name: string, { id, token, lastSequence }: HistorianEnd): Promise<void> {
     try {
       const last = await this.get(name)
       if (last?.id === id && last.token === token) await this.add({ ...last, lastSequence })
     } catch {
       // As above.
     }
+  }
+
+  /** Remembers what one has on disk at least, at most once a minute: a note is synced. Never throws. */
+  reached(name: string, end: HistorianEnd): void {
+    const now = performance.now()
+    if (now - (this.#reachedAt.get(name) ?? Number.NEGATIVE_INFINITY) < NOTED_EVERY_MS) return
+    this.#reachedAt.set(name, now)
+    void this.ended(name, end)
   }
 
   #read<T>(work: () => T): Promise<T> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
+import type { HistorianEnd } from '../../historian/driver.ts'
 import { inlineArchiveWriter, startArchiveWriter } from '../archive/archive-thread.ts'
 import { openCatalogStore } from '../catalog/file-catalog-store.ts'
 import { type Clock, systemClock } from '../clock.ts'
@@ -9,13 +10,7 @@ import { type Files, isWithoutSpace, systemCode } from '../files/files.ts'
 import { refuseOldFormat } from '../files/old-format.ts'
 import { reasonOf, unusable } from '../files/refusals.ts'
 import { systemFiles } from '../files/system-files.ts'
-import {
-  listManifests,
-  type ManifestPlace,
-  ManifestWriter,
-  oldManifests,
-  readManifest,
-} from '../manifest/manifest-file.ts'
+import { listManifests, type ManifestPlace, ManifestWriter, oldManifests } from '../manifest/manifest-file.ts'
 import type { Version } from '../manifest/version.ts'
 import { Memtable } from '../memtable/memtable.ts'
 import { inlineMerger } from '../merge/inline-merger.ts'
@@ -36,6 +31,7 @@ import { parseSegmentName } from '../wal/segment.ts'
 import { settleEnd } from '../wal/settle-end.ts'
 import { ThreadDevice } from '../wal/thread-device.ts'
 import type { ArchiveSettings } from './archiving.ts'
+import { checkBeforeClaim, checkName } from './before-claim.ts'
 import { EngineErrors } from './engine-errors.ts'
 import { ENGINE_LIMITS, type EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
@@ -74,6 +70,8 @@ export interface FileStoreOptions {
   readonly clock?: Clock
   /** Of one that is only read: called with the number of each version that it reads, which is reported to the owner. */
   readonly movedOn?: (version: number) => void
+  /** Of an owner: called now and then with what is on disk, so that an earlier state is not taken for it afterwards. */
+  readonly reached?: (end: HistorianEnd) => void
   /** The file layer; that of the system when left out. With another one everything happens in this thread. */
   readonly files?: Files
 }
@@ -154,7 +152,7 @@ async function openOwned(
   limits: EngineLimits,
   options: FileStoreOptions,
 ): Promise<Owned> {
-  checkBeforeClaim(files, folders, options.before ?? null)
+  checkBeforeClaim(files, folders, options)
   for (const one of Object.values(folders)) files.makeFolder(one)
   const ownership = claim(files, folders.root)
   try {
@@ -162,18 +160,6 @@ async function openOwned(
   } catch (error) {
     ownership.release()
     throw error
-  }
-}
-
-/** In the folder of another historian, which may have an owner on another machine, nothing is claimed. */
-function checkBeforeClaim(files: Files, folders: Folders, before: HistorianBefore | null): void {
-  const place = listManifests(files, folders.manifest).at(-1)
-  if (place === undefined || before === null) return
-  try {
-    checkIsSame(files, folders, readManifest(files, folders.manifest, place).version, before)
-  } catch (error) {
-    // It is read again by the owner, which says what is wrong with it.
-    if (!(error instanceof Damage)) throw error
   }
 }
 
@@ -283,6 +269,7 @@ async function openToChange(
     troubleLog: troubleLog ?? null,
     archive: archive === undefined ? null : { settings: archive, writer: archiveWriter(given) },
     clock,
+    reached: (lastSequence) => options.reached?.({ id: version.id, token, lastSequence }),
   })
   return { state, owner }
 }
@@ -312,12 +299,6 @@ function readVersion(
   checkName(folders, version, historian)
   checkIsSame(files, folders, version, before ?? null)
   return version
-}
-
-/** Two names that differ only in case are one folder on some systems: then the second is refused. */
-export function checkName(folders: Folders, version: Version, historian: string): void {
-  if (version.historian === historian) return
-  throw unusable(folders.root, `it holds the historian ${version.historian}, not ${historian}`)
 }
 
 /** Of a historian that is made now. Throws DATA_DIR_UNUSABLE when the folder holds one whose manifest is missing. */

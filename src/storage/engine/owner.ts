@@ -54,6 +54,8 @@ export interface OwnerParts {
   /** Where the log is archived; `null` for nowhere. */
   readonly archive: { readonly settings: ArchiveSettings; readonly writer: ArchiveWriter } | null
   readonly clock: Clock
+  /** Called after a flush with the number of a record up to which all is on disk, and published. */
+  readonly reached: ((lastSequence: number) => void) | null
 }
 
 /** The process that changes a historian: commits, flushes, merges, and removes what is needed no more. */
@@ -264,6 +266,9 @@ export class Owner {
   #flushed(): void {
     void this.#parts.reserve.take()
     this.#merging.goOn()
+    // What could not be published yet is not there for those that read beside this process.
+    if (this.#publishTrouble.reason === null)
+      this.#parts.reached?.(this.#parts.state.memtable.nextSequence - 1)
   }
 
   /**

@@ -79,14 +79,48 @@ test('an earlier state from the life of the owner that was closed last is refuse
   const before = await closed(store)
   for (const [records, state] of states.entries()) {
     for (const owner of [false, true]) {
-      const opened = openFileStore(folder, { historian: 'plant', owner, files: state.copy(), before })
-      await assert.rejects(opened, {
+      const files = state.copy()
+      const claims = files.list(join(folder, 'owner'))
+      await assert.rejects(openFileStore(folder, { historian: 'plant', owner, files, before }), {
         code: 'DATA_DIR_UNUSABLE',
         message: /an earlier state of its historian/,
       })
+      // No owner of it on another machine is superseded.
+      assert.deepEqual(files.list(join(folder, 'owner')), claims)
     }
     for (const other of [{ lastSequence: null }, { lastSequence: records }, { token: before.token! - 1 }]) {
       await assertTaken(state.copy(), folder, { ...before, ...other })
     }
   }
+})
+
+test('an owner tells what is on disk after each flush: what was then is taken for itself, an earlier state is not', async (t) => {
+  const folder = folderFor(t)
+  const disk = new SimulatedDisk()
+  const told: HistorianBefore[] = []
+  const store = await openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    files: disk,
+    limits: { reserveBytes: 0 },
+    reached: (end) => told.push(end),
+  })
+  await STEPS[0]!.run(store)
+  const earlier = disk.copy()
+  for (const step of changes.slice(1, 4)) await step.run(store)
+  await store.flush()
+  const { id, token } = store.identity
+  assert.deepEqual(told.at(-1), { id, token, lastSequence: 4 })
+  await changes[4]!.run(store)
+  // The owner is killed, or the power is cut.
+  const left = [disk.copy(), disk.afterCut(randomOf(1))]
+  await store.close()
+  for (const files of left) await assertTaken(files, folder, told.at(-1)!)
+  const opened = openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    files: earlier,
+    before: told.at(-1)!,
+  })
+  await assert.rejects(opened, { code: 'DATA_DIR_UNUSABLE', message: /an earlier state of its historian/ })
 })
