@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { historianDirectory } from '../../src/storage/directory/data-directory.ts'
@@ -18,7 +19,8 @@ import { bodiesBefore, PROBES, Probes, type ProbeTimes } from './backfill-probes
  * Calls of other tags are timed four times: alone; beside the same backfill of another service of this machine, which
  * says what two busy processors and a busy disk cost; beside three quarters of the backfill as fast as it goes; and
  * beside what follows at a quarter of that rate, of which it is a minute at most. Making the bodies takes a processor
- * that a client elsewhere would not take of this machine: on Linux it has a lower priority (nice 10).
+ * that a client elsewhere would not take of this machine: on Linux it has a lower priority (nice 10), and so have V8's
+ * threads that collect its garbage.
  *
  * BACKFILL_POINTS and BACKFILL_TAGS take other sizes, BACKFILL_QUIET_SECONDS another time of probes before,
  * BACKFILL_IDLE_SECONDS ends the wait after that time (3600: an hour) instead of a minute without a change.
@@ -40,6 +42,7 @@ const environment = {
   TIDEMARK_HISTORIAN_LOAD: String(2 * plant.each),
   TIDEMARK_REQUESTED_POINTS: String(2 * plant.each),
 }
+standBack()
 const service = await startService(environment)
 const server = watch(service.pid, service.dataDir, () => service.stop())
 const probes = new Probes({ pid: service.pid, port: service.port, key: service.key, tags: TAGS })
@@ -197,6 +200,14 @@ async function checkTag(tag: number): Promise<void> {
   expect(values.length === plant.each, `${nameOf(tag)} has ${values.length} of ${plant.each} points`)
   const wrong = values.findIndex((value, index) => value !== plant.valueOf(tag, index))
   expect(wrong === -1, `${nameOf(tag)} has another value at ${wrong}`)
+}
+
+/** V8's threads have their priority from the start; those that are made later have that of this one, which follows. */
+function standBack(): void {
+  if (process.platform !== 'linux') return
+  for (const thread of readdirSync('/proc/self/task').map(Number)) {
+    if (thread !== process.pid) setPriority(thread, 10)
+  }
 }
 
 function sleep(ms: number): Promise<void> {
