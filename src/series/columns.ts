@@ -143,7 +143,7 @@ export function lowerBoundFrom(times: Float64Array, at: number, from: number): n
 
 /** The times of both, which are ascending, each once; one of the arrays itself where they are equal. */
 export function mergeTimes(a: Float64Array, b: Float64Array): Float64Array {
-  if (a.length === b.length && isSame(a, b)) return a
+  if (b.length === 0 || (a.length === b.length && isSame(a, b))) return a
   const merged = new Float64Array(a.length + b.length)
   let i = 0
   let j = 0

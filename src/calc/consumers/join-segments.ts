@@ -42,19 +42,6 @@ export function joinSegments(parts: readonly Segments[]): Segments {
   return whole
 }
 
-export const NO_SEGMENTS: Segments = {
-  times: new Float64Array(0),
-  at: new Float64Array(0),
-  before: new Float64Array(0),
-  kinds: new Uint8Array(0),
-}
-
-/** The same of parts that may have no vertices. */
-export function joinFilled(parts: readonly Segments[]): Segments {
-  const filled = parts.filter(({ times }) => times.length > 0)
-  return filled.length === 0 ? NO_SEGMENTS : joinSegments(filled)
-}
-
 /** Without the segments that end before an instant. */
 export function dropSegments(segments: Segments, instant: number): Segments {
   const { times } = segments

@@ -79,10 +79,10 @@ function gapsOf({ times, at, before, kinds }: Segments, heldUntil: ReadonlySet<n
       continue
     }
     if (isGap && kinds[i] === NO_POINT) continue
-    isGap = true
     // A hold has its value up to its end, and a good raw point has one although nothing follows it.
     const gap = hasOwn || kinds[i] === GOOD_POINT || heldUntil.has(time) ? time + 1 : time
-    if (gap < times[i + 1]!) gaps.push(gap)
+    isGap = gap < times[i + 1]!
+    if (isGap) gaps.push(gap)
   }
   return gaps
 }
