@@ -180,7 +180,7 @@ function queryOf(tag: string, compared: Comparisons | undefined, { from, to }: R
 
 function setPoints(estimated: EstimatedRead, count: number, cap: number): void {
   const { atMost, stored } = estimated.read
-  estimated.points = Math.min(atMost, (stored!.copies ?? 1) * count + stored!.extra)
+  estimated.points = Math.min(atMost, count + stored!.extra)
   estimated.isCapped = count >= cap && atMost > cap
 }
 

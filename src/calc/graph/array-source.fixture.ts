@@ -208,10 +208,7 @@ export class ArraySource implements PointSource {
 export function costOf(reads: readonly PlannedRead[], source: ArraySource): number {
   let cost = 0
   for (const { tag, atMost, stored } of distinct(reads)) {
-    const bound =
-      stored === null
-        ? Number.POSITIVE_INFINITY
-        : (stored.copies ?? 1) * pointsOf(tag, stored, source) + stored.extra
+    const bound = stored === null ? Number.POSITIVE_INFINITY : pointsOf(tag, stored, source) + stored.extra
     cost += Math.min(atMost, bound)
   }
   return cost

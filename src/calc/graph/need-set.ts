@@ -1,6 +1,6 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { Instant } from '../../time/instant.ts'
-import { furthest, type Near, nearName } from './near.ts'
+import { furthest, type Near } from './near.ts'
 import type { ChunksNeed, Need } from './need.ts'
 
 /**
@@ -20,25 +20,18 @@ export class NeedSet {
   readonly #counts = new Map<Need['kind'], number>()
   readonly #joined = new Map<string, Need>()
   readonly #whole = new Map<string, ChunksNeed>()
-  /** Those at the first place that is found, and those at others. */
-  #place: string | null = null
   readonly #placed = new Map<string, ChunksNeed>()
-  readonly #elsewhere = new Map<string, ChunksNeed>()
 
   add(need: Need): void {
     // Aggregates that a historian computes cost as much again at another place.
     const isApart = need.near !== undefined && need.kind === 'aggregates'
     const key = isApart ? `${keyOfNeed(need)} near` : keyOfNeed(need)
-    if (need.kind === 'chunks' && (need.copies ?? 1) === 1 && need.compared === undefined) {
-      const { near } = need
-      const ranges = near === undefined ? this.#whole : this.#at(near)
+    if (need.kind === 'chunks' && need.compared === undefined) {
+      if (need.from >= need.to) return
+      const ranges = need.near === undefined ? this.#whole : this.#placed
       const known = ranges.get(key)
-      const { ranges: own = 1 } = need
-      if (need.from < need.to)
-        ranges.set(
-          key,
-          known === undefined ? need : { ...together(known, need), ranges: Math.max(own, known.ranges ?? 1) },
-        )
+      const isMore = known === undefined || (known.ranges ?? 1) < (need.ranges ?? 1)
+      ranges.set(key, { ...(isMore ? need : known), near: furthestOf(known ?? need, need) })
       return
     }
     const known = this.#byKey.get(key)
@@ -57,17 +50,9 @@ export class NeedSet {
     this.#joined.set(group, joined === undefined ? need : join(joined, need))
   }
 
-  #at(near: Near): Map<string, ChunksNeed> {
-    const name = nearName(near)
-    this.#place ??= name
-    return this.#place === name ? this.#placed : this.#elsewhere
-  }
-
   /** @param sharesPages whether pages within ranges that are read as a whole cost nothing more */
   *all(sharesPages: boolean): Generator<Need, void> {
-    const whole = [this.#whole, this.#placed, this.#elsewhere].flatMap((ranges) =>
-      unionOf([...ranges.values()]),
-    )
+    const whole = [this.#whole, this.#placed].flatMap((ranges) => unionOf([...ranges.values()]))
     yield* whole
     for (const needs of [this.#byKey, this.#joined]) {
       for (const need of needs.values()) if (!sharesPages || !isCovered(need, whole)) yield need
@@ -103,7 +88,8 @@ function withoutShortGaps(ranges: readonly ChunksNeed[]): readonly ChunksNeed[] 
 
 function together(a: ChunksNeed, b: ChunksNeed): ChunksNeed {
   const beyond = Math.max(a.beyond, b.beyond)
-  const ranges = Math.min(MAX_RANGES, (a.ranges ?? 1) + (b.ranges ?? 1))
+  const [first, second] = [a.ranges ?? 1, b.ranges ?? 1]
+  const ranges = Math.max(first, second, Math.min(MAX_RANGES, first + second))
   return { kind: 'chunks', ...hull(a, b), beyond, ranges, near: furthestOf(a, b) }
 }
 
@@ -134,7 +120,7 @@ function keyOfNeed(need: Need): string {
     case 'raw':
       return `raw ${need.from} ${need.to} ${need.order} ${need.count} ${need.isPage ?? ''} ${need.isPassing ?? ''}`
     case 'chunks':
-      return `chunks ${need.from} ${need.to} ${need.beyond} ${need.copies ?? 1} ${need.compared ?? ''}`
+      return `chunks ${need.from} ${need.to} ${need.beyond} ${need.ranges ?? 1} ${need.compared ?? ''}`
   }
 }
 
@@ -161,10 +147,8 @@ function joined(a: Need, b: Need): Need {
     return { ...a, ...hull(a, both), count, ranges }
   }
   if (a.kind === 'chunks' && b.kind === 'chunks') {
-    const longer = a.to - a.from < b.to - b.from ? b : a
-    const copies = (a.copies ?? 1) + (b.copies ?? 1)
-    const { kind, from, to } = longer
-    return { kind, from, to, beyond: Math.max(a.beyond, b.beyond), copies }
+    const ranges = (a.ranges ?? 1) + (b.ranges ?? 1)
+    return { kind: 'chunks', ...hull(a, b), beyond: Math.max(a.beyond, b.beyond), ranges }
   }
   if ((a.kind === 'current' || a.kind === 'point') && 'at' in b) {
     // Two points are as much as two values at most.

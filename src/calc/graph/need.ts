@@ -67,11 +67,12 @@ export interface ChunksNeed extends Interval {
   readonly kind: 'chunks'
   /** So many raw points may be read beyond either end. */
   readonly beyond: number
-  /** How many such reads this stands for, at instants nearby that are known only when they were found. */
-  readonly copies?: number
   /** Only comparisons with these are wanted; points that they do not need may be left out. */
   readonly compared?: readonly number[]
-  /** How many ranges that overlap were put together: each has bounding values of its own. */
+  /**
+   * How many ranges this stands for, that overlap or lie nearby at instants which are known only when they were found:
+   * each has bounding values of its own.
+   */
   readonly ranges?: number
 }
 
@@ -127,7 +128,7 @@ export interface PlannedRead {
   readonly pushDown: 'aggregates' | 'interpolation' | 'integrals' | 'plots' | 'gaps' | null
   /** Points that cross the historian contract, at most. */
   readonly atMost: number
-  /** Where the number depends on what is stored: at most `copies` times the points in [from, to), plus `extra`. */
+  /** Where the number depends on what is stored: at most the points in [from, to), and `extra`. */
   readonly stored: StoredCount | null
   /** Read only because MEDIAN was requested. */
   readonly forMedian: boolean
@@ -137,7 +138,6 @@ export interface StoredCount {
   readonly from: Instant
   readonly to: Instant
   readonly extra: number
-  readonly copies?: number
   /** Set where the range is moved to raw points that are found first. */
   readonly near?: Near
   /** Counts the points that comparisons with these need. */

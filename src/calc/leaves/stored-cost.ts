@@ -134,17 +134,11 @@ export function estimateNeed(
       break
     }
     case 'chunks': {
-      const { from, to, beyond, copies = 1, ranges = 1 } = need
+      const { from, to, beyond, ranges = 1 } = need
       add({
-        key: `chunks ${from} ${to} ${beyond} ${copies} ${ranges}`,
+        key: `chunks ${from} ${to} ${beyond} ${ranges}`,
         atMost: Number.POSITIVE_INFINITY,
-        // Copies overlap, and what overlaps is fetched once.
-        stored: {
-          from,
-          to,
-          extra: copies * ranges * (EDGE_POINTS + 2 * beyond),
-          copies: Math.min(copies, 2),
-        },
+        stored: { from, to, extra: ranges * (EDGE_POINTS + 2 * beyond) },
       })
       break
     }

@@ -78,7 +78,7 @@ export class CrossingOperator extends BaseOperator {
       need.kind === 'point'
         ? (need.count ?? 1)
         : need.kind === 'chunks'
-          ? (need.copies ?? need.ranges ?? 1)
+          ? (need.ranges ?? 1)
           : 1
     // Where a page that is read backwards begins is known only once it was read.
     const isBackwards = need.kind === 'raw' && need.order === 'desc'

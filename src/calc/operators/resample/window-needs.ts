@@ -33,8 +33,7 @@ export function windowNeeds(windowing: Windowing, need: InputNeed, found: NeedSi
       break
     }
     case 'chunks': {
-      const { from, to, beyond, copies = 1, ranges = 1, near } = need
-      const reads = copies * ranges
+      const { from, to, beyond, ranges: reads = 1, near } = need
       // Windows cost the same whether they have points or not.
       const ahead = { withNext: beyond > 0, aheadUs: near?.ahead?.mostUs ?? 0 }
       partNeeds(windowing, around(from, to), reads, sink, ahead)
@@ -185,7 +184,7 @@ function rangeNeeds(
   sink.need(input, { kind: 'aggregates', from, to, count, names: [aggregate], key, ranges: reads })
   // What stands beside each further batch.
   const batches = Math.floor(count / MAX_BATCH)
-  const edge = { kind: 'chunks', from, to: instantFromUs(from + 1), beyond: 0, copies: batches } as const
+  const edge = { kind: 'chunks', from, to: instantFromUs(from + 1), beyond: 0, ranges: batches } as const
   if (batches > 0) sink.need(input, edge)
 }
 

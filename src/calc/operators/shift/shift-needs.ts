@@ -98,13 +98,13 @@ function rangeNeeds(input: Operator, map: TimeMap, need: RawNeed | ChunksNeed, s
   const { from, to } = need
   if (from >= to) return
   const spans = map.fewSpans(need)
-  const [copies, beyond] = need.kind === 'chunks' ? [need.copies ?? 1, need.beyond] : [1, 0]
+  const beyond = need.kind === 'chunks' ? need.beyond : 0
   // Each break has a raw point, so that a page of them ends a search.
   const most = need.kind === 'raw' ? need.count + 2 : Number.POSITIVE_INFINITY
   const breaks = Math.min(most, map.countBreaks(need)) + (beyond > 0 ? 2 : 0)
   const reach = map.reachOf(need)
   if (isFixed(map, need)) {
-    const count = copies * 2 * (breaks + 2)
+    const count = 2 * (breaks + 2)
     sink.need(input, { kind: 'values', ...reach, count, key: keyOf(from, to, 'breaks', count) })
     return
   }
@@ -121,8 +121,8 @@ function rangeNeeds(input: Operator, map: TimeMap, need: RawNeed | ChunksNeed, s
   if (breaks === 0) return
   // The limit from the left at each break, and what stands beside each span.
   const at = instantFromUs(Math.min(reach.from, END_INSTANT - 1))
-  const reads = copies * breaks * (spans === null || beyond > 0 ? 2 : 1)
-  sink.need(input, { kind: 'chunks', from: at, to: instantFromUs(at + 1), beyond: 0, copies: reads })
+  const reads = breaks * (spans === null || beyond > 0 ? 2 : 1)
+  sink.need(input, { kind: 'chunks', from: at, to: instantFromUs(at + 1), beyond: 0, ranges: reads })
 }
 
 function isFixed(map: TimeMap, { from }: { readonly from: number }): boolean {
