@@ -8,7 +8,7 @@ import type { AggregateQuery, CallContext, Capabilities, RangeQuery } from '../h
 import type { AggregateColumns } from '../series/aggregate-names.ts'
 import type { RangeResult } from '../series/reads.ts'
 
-/** Computes TIMEAVG itself, and fails at it while the points of the other aggregates are on their way. */
+/** Computes AVG itself, and fails at it while the points of what is read beside it are on their way. */
 class FailingHistorian extends MemoryHistorian {
   override readonly capabilities: Capabilities
   readonly #fail: (context: CallContext) => Promise<never>
@@ -16,7 +16,7 @@ class FailingHistorian extends MemoryHistorian {
 
   constructor(fail: (context: CallContext) => Promise<never>) {
     super('plant')
-    this.capabilities = { ...new MemoryHistorian('any').capabilities, aggregates: ['timeAvg'] }
+    this.capabilities = { ...new MemoryHistorian('any').capabilities, aggregates: ['avg'] }
     this.#fail = fail
   }
 
@@ -43,9 +43,10 @@ async function ask(historian: FailingHistorian, options: { deadlineSeconds?: num
   historian.findTags = (names, context) => filled.findTags(names, context)
   const { signal, deadlineSeconds = 30 } = options
   const details = { from: '2026-01-15T00:00Z', to: '2026-01-15T12:00Z' }
+  const tag = 'calc/ADD(plant/FLOW, WINDOWAGG(plant/FLOW, AVG, 1h))'
   return askBody(
     [historian],
-    { requests: { a: { type: 'AGGREGATED_POINTS', tag: 'plant/FLOW', details } } },
+    { requests: { a: { type: 'AGGREGATED_POINTS', tag, details } } },
     { limits: { deadlineSeconds }, ...(signal === undefined ? {} : { signal }) },
   )
 }

@@ -56,7 +56,7 @@ export async function aggregatesFromChunks(
   const points = new WindowAggregator(edges, names, now)
   if (takesPointsBefore(names)) points.add(await pointsBefore(operator, first, evaluation))
   if (!takesSignal(names)) {
-    const stream = operator.chunks(range)
+    const stream = operator.chunks({ ...range, rawOnly: true })
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
       await addPoints(points, chunk.raw, edges, evaluation)
       await evaluation.pause()

@@ -19,7 +19,7 @@ export async function gapsOf(operator: Operator, query: GapQuery, evaluation: Ev
   const search = { from: resumeAt ?? query.from, to, longerThanUs, limit }
   if (operator.gaps !== undefined) return operator.gaps(search)
   const finder = new GapFinder(search)
-  const stream = operator.chunks(wholeRange(search.from, to, operator, evaluation))
+  const stream = operator.chunks({ ...wholeRange(search.from, to, operator, evaluation), rawOnly: true })
   for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
     finder.add(chunk.raw)
     if (finder.isFull) break

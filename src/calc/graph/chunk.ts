@@ -23,8 +23,8 @@ export interface ChunkRange {
   /** The same for its end. */
   readonly wantedTo?: Instant
   /**
-   * Set where chunks are asked for values at their raw times alone. A filter then need not look up what comes after the
-   * last of them; what makes no use of it gives all values.
+   * Set where chunks are asked for their raw points alone, and for no values beside these. What lies beside the range
+   * need then not be looked up; what makes no use of it gives all values.
    */
   readonly rawOnly?: boolean
   /**

@@ -27,7 +27,7 @@ export const EDGE_POINTS = 6
  * Streams a stored tag. Each chunk needs the good points beside it: where a page was cut, its last good point is held
  * back and begins the next chunk, so that nothing is fetched twice and no bounding value must be looked up. Only a
  * first chunk that stands alone looks up the bounding value at its cut, since it should give all points that it
- * fetched.
+ * fetched. Where raw points alone are wanted nothing is looked up or held back.
  */
 export async function* storedChunks(
   source: StreamSource,
@@ -35,7 +35,7 @@ export async function* storedChunks(
   shape: SignalShape,
   range: ChunkRange,
 ): AsyncGenerator<Chunk, void> {
-  const { from, to, order, extent, page: limit } = range
+  const { from, to, order, extent, page: limit, rawOnly } = range
   const isAscending = order === 'asc'
   /** What was not fetched yet. */
   let left = { from, to }
@@ -48,7 +48,9 @@ export async function* storedChunks(
       left = isAscending ? { ...left, from: instantFromUs(last + 1) } : { ...left, to: instantFromUs(last) }
     return page
   }
-  const edges = Promise.all([goodBefore(source, tag, from), goodFrom(source, tag, to)])
+  const edges = rawOnly
+    ? [null, null]
+    : Promise.all([goodBefore(source, tag, from), goodFrom(source, tag, to)])
   /** Good points beside what was not given yet. */
   let [[prev, next], page] = await Promise.all([edges, readPage()])
   /** Fetched but not given yet, ascending: begins ('asc') or ends ('desc') with a good point. */
@@ -70,9 +72,10 @@ export async function* storedChunks(
     const beyond = isAscending ? length - 1 - good : good
     let cut: number
     let beside: EdgePoint | null
-    if (extent === 'first' && beyond > 0) {
+    if (rawOnly || (extent === 'first' && beyond > 0)) {
       cut = isAscending ? length : 0
-      beside = await (isAscending ? goodFrom(source, tag, left.from) : goodBefore(source, tag, left.to))
+      if (rawOnly) beside = null
+      else beside = await (isAscending ? goodFrom(source, tag, left.from) : goodBefore(source, tag, left.to))
     } else if (beyond < length - 1) {
       cut = isAscending ? good : good + 1
       beside = pointAt(points, good)

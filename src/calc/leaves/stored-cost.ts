@@ -1,18 +1,9 @@
 import { never } from '../../errors/tidemark-error.ts'
-import { takesPointsBefore, takesSignal } from '../../series/aggregate.ts'
-import type { AggregateName } from '../../series/aggregate-names.ts'
+import { takesSignal } from '../../series/aggregate.ts'
 import type { Comparisons, FindPoint, SignalShape } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
 import { aggregateNeeds } from '../consumers/aggregates.ts'
-import {
-  type AggregatesNeed,
-  type IntegralsNeed,
-  keyOf,
-  type Need,
-  type NeedSink,
-  type PlannedRead,
-  type PlotNeed,
-} from '../graph/need.ts'
+import { keyOf, type Need, type NeedSink, type PlannedRead } from '../graph/need.ts'
 import type { Operator } from '../graph/operator.ts'
 import type { StoredTag } from '../graph/point-source.ts'
 import { type Available, sourcesOf } from './aggregate-sources.ts'
@@ -53,11 +44,6 @@ export function availableOf({ maxGapUs, pushDowns }: StoredTag): Available {
   return { aggregates, integrals, bounds: maxGapUs === undefined }
 }
 
-/** Aggregates that are worked out from pages of points, without a signal beside them but that of TIMEAVG. */
-export function isPlain(names: readonly AggregateName[]): boolean {
-  return !takesPointsBefore(names) && !takesSignal(names.filter((name) => name !== 'timeAvg'))
-}
-
 /** Whether the historian chooses the points of a chart, with the breaks between them. */
 export function plotsAtSource({ maxGapUs, pushDowns: { plots, signalGaps } }: StoredTag): boolean {
   return plots && (maxGapUs === undefined || signalGaps)
@@ -68,7 +54,7 @@ export function comparedName({ thresholds, maxGapUs }: Comparisons): string {
   return `compared with ${thresholds} ${maxGapUs ?? ''}`
 }
 
-type StreamedNeed = IntegralsNeed | AggregatesNeed | PlotNeed
+type RangeNeed = Exclude<Need, { readonly kind: 'current' | 'point' }>
 
 /** Says which reads of a stored tag a need takes; its estimate is never below what crosses the contract. */
 export function estimateNeed(
@@ -94,16 +80,13 @@ export function estimateNeed(
         : { key: `${key} ${comparedName(compared)}`, stored: { ...stored, compared } }),
     })
   }
-  // Spans of another key can begin later and end earlier within the same interval, and are then read by themselves.
-  const stream = (need: StreamedNeed, edges: number, forMedian = false): void => {
-    const { kind, from, to, key } = need
-    const { ranges = 1 } = kind === 'aggregates' ? need : {}
-    add({
-      key: `stream ${from} ${to} ${edges} ${ranges} ${kind === 'integrals' ? key : ''}`,
-      atMost: Number.POSITIVE_INFINITY,
-      stored: { from, to, extra: ranges * edges },
-      forMedian,
-    })
+  const other = (need: Need): void => estimateNeed(leaf, tag, shape, need, sink)
+  /** A range of points. @param edges bounding values that are read beside it */
+  const stream = ({ from, to, ...need }: RangeNeed, edges: number, forMedian = false): void => {
+    const { beyond = 0, ranges = 1 } = need.kind === 'chunks' ? need : {}
+    const extra = ranges * (edges + 2 * beyond)
+    const key = `stream ${from} ${to} ${extra}`
+    add({ key, atMost: Number.POSITIVE_INFINITY, stored: { from, to, extra }, forMedian })
   }
   switch (need.kind) {
     case 'values': {
@@ -133,21 +116,15 @@ export function estimateNeed(
       })
       break
     }
-    case 'chunks': {
-      const { from, to, beyond, ranges = 1 } = need
-      add({
-        key: `chunks ${from} ${to} ${beyond} ${ranges}`,
-        atMost: Number.POSITIVE_INFINITY,
-        stored: { from, to, extra: ranges * (EDGE_POINTS + 2 * beyond) },
-      })
+    case 'chunks':
+      stream(need, EDGE_POINTS)
       break
-    }
     case 'integrals':
       if (pushDowns.integrals) {
         const { count, from, to, key } = need
         const spans = `${from} ${to} ${count} ${key}`
         add({ key: `integrals ${spans} ${signal}`, pushDown: 'integrals', atMost: count + 2 })
-      } else stream(need, 4)
+      } else stream(need, EDGE_POINTS)
       break
     case 'aggregates': {
       const { names, count, from, to, key } = need
@@ -156,19 +133,12 @@ export function estimateNeed(
       const { streamed, aggregates } = sources
       if (streamed.length > 0) {
         const forMedian = streamed.every((name) => name === 'median')
-        if (!isPlain(names)) {
-          aggregateNeeds(leaf, need, {
-            need: (_, own) => estimateNeed(leaf, tag, shape, own, sink),
-            read: (read) => sink.read(forMedian && read.stored !== null ? { ...read, forMedian } : read),
-            generate: (address, points) => sink.generate(address, points),
-          })
-          break
-        }
-        const timeAvg = names.includes('timeAvg')
-        const isPushed = timeAvg && pushDowns.aggregates.includes('timeAvg')
-        stream(need, timeAvg && !isPushed ? 4 : 0, forMedian)
-        if (isPushed)
-          add({ key: `aggregates ${grid} timeAvg ${signal}`, pushDown: 'aggregates', atMost: count + 2 })
+        const edges = takesSignal(names) ? EDGE_POINTS : 0
+        aggregateNeeds(leaf, need, {
+          need: (_, own) => (own.kind === 'chunks' ? stream(own, edges, forMedian) : other(own)),
+          read: (read) => sink.read(read),
+          generate: (address, points) => sink.generate(address, points),
+        })
         break
       }
       if (aggregates.length > 0)
@@ -178,14 +148,7 @@ export function estimateNeed(
       if (sources.integralsToNow)
         add({ key: `integrals to now of ${grid} ${signal}`, pushDown: 'integrals', atMost: count + 2 })
       // The values at each edge and a microsecond before each end.
-      if (sources.bounds)
-        estimateNeed(
-          leaf,
-          tag,
-          shape,
-          { kind: 'values', from, to, count: 2 * count + 1, key: keyOf(key, 'bounds') },
-          sink,
-        )
+      if (sources.bounds) other({ kind: 'values', from, to, count: 2 * count + 1, key: keyOf(key, 'bounds') })
       break
     }
     case 'plot':
@@ -201,7 +164,7 @@ export function estimateNeed(
       // Both ends of each, and of one more that shows that there are more.
       if (pushDowns.gaps)
         add({ key: `gaps ${from} ${to} ${longerThanUs} ${count}`, pushDown: 'gaps', atMost: 2 * (count + 1) })
-      else estimateNeed(leaf, tag, shape, { kind: 'chunks', from, to, beyond: 0 }, sink)
+      else stream(need, 0)
       break
     }
     default:

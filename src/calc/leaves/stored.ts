@@ -1,19 +1,11 @@
-import { takesSignal, WindowAggregator } from '../../series/aggregate.ts'
+import { takesSignal } from '../../series/aggregate.ts'
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
 import { NO_POINTS, type PointColumns } from '../../series/columns.ts'
 import type { GapPage, GapSearch } from '../../series/gaps.ts'
-import { SignalIntegrator, timeAverages } from '../../series/integrate.ts'
 import { interpolate } from '../../series/interpolate.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
 import { PlotSampler } from '../../series/plot.ts'
-import type {
-  BoundingValues,
-  FindPoint,
-  Integrals,
-  PlotPoints,
-  RangeResult,
-  SignalShape,
-} from '../../series/reads.ts'
+import type { BoundingValues, FindPoint, PlotPoints, RangeResult, SignalShape } from '../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, isAccepted, MIN_INSTANT } from '../../time/instant.ts'
 import { aggregatesFromChunks } from '../consumers/aggregates.ts'
 import { firstOf, goesBack } from '../consumers/find-point.ts'
@@ -31,7 +23,7 @@ import {
   type WindowBounds,
 } from './aggregate-sources.ts'
 import { type StreamSource, storedChunks } from './stored-chunks.ts'
-import { availableOf, estimateNeed, isPlain, plotsAtSource } from './stored-cost.ts'
+import { availableOf, estimateNeed, plotsAtSource } from './stored-cost.ts'
 import { withEndOfHold, withGapsAtEnds } from './stored-plot.ts'
 
 const NO_PUSH_DOWNS: StoredTag['pushDowns'] = {
@@ -106,6 +98,10 @@ export class StoredLeaf extends BaseOperator {
 
   protected inputNeeds(): void {}
 
+  protected override get takesRawOnly(): boolean {
+    return true
+  }
+
   /** Equal reads are made once by the source. */
   protected override get remembersValues(): boolean {
     return false
@@ -171,38 +167,19 @@ export class StoredLeaf extends BaseOperator {
     return source.intact?.(this.#tag, range) ?? source.range(this.#tag, range)
   }
 
-  async integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
-    const { source } = this.context.evaluation
-    if (this.#tag.pushDowns.integrals) return source.integrals(this.#tag, starts, ends, this.#shape.holdUntil)
-    const integrator = new SignalIntegrator(starts, ends, this.#shape)
-    if (starts.length > 0) await this.#integrate(integrator, starts[0]!, ends.at(-1)!, () => {})
-    return integrator.finish()
+  get integrals(): Operator['integrals'] {
+    const tag = this.#tag
+    if (!tag.pushDowns.integrals) return undefined
+    return (starts, ends) =>
+      this.context.evaluation.source.integrals(tag, starts, ends, this.#shape.holdUntil)
   }
 
   async aggregates(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns> {
     const sources = sourcesOf(names, availableOf(this.#tag))
-    if (sources.streamed.length === 0) return this.#pushedDown(edges, names, sources)
     // Once the points must be fetched anyway, everything is worked out from them: it costs nothing more.
-    if (!isPlain(names)) return aggregatesFromChunks(this, edges, names, this.context)
-    const aggregator = new WindowAggregator(edges, names)
-    const first = edges[0]!
-    const last = edges.at(-1)!
-    const stream = async (): Promise<AggregateColumns> => {
-      for await (const page of this.#pages(first, last)) aggregator.add(page)
-      return aggregator.finish()
-    }
-    if (!names.includes('timeAvg')) return stream()
-    if (this.#tag.pushDowns.aggregates.includes('timeAvg')) {
-      const timeAvg = ['timeAvg'] as const
-      const parts = await Promise.all([
-        stream(),
-        this.#pushedDown(edges, timeAvg, sourcesOf(timeAvg, availableOf(this.#tag))),
-      ])
-      return { ...parts[0], ...parts[1] }
-    }
-    const integrator = new SignalIntegrator(edges.subarray(0, -1), edges.subarray(1), this.#shape)
-    await this.#integrate(integrator, first, last, (page) => aggregator.add(page))
-    return { ...aggregator.finish(), timeAvg: timeAverages(integrator.finish()) }
+    return sources.streamed.length === 0
+      ? this.#pushedDown(edges, names, sources)
+      : aggregatesFromChunks(this, edges, names, this.context)
   }
 
   async plot(edges: Float64Array): Promise<PlotPoints> {
@@ -245,28 +222,6 @@ export class StoredLeaf extends BaseOperator {
     await this.context.evaluation.pause()
     const times = boundTimes(edges)
     return boundsFrom(edges, times, await this.valuesAt(times), this.stepped)
-  }
-
-  /** Feeds an integrator with all points of [from, to) and the good points beside them. */
-  async #integrate(
-    integrator: SignalIntegrator,
-    from: number,
-    to: number,
-    onPage: (page: PointColumns) => void,
-  ): Promise<void> {
-    // Beyond the accepted range there are no points, and a driver need not be able to look there.
-    const edges = await this.#boundingValues(Float64Array.of(from, Math.min(to, END_INSTANT - 1)))
-    const last = edges.afterTimes.length - 1
-    if (!Number.isNaN(edges.beforeTimes[0]!)) {
-      integrator.addPoint(edges.beforeTimes[0]!, edges.beforeValues[0]!)
-    }
-    for await (const page of this.#pages(from, to)) {
-      integrator.add(page)
-      onPage(page)
-    }
-    if (!Number.isNaN(edges.afterTimes[last]!)) {
-      integrator.addPoint(edges.afterTimes[last]!, edges.afterValues[last]!)
-    }
   }
 
   async *#pages(from: number, to: number): AsyncGenerator<PointColumns> {
