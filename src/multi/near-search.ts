@@ -14,21 +14,16 @@ export interface CountSearch {
   ranges(): readonly CountedRange[]
   /** Takes those counts. @returns the points of the read, at most; `null` while more is to be counted */
   take(counts: readonly number[]): number | null
-  /** What the read lies in, wherever it is moved to; `null` where that is not known. Asked for at the end. */
-  hull(): CountedRange | null
+  /** What the read lies in, wherever it is moved to. Asked for at the end. */
+  hull(): CountedRange
 }
 
 export function countSearch({ from, to, near }: StoredCount): CountSearch {
   if (near === undefined)
     return { ranges: () => [{ from, to }], take: ([count]) => count!, hull: () => ({ from, to }) }
-  // So many raw points at most, wherever it lies.
-  if (to - from <= FEW_US && near.window === undefined)
-    return { ranges: () => [], take: () => to - from, hull: () => null }
   return new NearSearch(from, to, near)
 }
 
-/** A range of a few microseconds is not searched. */
-const FEW_US = 16
 const FIRST_REACH_US = 1_000_000
 /** The reach of the first count is so much shorter than the range: raw points mostly lie close to each other. */
 const FIRST_PART = 16

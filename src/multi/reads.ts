@@ -131,7 +131,7 @@ async function estimateReads(
       return false
     })
   }
-  await share(counted.flatMap(rangeRead), historian, cap, context)
+  await share(counted.map(rangeRead), historian, cap, context)
 }
 
 /** Known points amid a range that are fetched again with it (src/series/known-points.ts). */
@@ -142,14 +142,12 @@ function rangeRead({
   estimated,
   search,
   count,
-}: CountedRead): (RangeRead & { readonly estimated: EstimatedRead })[] {
+}: CountedRead): RangeRead & { readonly estimated: EstimatedRead } {
   const { tag, atMost, stored } = estimated.read
-  const range = search.hull()
-  if (range === null) return []
+  const { compared, extra } = stored!
   const isWhole = atMost === Number.POSITIVE_INFINITY
-  const ofPage = Math.max(0, Math.min(count, atMost - stored!.extra) - FETCHED_AGAIN)
-  const { compared } = stored!
-  return [{ estimated, tag, compared, range, count: isWhole ? count : ofPage, isWhole }]
+  const ofPage = Math.max(0, Math.min(count, atMost - extra) - FETCHED_AGAIN)
+  return { estimated, tag, compared, range: search.hull(), count: isWhole ? count : ofPage, isWhole }
 }
 
 /** Marks what several reads fetch once. */

@@ -31,11 +31,7 @@ export function isGoodPoint({ bad, value }: SinglePoint): boolean {
 }
 
 /** How far from the place of a need the raw point next to it lies. */
-export function reachFrom(
-  operator: Operator,
-  { find, at, count = 1, from = at, near, found }: PlacedFind,
-): Reach {
-  if (found === true) return AT_PLACE
+export function reachFrom(operator: Operator, { find, at, count = 1, from = at, near }: PlacedFind): Reach {
   return operator.reach(find, count === 1 && from === at && near === undefined ? at : null)
 }
 
@@ -44,15 +40,15 @@ export function pageReach(
   operator: Operator,
   { from, to, count }: RawNeed,
 ): Pick<Reach, 'mostUs' | 'slackUs'> {
-  const { mostUs, isSure, points = 1, slackUs = 0 } = operator.reach('before', null)
-  const ofPage = isSure ? Math.ceil((count + HELD_POINTS) / points + 1) * mostUs : Number.POSITIVE_INFINITY
+  const { mostUs, isSure, slackUs = 0 } = operator.reach('before', null)
+  const ofPage = isSure ? (count + HELD_POINTS) * mostUs : Number.POSITIVE_INFINITY
   return { mostUs: Math.min(to - from, ofPage), slackUs }
 }
 
 /** Points of a page that are read beside it: one shows that there are more, and one can be held back. */
 const HELD_POINTS = 4
 
-type PlacedFind = FindPlace & { readonly near?: Near | undefined; readonly found?: true }
+type PlacedFind = FindPlace & { readonly near?: Near | undefined }
 
 /** Of a place that is a raw point. */
 export const AT_PLACE: Reach = { mostUs: 0, isSure: true }
@@ -143,5 +139,5 @@ export function passingNeeds(operator: Operator, { find, at, count = 1 }: FindPl
   const [from, to] = goesBack(find) ? [MIN_INSTANT, at] : [at, END_INSTANT]
   const order = goesBack(find) ? 'desc' : 'asc'
   if (!operator.isNeverBad && operator.varies === 'data' && from < to)
-    sink.need(operator, { kind: 'raw', from, to, order, count: BAD_RUN * count, isPassing: true })
+    sink.need(operator, { kind: 'raw', from, to, order, count: BAD_RUN * count })
 }

@@ -203,10 +203,10 @@ export abstract class BaseOperator implements Operator {
         this.inputNeeds(instantNeed(need.at), sink)
         return
       case 'raw': {
-        const { kind, from, to, order, count, isPassing } = need
+        const { kind, from, to, order, count } = need
         // One point more shows that there are more, and one can be held back at the cut.
         const read = need.isPage ? count + 2 : count
-        this.inputNeeds({ kind, from, to, order, count: read, isPassing }, sink)
+        this.inputNeeds({ kind, from, to, order, count: read }, sink)
         return
       }
       default:

@@ -78,7 +78,7 @@ class Fold implements NeedSink, Estimate {
     for (let left = steps; left > 0; ) {
       const operator = this.order[this.#next]
       if (operator === undefined) return true
-      const needs = this.#visiting ?? this.#needs.get(operator.id)?.all(operator.isOfWindows !== true)
+      const needs = this.#visiting ?? this.#needs.get(operator.id)?.all()
       const next = needs?.next()
       if (needs === undefined || next!.done === true) {
         this.#visiting = null

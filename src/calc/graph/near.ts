@@ -42,8 +42,6 @@ export interface Reach {
   readonly mostUs: number
   /** Whether there is one. */
   readonly isSure: boolean
-  /** How many there are within that time at least; 1 when left out. */
-  readonly points?: number
   /** How much further away they lie than raw points of tags; 0 when left out. */
   readonly slackUs?: number
 }

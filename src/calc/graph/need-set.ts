@@ -50,13 +50,9 @@ export class NeedSet {
     this.#joined.set(group, joined === undefined ? need : join(joined, need))
   }
 
-  /** @param sharesPages whether pages within ranges that are read as a whole cost nothing more */
-  *all(sharesPages: boolean): Generator<Need, void> {
-    const whole = [this.#whole, this.#placed].flatMap((ranges) => unionOf([...ranges.values()]))
-    yield* whole
-    for (const needs of [this.#byKey, this.#joined]) {
-      for (const need of needs.values()) if (!sharesPages || !isCovered(need, whole)) yield need
-    }
+  *all(): Generator<Need, void> {
+    for (const ranges of [this.#whole, this.#placed]) yield* unionOf([...ranges.values()])
+    for (const needs of [this.#byKey, this.#joined]) yield* needs.values()
   }
 }
 
@@ -93,16 +89,6 @@ function together(a: ChunksNeed, b: ChunksNeed): ChunksNeed {
   return { kind: 'chunks', ...hull(a, b), beyond, ranges, near: furthestOf(a, b) }
 }
 
-/** Whether a page of points lies within a range that is read as a whole. */
-function isCovered(need: Need, whole: readonly ChunksNeed[]): boolean {
-  if (need.kind !== 'raw') return false
-  const { near: place } = need
-  return whole.some(
-    ({ from, to, near }) =>
-      from <= need.from && need.to <= to && (place === undefined) === (near === undefined),
-  )
-}
-
 function keyOfNeed(need: Need): string {
   switch (need.kind) {
     case 'values':
@@ -118,7 +104,7 @@ function keyOfNeed(need: Need): string {
     case 'point':
       return `point ${need.find} ${need.at} ${need.count ?? 1} ${need.key ?? ''} ${need.timeOnly ?? ''}`
     case 'raw':
-      return `raw ${need.from} ${need.to} ${need.order} ${need.count} ${need.isPage ?? ''} ${need.isPassing ?? ''}`
+      return `raw ${need.from} ${need.to} ${need.order} ${need.count} ${need.isPage ?? ''}`
     case 'chunks':
       return `chunks ${need.from} ${need.to} ${need.beyond} ${need.ranges ?? 1} ${need.compared ?? ''}`
   }

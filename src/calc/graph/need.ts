@@ -45,8 +45,6 @@ export interface PointNeed extends Placed {
   readonly from?: Instant
   /** Of several instants, or of one that is not `at`: equal keys are the same instants. */
   readonly key?: number
-  /** Set where a raw point stands at each of the instants, which are marked as places that were found. */
-  readonly found?: true
   /** Set where only its time is wanted, which is known without the values of calculations. */
   readonly timeOnly?: true
 }
@@ -58,8 +56,6 @@ export interface RawNeed extends Interval {
   readonly count: number
   /** Set for a page that a request reads, which needs no bounding points where it is not read in chunks. */
   readonly isPage?: true
-  /** Set for BAD points that are passed by, where there are some: windows, which are never BAD, pass none by. */
-  readonly isPassing?: true | undefined
 }
 
 /** All raw points of [from, to), with the bounding points beside them. */

@@ -30,9 +30,6 @@ export interface AnchoredTotalOptions {
 /** For the point held back at the cut of a page, and for the vertex that joins the next segments. */
 const MORE_POINTS = 2
 
-/** Raw points of a window. */
-const OWN_POINTS = 2
-
 /** Years and days with a change of clocks are longer than others. */
 const CALENDAR_SLACK = 1.05
 
@@ -59,7 +56,7 @@ export class AnchoredTotal extends OwnTimesOperator {
   /** Each window has a raw point at its start and one at its end. */
   override reach(find: FindPoint, at: Instant | null): Reach {
     const { windows } = this.#options
-    const own = { isSure: true, points: OWN_POINTS, slackUs: this.input.reach(find, at).slackUs ?? 0 }
+    const own = { isSure: true, slackUs: this.input.reach(find, at).slackUs ?? 0 }
     if (at !== null) {
       const nearest = this.ownTimes(find, at).map((time) => Math.abs(time - at))
       return { ...own, mostUs: Math.min(...nearest) }
@@ -111,11 +108,9 @@ export class AnchoredTotal extends OwnTimesOperator {
         break
       }
       case 'raw': {
-        const { from, to, order, count, isPassing } = need
-        // Own raw points end a page, too; they have values, so that nothing is passed by behind the first.
-        const find = order === 'asc' ? 'after-or-at' : 'before'
-        const first = () => this.reach(find, need.near === undefined ? (order === 'asc' ? from : to) : null)
-        const reach = isPassing === true ? first() : pageReach(this, need)
+        const { from, to, order, count } = need
+        // Own raw points end a page, too.
+        const reach = pageReach(this, need)
         const ofOwn = Math.min(to - from, reach.mostUs + 1)
         const read =
           order === 'asc'
@@ -123,7 +118,7 @@ export class AnchoredTotal extends OwnTimesOperator {
             : { from: Math.max(from, to - ofOwn), to }
         const page = { from: instantFromUs(read.from), to: instantFromUs(read.to), order }
         const points = count + MORE_POINTS + segmentsBeyond(input)
-        sink.need(input, { kind: 'raw', ...page, count: points, isPassing })
+        sink.need(input, { kind: 'raw', ...page, count: points })
         this.#segmentNeeds(from, to, sink)
         if (order === 'asc') this.#firstBaseNeeds(from, sink)
         // Where a page that is read backwards starts is known only once it was read.

@@ -74,12 +74,7 @@ export class CrossingOperator extends BaseOperator {
     if (need.kind === 'values' || this.linear) this.#pointwise.needs(need, sink)
     else this.#wholeNeeds(need, sink)
     if (need.kind === 'values') return
-    const count =
-      need.kind === 'point'
-        ? (need.count ?? 1)
-        : need.kind === 'chunks'
-          ? (need.ranges ?? 1)
-          : 1
+    const count = need.kind === 'point' ? (need.count ?? 1) : need.kind === 'chunks' ? (need.ranges ?? 1) : 1
     // Where a page that is read backwards begins is known only once it was read.
     const isBackwards = need.kind === 'raw' && need.order === 'desc'
     const at = need.kind === 'point' ? need.at : isBackwards ? need.to : need.from

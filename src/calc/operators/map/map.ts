@@ -72,9 +72,8 @@ export class MapOperator extends BaseOperator {
     if (reaches.length === 0) return FAR
     const sure = reaches.filter(({ isSure }) => isSure).map(({ mostUs }) => mostUs)
     const mostUs = Math.min(...sure, Math.max(...reaches.map((reach) => reach.mostUs)))
-    const points = Math.min(...reaches.filter(({ isSure }) => isSure).map((reach) => reach.points ?? 1))
     const slackUs = Math.max(...reaches.map((reach) => reach.slackUs ?? 0))
-    return sure.length === 0 ? { mostUs, isSure: false, slackUs } : { mostUs, isSure: true, points, slackUs }
+    return sure.length === 0 ? { mostUs, isSure: false, slackUs } : { mostUs, isSure: true, slackUs }
   }
 
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {

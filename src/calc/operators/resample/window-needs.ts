@@ -8,9 +8,6 @@ import { keyOf, type NeedSink, type PointNeed, type RawNeed } from '../../graph/
 import type { WindowRange } from './window-range.ts'
 import { AROUND, MAX_BATCH, type Windowing } from './windowing.ts'
 
-/** Instants so far apart, in windows for each that is read, are estimated by those around the last one. */
-const MAX_SPREAD = 3
-
 /** What a need of windows takes of their input. */
 export function windowNeeds(windowing: Windowing, need: InputNeed, found: NeedSink): void {
   const sink = need.near === undefined ? found : otherWindows(windowing, need.near, found)
@@ -24,14 +21,9 @@ export function windowNeeds(windowing: Windowing, need: InputNeed, found: NeedSi
     case 'point':
       pointNeeds(windowing, need, sink)
       break
-    case 'raw': {
-      const { from, to, order, isPassing } = need
-      const place =
-        order === 'asc' ? ({ find: 'after-or-at', at: from } as const) : ({ find: 'before', at: to } as const)
-      if (isPassing === true) pointNeeds(windowing, { kind: 'point', ...place }, sink)
-      else pageNeeds(windowing, need, sink)
+    case 'raw':
+      pageNeeds(windowing, need, sink)
       break
-    }
     case 'chunks': {
       const { from, to, beyond, ranges: reads = 1, near } = need
       // Windows cost the same whether they have points or not.
@@ -94,11 +86,10 @@ function withRequested({ bounds }: Windowing, windows: WindowRange, within: Wind
   }
 }
 
-/** The windows around each instant: as one range where they lie close to each other. */
+/** The windows around each instant. */
 function pointNeeds(windowing: Windowing, need: PointNeed, sink: NeedSink): void {
   const { find, at, count = 1, from = at } = need
-  const { input, aggregate, lengthUs, isOfSignal } = windowing
-  const windows = AROUND * count
+  const { lengthUs } = windowing
   const all = windowing.around(from, at)
   const isBack = goesBack(find)
   const sides = {
@@ -106,20 +97,10 @@ function pointNeeds(windowing: Windowing, need: PointNeed, sink: NeedSink): void
     forward: !isBack && windowing.goesOn(all.to),
   }
   searchNeeds(windowing, all, count, sink, sides)
-  if (from === at || (at - from) / lengthUs > MAX_SPREAD * windows) {
-    // Further points lie in further windows.
-    const reach = timesOf({ mostUs: AROUND * lengthUs, slackUs: lengthUs, isSure: false }, count - 1)
-    const found = count > 1 ? nearSink(sink, nearTo(at, isBack, count - 1, reach)) : sink
-    rangeNeeds(windowing, windowing.around(at, at), count, found)
-    return
-  }
-  const { from: start, to: end } = all
-  const key = keyOf(start, end, count)
-  const range = { from: clampInstant(start), to: clampInstant(end) }
-  sink.need(input, { kind: 'aggregates', ...range, count: windows, names: [aggregate], key })
-  // The values beside each of the windows.
-  if (isOfSignal || input.inputs.length > 0)
-    sink.need(input, { kind: 'values', ...range, count: 2 * count, key })
+  // Further points lie in further windows.
+  const reach = timesOf({ mostUs: AROUND * lengthUs, slackUs: lengthUs, isSure: false }, count - 1)
+  const found = count > 1 ? nearSink(sink, nearTo(at, isBack, count - 1, reach)) : sink
+  rangeNeeds(windowing, windowing.around(at, at), count, found)
 }
 
 /**

@@ -55,14 +55,7 @@ export function offsetNeeds(
         sink.need(input, { kind: 'point', find: first, at, count, timeOnly: true })
         if (need.timeOnly) return
         const near = nearTo(at, isBack, count, timesOf(reachFrom(input, { ...need, find: first, at }), count))
-        const point = {
-          kind: 'point',
-          find: 'before-or-at',
-          at,
-          count,
-          key: keyOf(at, 'found'),
-          found: true,
-        } as const
+        const point = { kind: 'point', find: 'before-or-at', at, count, key: keyOf(at, 'found') } as const
         nearSink(sink, near).need(input, point)
       }
       // The value at a break that is nearer.
