@@ -79,11 +79,10 @@ export async function findRawPoint(
   const isForGood = accept === isGoodPoint
   if (isForGood && operator.goodPoint !== undefined) return operator.goodPoint(find, at)
   const isBack = goesBack(find)
-  const hasBounds = isForGood && operator.hasGoodBound
   let last: SinglePoint = nearest
   let passed = 0
   for (let step = 0, limit = BAD_RUN; ; step++) {
-    if (hasBounds) {
+    if (isForGood) {
       const bound = await operator.goodBound(isBack ? 'before' : 'after', last.time)
       if (bound === null) return null
       const point = await operator.rawPoint(isBack ? 'before-or-at' : 'after-or-at', bound)
@@ -127,15 +126,14 @@ export function findNeeds(operator: Operator, place: FindPlace, sink: NeedSink):
   const isFound = operator.goodPoint !== undefined
   if (operator.isNeverBad || isFound) sink.need(operator, { kind: 'point', find, at, count })
   if (operator.isNeverBad) return
-  if (isFound || operator.hasGoodBound) operator.goodBoundNeeds(place, sink)
+  operator.goodBoundNeeds(place, sink)
   if (!isFound) passingNeeds(operator, place, sink)
 }
 
 /** What `findRawPoint` needs where no more than a few points are passed by, one after the other. */
 export function passingNeeds(operator: Operator, { find, at, count = 1 }: FindPlace, sink: NeedSink): void {
   // The point at a bound is another one than that next to the instant.
-  const points = operator.hasGoodBound ? 2 * count : count
-  sink.need(operator, { kind: 'point', find, at, count: points })
+  sink.need(operator, { kind: 'point', find, at, count: 2 * count })
   const [from, to] = goesBack(find) ? [MIN_INSTANT, at] : [at, END_INSTANT]
   const order = goesBack(find) ? 'desc' : 'asc'
   if (!operator.isNeverBad && operator.varies === 'data' && from < to)

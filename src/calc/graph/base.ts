@@ -143,10 +143,6 @@ export abstract class BaseOperator implements Operator {
     return false
   }
 
-  get hasGoodBound(): boolean {
-    return this.badWith !== null
-  }
-
   goodPoint?(find: FindPoint, at: Instant): Promise<SinglePoint | null>
 
   async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {

@@ -26,10 +26,3 @@ test('an estimate of filters inside each other lets others go on after a few nee
   assert.ok(all > 1_000, `${all} needs are many steps`)
   assert.ok(longest <= 128, `${longest} needs in one step`)
 })
-
-test('windows over filters inside each other learn what they cost level by level', async () => {
-  const { all, longest } = await stepsOf(12, (inner) => `SLIDINGAGG(LOWPASS(${inner},60),DIFF,1h)`)
-  assert.ok(all > 10_000, `${all} needs are many steps`)
-  // What one of them follows, beside a step.
-  assert.ok(longest <= 1_024 + 128, `${longest} needs in one step`)
-})

@@ -1,7 +1,7 @@
 import { nearSink } from './near-sink.ts'
 import type { Need, NeedSink, PlannedRead } from './need.ts'
 import { NeedSet } from './need-set.ts'
-import { DEEP_LEVELS, type Operator } from './operator.ts'
+import type { Operator } from './operator.ts'
 
 /** Needs handed on in one estimate before others may go on: a need of a filter leads to a dozen needs of its input. */
 const STEP_NEEDS = 128
@@ -26,23 +26,12 @@ export function estimate(
   pause: () => Promise<void>,
 ): Estimate | Promise<Estimate> {
   const fold = new Fold(root, needs)
-  const learning =
-    root.levels < DEEP_LEVELS ? [] : fold.order.filter(({ learnCost }) => learnCost !== undefined)
-  return learning.length === 0 && fold.run(STEP_NEEDS) ? fold : completed(fold, learning, pause)
+  return fold.run(STEP_NEEDS) ? fold : completed(fold, pause)
 }
 
-/** @param learning those above before those below */
-async function completed(
-  fold: Fold,
-  learning: readonly Operator[],
-  pause: () => Promise<void>,
-): Promise<Estimate> {
-  await pause()
-  for (const operator of learning.toReversed()) {
-    operator.learnCost!()
-    await pause()
-  }
-  while (!fold.run(STEP_NEEDS)) await pause()
+async function completed(fold: Fold, pause: () => Promise<void>): Promise<Estimate> {
+  do await pause()
+  while (!fold.run(STEP_NEEDS))
   return fold
 }
 

@@ -47,12 +47,6 @@ export interface Estimated {
   needs(need: Need, sink: NeedSink): void
 
   /**
-   * Works out once what `needs` asks of the operators inside. Called from the innermost operator on: the outermost one
-   * would otherwise ask for it on all levels in one turn.
-   */
-  learnCost?(): void
-
-  /**
    * How far from an instant the raw point next to it lies.
    * @param at `null` for any instant
    */
@@ -79,8 +73,6 @@ export interface GoodPointSearch {
    * passes by. Only operators whose historian finds it have this.
    */
   goodPoint?(find: FindPoint, at: Instant): Promise<SinglePoint | null>
-  /** Whether `goodBound` passes BAD points by; it is the next raw point otherwise. */
-  readonly hasGoodBound: boolean
   /**
    * A bound for the search of a good raw point: no raw point between `at` and it is good. It costs a few points of each
    * input, however many are passed by. `null` when there is no good one at all; a search back in time then finds no

@@ -158,10 +158,6 @@ export class CrossingOperator extends BaseOperator {
     return found === null ? null : (found.crossing ?? this.#pointwise.rawPoint(find, at))
   }
 
-  override get hasGoodBound(): boolean {
-    return true
-  }
-
   /** That of the input which is next to the instant, or a crossing that is nearer. */
   override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
     const isBack = goesBack(find)

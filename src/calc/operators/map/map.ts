@@ -159,10 +159,6 @@ export class MapOperator extends BaseOperator {
     return { time, value: point.values[0]!, bad: point.statuses[0] === STATUS_BAD }
   }
 
-  override get hasGoodBound(): boolean {
-    return true
-  }
-
   /**
    * That of the source that is next to the instant: what the others have nearer is BAD, and so is the result there.
    */

@@ -87,10 +87,6 @@ export class RollingOperator extends OwnTimesOperator {
     this.#valueNeeds({ kind: 'values', from, to, count, key: keyOf('raw', from, to, order, count) }, sink)
   }
 
-  learnCost(): void {
-    this.#isBounded()
-  }
-
   override reach(find: FindPoint, at: Instant | null): Reach {
     const reach = this.input.reach(find, at)
     if (reach.isSure || !this.#options.isTotal || this.rangeEnds.length === 0) return reach
@@ -369,7 +365,7 @@ export class RollingOperator extends OwnTimesOperator {
     // What lies between the values, of deep windows or between raw points, is read as a stream, which has the points
     // too.
     const isStreamed = op.extreme !== undefined && !this.#hasExtremesInPoints()
-    if (isStreamed || (!ofValues && this.levels > DEEP_LEVELS)) return false
+    if (isStreamed || this.levels > DEEP_LEVELS) return false
     if (this.#isBoundedKnown === null) {
       const needs: Need[] = []
       const sink: NeedSink = { need: (_, need) => needs.push(need), read: () => {}, generate: () => {} }

@@ -118,10 +118,6 @@ class ShiftOperator extends BaseOperator {
     if (moved !== null) sink.need(this.input, moved)
   }
 
-  override get hasGoodBound(): boolean {
-    return this.map.us !== null
-  }
-
   override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
     const { us } = this.map
     if (us === null || this.goodPoint !== undefined) return super.goodBound(find, at)
