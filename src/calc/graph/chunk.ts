@@ -29,7 +29,8 @@ export interface ChunkRange {
   readonly rawOnly?: boolean
   /**
    * Set where no value at the end is asked for, nor a limit from the right: another range, which begins there, has it.
-   * Rolling windows then need nothing that stands at it.
+   * Rolling windows then need nothing that stands at it. Without it SLIDINGAGG MAX 45 deep over dates is refused
+   * (adversary `nested/SLIDINGAGG_MAX/dates`): equal ranges are others at each level.
    */
   readonly isEndOpen?: boolean
 }
@@ -79,7 +80,8 @@ export interface Chunk {
   readonly isTrueToRaw?: true
   /**
    * The signal has no value, and no limit from either side, at any time of the chunk before this instant, which lies
-   * after `to` where it has none at all. Left out where that is not known.
+   * after `to` where it has none at all. Left out where that is not known. Windows 45 deep over the first points of a
+   * tag are refused without it (adversary `nested/SLIDINGAGG/stored`): all levels look up all of that time.
    */
   readonly emptyUntil?: number
   /**

@@ -14,7 +14,10 @@ export function pointRead({ historian, tag }: StoredTag, find: FindPoint, at: In
   return new PointRead(historian, tag, find, at)
 }
 
-/** Its key is made when it is compared with that of another read of the same tag, which hardly ever happens. */
+/**
+ * Its key is made when it is compared with that of another read. With a text each, 70,000 labels of ADJACENT_POINTS
+ * took 525 MB instead of 481 (adversary `labels/ADJACENT_POINTS`).
+ */
 class PointRead implements PlannedRead {
   readonly historian: string
   readonly tag: string
