@@ -1,4 +1,4 @@
-import { mergeTimes, type PointColumns, STATUS_BAD, STATUS_OK } from '../../../series/columns.ts'
+import { type PointColumns, STATUS_BAD, STATUS_OK } from '../../../series/columns.ts'
 import type { Instant } from '../../../time/instant.ts'
 import type { Chunk, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
@@ -6,7 +6,6 @@ import { contentKey } from '../../graph/need.ts'
 import type { Traits } from '../../graph/operator.ts'
 import { alignRaw } from '../map/map.ts'
 import { type AlignedChunks, breaksOf } from '../union.ts'
-import { AnswerTable } from './answer-table.ts'
 import { answer, type Comparison } from './comparison.ts'
 import { answeredSegments, findChanges, isEarly, type Pair, type PairSegments } from './find-changes.ts'
 
@@ -34,7 +33,6 @@ export async function comparedChunk(
   const compared = new ComparedChunk(comparison, aligned, before ?? NO_VALUES, evaluation)
   const { from, to } = aligned
   const raw = await compared.withCrossings(extrapolationLimits, linear)
-  if (linear) compared.tabulate(raw, extrapolationLimits)
   const valuesAt: Chunk['valuesAt'] = (times, limit) => compared.valuesAt(times, limit)
   return { from, to, raw, isTrueToRaw: true, valuesAt, ...breaksOf([aligned], from, to) }
 }
@@ -54,7 +52,6 @@ class ComparedChunk {
   readonly #before: Pair
   readonly #evaluation: Evaluation
   readonly #kept = new Map<string, Float64Array>()
-  #table: AnswerTable | null = null
 
   constructor(comparison: Comparison, aligned: AlignedChunks, before: Pair, evaluation: Evaluation) {
     this.#from = aligned.from
@@ -66,26 +63,7 @@ class ComparedChunk {
     this.#raw = this.#rawPoints()
   }
 
-  /**
-   * From now on answers are looked up: those of linear inputs change only at raw points, at crossings, which are raw
-   * points by then, and where the signal of an input may end.
-   */
-  tabulate({ times }: PointColumns, extrapolationLimits: readonly Instant[]): void {
-    const [from, to] = [this.#from, this.#to]
-    const { breaks = [] } = this.#aligned
-    const ends = [...extrapolationLimits, ...breaks].flatMap((end) => [end - 1, end, end + 1])
-    const inside = new Set([from, ...ends.filter((end) => from < end && end < to), to])
-    this.#table = new AnswerTable(mergeTimes(Float64Array.from(inside).sort(), times), (vertices, limit) => {
-      this.#evaluation.charge(vertices.length)
-      return this.#valuesAt(vertices, limit)
-    })
-  }
-
   valuesAt(times: Float64Array, limit: Limit): Float64Array {
-    if (this.#table !== null) {
-      this.#evaluation.charge(times.length)
-      return this.#table.valuesAt(times, limit)
-    }
     const key = `${limit} ${contentKey(times)}`
     const kept = this.#kept.get(key)
     if (kept !== undefined) return kept
