@@ -11,7 +11,7 @@ import { nearTo } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
-import { columnsOf, pointOf, type SinglePoint } from '../../graph/point-source.ts'
+import { columnsOf, type SinglePoint } from '../../graph/point-source.ts'
 import { joinVertices, type Vertices } from './join-vertices.ts'
 
 /** What raw points of an input become. */
@@ -153,12 +153,10 @@ export abstract class ScanOperator extends BaseOperator {
     // What comes after the range is looked up on the outermost level first: the levels inside then find what they need
     // of it in what was read for that, while each would read a bit more than the one inside of it the other way round.
     if (this.levels >= DEEP_LEVELS && extent === 'all' && rawOnly !== true) await this.#following(to)
-    /** Read and not worked on yet. */
-    const waiting: Chunk[] = []
     let last: EdgePoint | null = null
     let isBegun = false
     for (;;) {
-      const input: Chunk | null = waiting.shift() ?? (await stream.next())
+      const input: Chunk | null = await stream.next()
       if (input === null) return
       const { times } = input.raw
       const begins = Math.max(from, input.from)
@@ -170,11 +168,9 @@ export abstract class ScanOperator extends BaseOperator {
       const prev: EdgePoint | null = last
       const derived = this.derive(sliceColumns(input.raw, first, times.length), prev)
       last = lastOf(derived) ?? prev
-      const following = async () =>
-        extent === 'all'
-          ? ((await this.#ahead(stream, waiting)) ?? this.#following(to))
-          : this.#following(input.to)
-      const next = isClosed(range, input, derived) ? null : this.#nextVertex(await following(), last)
+      const next = isClosed(range, input, derived)
+        ? null
+        : this.#nextVertex(await this.#following(input.to), last)
       yield this.#chunk(input, instantFromUs(begins), derived, prev, next)
     }
   }
@@ -220,19 +216,6 @@ export abstract class ScanOperator extends BaseOperator {
     return point === null ? null : columnsOf([point])
   }
 
-  /** The next raw point that makes a vertex, as far as the range is read anyway. */
-  async #ahead(stream: ChunkStream, waiting: Chunk[]): Promise<PointColumns | null> {
-    for (let i = 0; ; i++) {
-      if (i === waiting.length) {
-        const chunk = await stream.next()
-        if (chunk === null) return null
-        waiting.push(chunk)
-      }
-      const found = this.#firstVertex(waiting[i]!.raw)
-      if (found !== null) return found
-    }
-  }
-
   /** The vertex that a raw point makes. */
   #nextVertex(following: PointColumns | null, last: EdgePoint | null): EdgePoint | null {
     return following === null ? null : vertexAt(this.derive(following, last).vertices, 0)
@@ -250,12 +233,6 @@ export abstract class ScanOperator extends BaseOperator {
     const joined = (times: Float64Array, limit: Limit) =>
       joinVertices(vertices, prev, next, times, shape, limit)
     return this.chunkOf(input, { from, to: input.to, raw, valuesAt: joined })
-  }
-
-  #firstVertex(raw: PointColumns): PointColumns | null {
-    for (let i = 0; i < raw.times.length; i++)
-      if (this.makesVertex(pointOf(raw, i))) return sliceColumns(raw, i, i + 1)
-    return null
   }
 }
 
