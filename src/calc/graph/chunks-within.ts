@@ -14,7 +14,7 @@ export async function* chunksWithin(
 }
 
 /** A chunk as far as it lies in a range, which it touches. */
-function clipped(chunk: Chunk, start: Instant, end: Instant): Chunk {
+export function clipped(chunk: Chunk, start: Instant, end: Instant): Chunk {
   const from = chunk.from < start ? start : chunk.from
   const to = chunk.to > end ? end : chunk.to
   if (from === chunk.from && to === chunk.to) return chunk

@@ -1,4 +1,4 @@
-import { lowerBound, type PointColumns, STATUS_BAD, sliceColumns } from '../../../series/columns.ts'
+import { type PointColumns, STATUS_BAD } from '../../../series/columns.ts'
 import { type EdgePoint, goodPoints } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
@@ -11,7 +11,7 @@ import {
   isGoodPoint,
   reachFrom,
 } from '../../consumers/find-point.ts'
-import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
+import { valuesFromChunks } from '../../consumers/stream.ts'
 import type { InputNeed, OwnTraits } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { FAR, nearTo, notBefore, type Reach } from '../../graph/near.ts'
@@ -20,7 +20,6 @@ import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../g
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { columnsOf, pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import { reachingTo, reachOf } from '../../graph/reach.ts'
-import { breaksOf } from '../union.ts'
 import { FilterRun, type FilterState, LEAD_CELLS } from './filter-run.ts'
 import { type Derived, lastOf, ScanOperator } from './scan.ts'
 
@@ -118,16 +117,6 @@ export class LowPassOperator extends ScanOperator {
     return { time, value, bad: Number.isNaN(value) }
   }
 
-  /**
-   * The last vertex before a good raw point of the input, by its time: no later point must be looked up. Asked for
-   * before that point, whose own look-up on all levels inside then finds what it needs in the range read here.
-   */
-  protected async vertexUpTo(time: Instant): Promise<EdgePoint | null> {
-    const lead = this.leadIn(time)
-    const carried = lead < time ? await this.#filter(lead, time) : null
-    return this.vertexBefore(time, carried)
-  }
-
   /** The low-pass at a good raw point of the input. @param last the vertex before it */
   protected lowAt(point: SinglePoint, last: EdgePoint | null): number {
     return lastOf(this.derive(columnsOf([point]), last))?.value ?? Number.NaN
@@ -196,11 +185,11 @@ export class LowPassOperator extends ScanOperator {
   async #stateAt(time: number): Promise<FilterState | null> {
     const from = this.#notBeforeStart(this.#run.beginningFor(time))
     const to = instantFromUs(time + 1)
-    const state = await this.#filter(from, to)
+    const state = (await this.carriedOver(from, to)) as FilterState | null
     if (state === null || from === this.start || this.#run.isWhole(state)) return state
     const before = await findRawPoint(this.input, 'before', from, this.context.evaluation)
     if (before === null || before.time < this.start) return state
-    return this.#filter(from, to, this.#run.begin(before.time, before.value))
+    return this.carriedOver(from, to, this.#run.begin(before.time, before.value)) as Promise<FilterState>
   }
 
   protected vertexBeforeNeeds(at: Instant, sink: NeedSink): void {
@@ -222,18 +211,6 @@ export class LowPassOperator extends ScanOperator {
 
   protected sibling(context: OperatorContext): LowPassOperator {
     return new LowPassOperator(this.input, this.periodUs, context)
-  }
-
-  /** The state at the last good point of [from, to). @param before at a point before them, where they do not begin it */
-  async #filter(from: Instant, to: Instant, before: FilterState | null = null): Promise<FilterState | null> {
-    const { evaluation } = this.context
-    const stream = this.input.chunks({ ...wholeRange(from, to, this.input, evaluation), rawOnly: true })
-    let last: EdgePoint | null = before
-    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-      last = lastOf(this.derive(chunk.raw, last)) ?? last
-      await evaluation.pause()
-    }
-    return last as FilterState | null
   }
 
   #notBeforeStart(at: number): Instant {
@@ -313,8 +290,7 @@ export class HighPassOperator extends LowPassOperator {
       for (let i = 0; i < values.length; i++) values[i] = finite(inputs[i]! - values[i]!)
       return values
     }
-    const first = lowerBound(input.raw.times, low.from)
-    const { times, values: inputs, statuses } = sliceColumns(input.raw, first, input.raw.times.length)
+    const { times, values: inputs, statuses } = input.raw
     const less = low.valuesAt(times, 'at')
     const values = inputs.map((value, i) => finite(value - less[i]!))
     const raw = {
@@ -322,9 +298,7 @@ export class HighPassOperator extends LowPassOperator {
       values,
       statuses: statuses.map((s, i) => (Number.isNaN(values[i]!) ? STATUS_BAD : s)),
     }
-    const { isTrueToRaw } = input
-    const truth = isTrueToRaw === undefined ? {} : { isTrueToRaw }
-    return { from: low.from, to: low.to, raw, ...truth, valuesAt, ...breaksOf([input], low.from, low.to) }
+    return { ...input, raw, valuesAt }
   }
 }
 

@@ -1,17 +1,19 @@
-import { lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
+import type { PointColumns } from '../../../series/columns.ts'
 import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, MIN_INSTANT } from '../../../time/instant.ts'
 import { findRawPoint, goesBack, pageReach, passingNeeds } from '../../consumers/find-point.ts'
 import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
-import { valuesFromChunks } from '../../consumers/stream.ts'
+import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed, type OwnTraits } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, type Limit, streamOf } from '../../graph/chunk.ts'
+import { clipped } from '../../graph/chunks-within.ts'
 import { nearTo } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
 import { columnsOf, type SinglePoint } from '../../graph/point-source.ts'
+import { within } from '../union.ts'
 import { joinVertices, type Vertices } from './join-vertices.ts'
 
 /** What raw points of an input become. */
@@ -143,48 +145,32 @@ export abstract class ScanOperator extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    return streamOf(range.order === 'asc' ? this.#forwards(range) : this.#backwards(range))
+    return streamOf(this.#chunks(range))
   }
 
-  /** The last vertex is carried from chunk to chunk. */
-  async *#forwards(range: ChunkRange): AsyncGenerator<Chunk, void> {
-    const { from, to, extent, rawOnly } = range
-    const stream = this.#openInput({ ...range, from: this.leadIn(from) })
+  /** The vertex before each chunk is carried from the one before it, in a range that is read forwards, or looked up. */
+  async *#chunks(range: ChunkRange): AsyncGenerator<Chunk, void> {
+    const { from, to, order, extent, rawOnly } = range
+    const isForwards = order === 'asc'
+    const stream = this.#openInput(isForwards ? { ...range, from: this.leadIn(from) } : range)
     // What comes after the range is looked up on the outermost level first: the levels inside then find what they need
     // of it in what was read for that, while each would read a bit more than the one inside of it the other way round.
     if (this.levels >= DEEP_LEVELS && extent === 'all' && rawOnly !== true) await this.#following(to)
-    let last: EdgePoint | null = null
-    let isBegun = false
-    for (;;) {
-      const input: Chunk | null = await stream.next()
-      if (input === null) return
-      const { times } = input.raw
-      const begins = Math.max(from, input.from)
-      const first = input.to <= from ? times.length : lowerBound(times, begins)
-      if (!isBegun) last = this.#lastOf(sliceColumns(input.raw, 0, first), last)
-      if (input.to <= from) continue
-      if (!isBegun) last = await this.vertexBefore(from, last)
-      isBegun = true
-      const prev: EdgePoint | null = last
-      const derived = this.derive(sliceColumns(input.raw, first, times.length), prev)
-      last = lastOf(derived) ?? prev
+    let lead: EdgePoint | null = null
+    let carried: EdgePoint | null | undefined
+    for (let read = await stream.next(); read !== null; read = await stream.next()) {
+      if (read.from < from) lead = this.#lastOf(within(read.raw, read.from, from), lead)
+      if (read.to <= from) continue
+      const input = clipped(read, from, to)
+      if (carried === undefined)
+        carried = await (isForwards ? this.vertexBefore(from, lead) : this.vertexUpTo(input.from))
+      const derived = this.derive(input.raw, carried)
+      const last = lastOf(derived) ?? carried
       const next = isClosed(range, input, derived)
         ? null
         : this.#nextVertex(await this.#following(input.to), last)
-      yield this.#chunk(input, instantFromUs(begins), derived, prev, next)
-    }
-  }
-
-  /** The last chunks of a range: what was before each is looked up. */
-  async *#backwards(range: ChunkRange): AsyncGenerator<Chunk, void> {
-    const stream = this.#openInput(range)
-    for (let input = await stream.next(); input !== null; input = await stream.next()) {
-      const prev = await this.#lookUpBefore(input.from)
-      const derived = this.derive(input.raw, prev)
-      const next = isClosed(range, input, derived)
-        ? null
-        : this.#nextVertex(await this.#following(input.to), lastOf(derived) ?? prev)
-      yield this.#chunk(input, input.from, derived, prev, next)
+      yield this.#chunk(input, derived, carried, next)
+      carried = isForwards ? last : undefined
     }
   }
 
@@ -193,16 +179,28 @@ export abstract class ScanOperator extends BaseOperator {
     return this.isNeverBad ? goodChunks(this.input, range) : this.input.chunks(range)
   }
 
-  async #lookUpBefore(at: Instant): Promise<EdgePoint | null> {
+  /**
+   * The last vertex before an instant, looked up: where that is a raw point of the input no later one must be looked up.
+   */
+  protected async vertexUpTo(at: Instant): Promise<EdgePoint | null> {
     const from = this.leadIn(at)
-    let last: EdgePoint | null = null
-    if (from < at) {
-      const lead = { from, to: at, order: 'asc', page: LEAD_PAGE, extent: 'all', rawOnly: true } as const
-      const stream = this.#openInput(lead)
-      for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next())
-        last = this.#lastOf(chunk.raw, last)
+    return this.vertexBefore(at, from < at ? await this.carriedOver(from, at) : null)
+  }
+
+  /** The last vertex once the raw points of [from, to) came after one. */
+  protected async carriedOver(
+    from: Instant,
+    to: Instant,
+    before: EdgePoint | null = null,
+  ): Promise<EdgePoint | null> {
+    const { evaluation } = this.context
+    const stream = this.#openInput({ ...wholeRange(from, to, this.input, evaluation), rawOnly: true })
+    let last = before
+    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+      last = this.#lastOf(chunk.raw, last)
+      await evaluation.pause()
     }
-    return this.vertexBefore(at, last)
+    return last
   }
 
   /** The last vertex once raw points came after it. */
@@ -221,18 +219,12 @@ export abstract class ScanOperator extends BaseOperator {
     return following === null ? null : vertexAt(this.derive(following, last).vertices, 0)
   }
 
-  #chunk(
-    input: Chunk,
-    from: Instant,
-    { raw, vertices }: Derived,
-    prev: EdgePoint | null,
-    next: EdgePoint | null,
-  ): Chunk {
+  #chunk(input: Chunk, { raw, vertices }: Derived, prev: EdgePoint | null, next: EdgePoint | null): Chunk {
     this.context.evaluation.charge(input.raw.times.length)
     const shape = { stepped: this.stepped, holdUntil: this.holdUntil() }
     const joined = (times: Float64Array, limit: Limit) =>
       joinVertices(vertices, prev, next, times, shape, limit)
-    return this.chunkOf(input, { from, to: input.to, raw, valuesAt: joined })
+    return this.chunkOf(input, { from: input.from, to: input.to, raw, valuesAt: joined })
   }
 }
 
@@ -240,9 +232,6 @@ export abstract class ScanOperator extends BaseOperator {
 function isClosed({ rawOnly }: ChunkRange, { raw: { times } }: Chunk, { vertices }: Derived): boolean {
   return rawOnly === true && (times.length === 0 || times.at(-1) === vertices.times.at(-1))
 }
-
-/** Points of a page before a chunk that is read backwards. */
-const LEAD_PAGE = 4_096
 
 export function lastOf({ vertices, last }: Derived): EdgePoint | null {
   return last ?? vertexAt(vertices, vertices.times.length - 1)
