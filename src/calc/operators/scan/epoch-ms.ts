@@ -1,9 +1,8 @@
 import type { PointColumns } from '../../../series/columns.ts'
-import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT, US_PER_MS } from '../../../time/instant.ts'
+import { END_INSTANT, type Instant, instantFromUs, US_PER_MS } from '../../../time/instant.ts'
 import type { InputNeed } from '../../graph/base.ts'
-import { keyOf, type Need, type NeedSink } from '../../graph/need.ts'
+import { type FindPlace, keyOf, type Need, type NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { RawTimesScan } from './raw-times-scan.ts'
@@ -77,22 +76,19 @@ export class EpochMsOperator extends RawTimesScan {
     return END_INSTANT
   }
 
-  protected makesVertex(): boolean {
-    return true
+  /** Its time is all that matters, which is known without the values of calculations. */
+  protected async vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const time = await this.input.rawTime(find, at)
+    return time === null ? null : { time, value: Number.NaN, bad: false }
+  }
+
+  protected vertexNeeds(place: FindPlace, sink: NeedSink): void {
+    sink.need(this.input, { ...place, kind: 'point', timeOnly: true })
   }
 
   protected derive({ times, statuses }: PointColumns): Derived {
     const values = times.map(millisOf)
     return { raw: { times, values, statuses }, vertices: { times, values } }
-  }
-
-  protected async vertexBefore(at: Instant): Promise<EdgePoint | null> {
-    const time = at <= MIN_INSTANT ? null : await this.input.rawTime('before', at)
-    return time === null ? null : { time, value: millisOf(time) }
-  }
-
-  protected vertexBeforeNeeds(at: Instant, sink: NeedSink): void {
-    sink.need(this.input, { kind: 'point', find: 'before', at, timeOnly: true })
   }
 }
 

@@ -8,20 +8,19 @@ import {
   findRawPoint,
   goesBack,
   goodPageCount,
-  isGoodPoint,
   reachFrom,
 } from '../../consumers/find-point.ts'
-import { valuesFromChunks } from '../../consumers/stream.ts'
+import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed, OwnTraits } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import { FAR, nearTo, notBefore, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
-import { columnsOf, pointOf, type SinglePoint } from '../../graph/point-source.ts'
+import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import { reachingTo, reachOf } from '../../graph/reach.ts'
 import { FilterRun, type FilterState, LEAD_CELLS } from './filter-run.ts'
-import { type Derived, lastOf, ScanOperator } from './scan.ts'
+import { type Derived, ScanOperator } from './scan.ts'
 
 /** The filter starts so many periods before the range. */
 const START_PERIODS = 5
@@ -111,15 +110,10 @@ export class LowPassOperator extends ScanOperator {
   protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     const time = await this.findTime(find, at)
     if (time === null) return null
-    const last = await this.vertexUpTo(time)
-    const point = (await this.input.rawPoint('before-or-at', time))!
-    const value = this.lowAt(point, last)
-    return { time, value, bad: Number.isNaN(value) }
-  }
-
-  /** The low-pass at a good raw point of the input. @param last the vertex before it */
-  protected lowAt(point: SinglePoint, last: EdgePoint | null): number {
-    return lastOf(this.derive(columnsOf([point]), last))?.value ?? Number.NaN
+    if (time < this.start) return { time, value: Number.NaN, bad: true }
+    const range = wholeRange(time, time + 1, this, this.context.evaluation)
+    const { raw } = (await this.chunks({ ...range, rawOnly: true }).next())!
+    return pointOf(raw, 0)
   }
 
   protected pointNeeds(need: PointNeed, sink: NeedSink): void {
@@ -138,16 +132,12 @@ export class LowPassOperator extends ScanOperator {
     return this.input.isNeverBad ? 0 : BAD_ALLOWED
   }
 
-  protected makesVertex(point: SinglePoint): boolean {
-    return isGoodPoint(point) && point.time >= this.start
-  }
-
   /** Any good one: none is looked for before the start of the filter. */
-  protected override vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+  protected vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     return findRawPoint(this.input, find, at, this.context.evaluation)
   }
 
-  protected override vertexNeeds(place: FindPlace, sink: NeedSink): void {
+  protected vertexNeeds(place: FindPlace, sink: NeedSink): void {
     findNeeds(this.input, place, sink)
   }
 
@@ -246,21 +236,6 @@ export class HighPassOperator extends LowPassOperator {
 
   protected override findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
     return this.input.rawTime(find, at)
-  }
-
-  protected override async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    const time = await this.findTime(find, at)
-    if (time === null) return null
-    if (time < this.start) return { time, value: Number.NaN, bad: true }
-    const last = await this.vertexUpTo(time)
-    const point = (await this.input.rawPoint('before-or-at', time))!
-    if (isGoodPoint(point)) {
-      const value = finite(point.value - this.lowAt(point, last))
-      return { time, value, bad: Number.isNaN(value) }
-    }
-    const range = { from: time, to: instantFromUs(time + 1), order: 'asc', page: 2, extent: 'all' } as const
-    const { raw } = (await this.chunks({ ...range, rawOnly: true }).next())!
-    return pointOf(raw, 0)
   }
 
   /** A good one of the input: none is looked for before the start of the filter, where all of its points are BAD. */

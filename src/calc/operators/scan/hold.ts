@@ -1,9 +1,8 @@
 import { type PointColumns, STATUS_OK } from '../../../series/columns.ts'
-import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { type Instant, MIN_INSTANT } from '../../../time/instant.ts'
-import { passingNeeds } from '../../consumers/find-point.ts'
-import type { Need, NeedSink } from '../../graph/need.ts'
+import type { Instant } from '../../../time/instant.ts'
+import { findRawPoint, passingNeeds } from '../../consumers/find-point.ts'
+import type { FindPlace, Need, NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
 import { RawTimesScan } from './raw-times-scan.ts'
@@ -31,8 +30,13 @@ class HoldOperator extends RawTimesScan {
     return this.input.rawPoint(find, at)
   }
 
-  protected makesVertex({ bad, value }: SinglePoint): boolean {
-    return !bad || Number.isNaN(value)
+  protected vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const isVertex = ({ bad, value }: SinglePoint) => !bad || Number.isNaN(value)
+    return findRawPoint(this.input, find, at, this.context.evaluation, isVertex)
+  }
+
+  protected vertexNeeds(place: FindPlace, sink: NeedSink): void {
+    passingNeeds(this.input, place, sink)
   }
 
   protected derive(raw: PointColumns): Derived {
@@ -45,14 +49,6 @@ class HoldOperator extends RawTimesScan {
     if (count === times.length) return { raw, vertices: raw }
     const pick = (column: Float64Array) => Float64Array.from(kept.subarray(0, count), (i) => column[i]!)
     return { raw, vertices: { times: pick(times), values: pick(values) } }
-  }
-
-  protected async vertexBefore(at: Instant): Promise<EdgePoint | null> {
-    return at <= MIN_INSTANT ? null : this.vertexPoint('before', at)
-  }
-
-  protected vertexBeforeNeeds(at: Instant, sink: NeedSink): void {
-    passingNeeds(this.input, { find: 'before', at }, sink)
   }
 }
 

@@ -1,9 +1,11 @@
+import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import type { Instant } from '../../../time/instant.ts'
+import { type Instant, MIN_INSTANT } from '../../../time/instant.ts'
 import type { Reach } from '../../graph/near.ts'
 import type { NeedSink, PointNeed } from '../../graph/need.ts'
 import type { Operator } from '../../graph/operator.ts'
-import { ScanOperator } from './scan.ts'
+import { columnsOf } from '../../graph/point-source.ts'
+import { lastOf, ScanOperator } from './scan.ts'
 
 /** A scan whose raw points stand at the raw times of its input, all of them, and are BAD where those are. */
 export abstract class RawTimesScan extends ScanOperator {
@@ -25,5 +27,14 @@ export abstract class RawTimesScan extends ScanOperator {
 
   protected pointNeeds(need: PointNeed, sink: NeedSink): void {
     sink.need(this.input, need)
+  }
+
+  protected async vertexBefore(at: Instant): Promise<EdgePoint | null> {
+    const point = at <= MIN_INSTANT ? null : await this.vertexPoint('before', at)
+    return point === null ? null : lastOf(this.derive(columnsOf([point]), null))
+  }
+
+  protected vertexBeforeNeeds(at: Instant, sink: NeedSink): void {
+    this.vertexNeeds({ find: 'before', at }, sink)
   }
 }

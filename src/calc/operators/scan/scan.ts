@@ -2,7 +2,7 @@ import type { PointColumns } from '../../../series/columns.ts'
 import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { clampInstant, END_INSTANT, type Instant, MIN_INSTANT } from '../../../time/instant.ts'
-import { findRawPoint, goesBack, pageReach, passingNeeds } from '../../consumers/find-point.ts'
+import { goesBack, pageReach } from '../../consumers/find-point.ts'
 import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
 import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed, type OwnTraits } from '../../graph/base.ts'
@@ -43,8 +43,10 @@ export abstract class ScanOperator extends BaseOperator {
 
   /** Vertices from raw points of the input. @param last the vertex before them */
   protected abstract derive(raw: PointColumns, last: EdgePoint | null): Derived
-  /** Whether a raw point of the input makes a vertex. */
-  protected abstract makesVertex(point: SinglePoint): boolean
+  /** The raw point of the input next to an instant that makes a vertex. */
+  protected abstract vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+  /** What `vertexPoint` needs. */
+  protected abstract vertexNeeds(place: FindPlace, sink: NeedSink): void
   /** The last vertex before an instant, looked up. @param carried what reading from `leadIn` on gave */
   protected abstract vertexBefore(at: Instant, carried: EdgePoint | null): Promise<EdgePoint | null>
   /** What `vertexBefore` needs beside the points from `leadIn` on. */
@@ -62,16 +64,6 @@ export abstract class ScanOperator extends BaseOperator {
   /** Points of the input that a page of so many raw points takes, at most. */
   protected pageCount(count: number): number {
     return count
-  }
-
-  /** The raw point of the input next to an instant that makes a vertex. */
-  protected vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    return findRawPoint(this.input, find, at, this.context.evaluation, (point) => this.makesVertex(point))
-  }
-
-  /** What `vertexPoint` needs. */
-  protected vertexNeeds(place: FindPlace, sink: NeedSink): void {
-    passingNeeds(this.input, place, sink)
   }
 
   /** Until when the last vertex holds: as long as anything of the input does. */
