@@ -255,9 +255,8 @@ export class CrossingOperator extends BaseOperator {
    */
   async *#whole(range: ChunkRange): AsyncGenerator<Chunk, void> {
     const { from, to, extent, page, wantedFrom = from, wantedTo = to } = range
-    const wanted = extent === 'all' ? Number.POSITIVE_INFINITY : page - 1
     if (this.#isBesideWindows(range)) {
-      yield* this.#crossings(range, wholeSegments(this.#union(range), range, wanted))
+      yield* this.#crossings(range, wholeSegments(this.#union(range), range))
       return
     }
     const [before, after] = await Promise.all([
@@ -278,7 +277,7 @@ export class CrossingOperator extends BaseOperator {
       wantedTo,
     }
     const ends = [start, end].filter((end) => end !== null)
-    const union = wholeSegments(this.#union(whole), whole, wanted)
+    const union = wholeSegments(this.#union(whole), whole)
     yield* chunksWithin(streamOf(this.#crossings(whole, union, ends)), range)
   }
 
