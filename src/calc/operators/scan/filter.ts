@@ -10,15 +10,15 @@ import {
   goodPageCount,
   reachFrom,
 } from '../../consumers/find-point.ts'
-import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
+import { wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed, OwnTraits } from '../../graph/base.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import type { Chunk, ChunkRange } from '../../graph/chunk.ts'
 import { FAR, nearTo, notBefore, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
-import { reachingTo, reachOf } from '../../graph/reach.ts'
+import { reachOf } from '../../graph/reach.ts'
 import { FilterRun, type FilterState, LEAD_CELLS } from './filter-run.ts'
 import { type Derived, ScanOperator } from './scan.ts'
 
@@ -44,10 +44,9 @@ export class LowPassOperator extends ScanOperator {
     return true
   }
 
-  protected readonly periodUs: number
   protected readonly start: Instant
+  readonly #periodUs: number
   readonly #run: FilterRun
-  readonly #since = new Map<Instant, LowPassOperator>()
 
   /** @param periodUs cut-off period in microseconds, above 0 */
   constructor(
@@ -57,40 +56,27 @@ export class LowPassOperator extends ScanOperator {
     traits: Pick<OwnTraits, 'linear' | 'bends'> = { linear: true },
   ) {
     super(input, context, { stepped: false, ...traits })
-    this.periodUs = periodUs
+    this.#periodUs = periodUs
     this.#run = new FilterRun(periodUs)
     this.start = startOfFilter(reachOf(context).from, periodUs)
   }
 
   /** Nothing is read before the start of the filter. */
   protected override readFrom(at: Instant): Instant {
-    return at < this.start ? startOfFilter(at, this.periodUs) : this.start
+    return at < this.start ? startOfFilter(at, this.#periodUs) : this.start
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
     return this.input.isNeverBad && (at === null || at >= this.start) ? this.input.reach(find, at) : FAR
   }
 
-  protected override open(range: ChunkRange): ChunkStream {
-    const { wantedFrom = range.from, extent } = range
-    const isEarly = extent === 'all' && wantedFrom < this.start
-    return isEarly ? this.#startingFor(wantedFrom).chunks(range) : super.open(range)
-  }
-
   protected override inputNeeds(need: InputNeed, sink: NeedSink): void {
-    if (need.kind === 'chunks' && need.from < this.start) this.#startingFor(need.from).needs(need, sink)
-    else if (need.near === undefined || need.kind === 'point') super.inputNeeds(need, sink)
+    if (need.near === undefined || need.kind === 'point') super.inputNeeds(need, sink)
     else {
       // The place is marked by the sink, and is not to be marked again.
       const { near, ...unplaced } = need
       super.inputNeeds(unplaced, nearSink(sink, notBefore(near, this.start)))
     }
-  }
-
-  /** Before the start of the filter there is no value for any caller. */
-  protected override evaluate(times: Float64Array): Promise<Float64Array> {
-    const own = { chunks: (range: ChunkRange) => super.open(range), width: this.width }
-    return valuesFromChunks(own, times, this.context.evaluation)
   }
 
   protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
@@ -192,17 +178,6 @@ export class LowPassOperator extends ScanOperator {
     nearSink(sink, near).need(this.input, { kind: 'chunks', from, to: at, beyond: 0 })
   }
 
-  /** The same, started early enough for a range that begins before its own start. */
-  #startingFor(at: Instant): LowPassOperator {
-    return this.#since.getOrInsertComputed(at, () => {
-      return this.sibling(reachingTo(this.context, { from: at }))
-    })
-  }
-
-  protected sibling(context: OperatorContext): LowPassOperator {
-    return new LowPassOperator(this.input, this.periodUs, context)
-  }
-
   #notBeforeStart(at: number): Instant {
     return instantFromUs(Math.max(this.start, at))
   }
@@ -251,10 +226,6 @@ export class HighPassOperator extends LowPassOperator {
     sink.need(this.input, need)
     if (need.timeOnly) return
     this.inputNeeds(nearNeed(need, reachFrom(this, need)), sink)
-  }
-
-  protected override sibling(context: OperatorContext): LowPassOperator {
-    return new HighPassOperator(this.input, this.periodUs, context)
   }
 
   protected override chunkOf(input: Chunk, low: Chunk): Chunk {
