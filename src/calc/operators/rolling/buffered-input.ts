@@ -12,7 +12,7 @@ import { SegmentReader } from '../../consumers/segments.ts'
 import { type Chunk, type ChunkRange, joinedValues, type Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import type { Operator } from '../../graph/operator.ts'
-import { ascends, distinctTimes } from './indexes.ts'
+import { ascends, distinctTimes, valuesOf } from './indexes.ts'
 
 /** A part of the input in memory. */
 export interface BufferedPart {
@@ -152,8 +152,4 @@ export async function valuesOfInput(input: Operator, times: Float64Array): Promi
   if (ascends(times)) return input.valuesAt(times)
   const distinct = distinctTimes(times)
   return valuesOf(distinct, await input.valuesAt(distinct), times)
-}
-
-function valuesOf(distinct: Float64Array, values: Float64Array, times: Float64Array): Float64Array {
-  return times.map((time) => values[lowerBound(distinct, time)]!)
 }

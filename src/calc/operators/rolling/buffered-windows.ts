@@ -6,17 +6,11 @@ import { MIN_INSTANT } from '../../../time/instant.ts'
 import { type Chunk, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import { type BufferedPart, valuesIn } from './buffered-input.ts'
 import type { Windows } from './folds.ts'
-import { distinctTimes, indexesOf, spread } from './indexes.ts'
+import { distinctTimes, indexesOf, valuesOf } from './indexes.ts'
 import { finite, larger, type RollingOp, smaller, type WindowParts } from './ops.ts'
 import { SegmentSums } from './segment-sums.ts'
 import { vertexValues } from './vertex-values.ts'
 import type { RollingWindow, WindowBounds } from './window.ts'
-
-/**
- * Longer columns are read one after the other, so that windows of different lengths inside each other do not double
- * them.
- */
-const MAX_TOGETHER = 32_768
 
 const NONE = new Float64Array(0)
 const NO_WINDOWS: Windows = { first: new Int32Array(0), end: new Int32Array(0) }
@@ -74,9 +68,9 @@ function valuesAtBounds(
   { starts, ends }: WindowBounds,
   limit: Limit,
 ): readonly [first: Float64Array, last: Float64Array] {
-  if (starts.length > MAX_TOGETHER) return [valuesIn(chunks, starts, limit), valuesIn(chunks, ends, limit)]
   const times = distinctTimes(starts, ends)
-  return spread(times, valuesIn(chunks, times, limit), [starts, ends])
+  const values = valuesIn(chunks, times, limit)
+  return [valuesOf(times, values, starts), valuesOf(times, values, ends)]
 }
 
 /**

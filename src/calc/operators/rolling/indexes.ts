@@ -43,20 +43,13 @@ export function distinctTimes(...columns: readonly Float64Array[]): Float64Array
   return allTimes(columns)
 }
 
-/** Values at ascending times as columns of values at some of these times, in any order. */
-export function spread(
-  times: Float64Array,
-  values: Float64Array,
-  [a, b]: readonly [Float64Array, Float64Array],
-): readonly [Float64Array, Float64Array] {
-  const valuesOf = (wanted: Float64Array): Float64Array => {
-    const indexes = indexesOf(times, wanted, 'at-or-after')
-    const found = new Float64Array(wanted.length)
-    // A loop: `from` goes through an iterator, which took half of the time of windows inside each other.
-    for (let i = 0; i < found.length; i++) found[i] = values[indexes[i]!]!
-    return found
-  }
-  return [valuesOf(a), valuesOf(b)]
+/** Of values at ascending times those at some of these times, in any order. */
+export function valuesOf(times: Float64Array, values: Float64Array, wanted: Float64Array): Float64Array {
+  const indexes = indexesOf(times, wanted, 'at-or-after')
+  const found = new Float64Array(wanted.length)
+  // A loop: `from` goes through an iterator, which took half of the time of windows inside each other.
+  for (let i = 0; i < found.length; i++) found[i] = values[indexes[i]!]!
+  return found
 }
 
 /** Whether each time is above the one before. */

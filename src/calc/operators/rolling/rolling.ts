@@ -28,7 +28,7 @@ import { isFound, OwnTimesOperator } from '../own-times.ts'
 import { valuesOfInput } from './buffered-input.ts'
 import { type Cells, pointCells, signalCells } from './cells.ts'
 import { windowIntegrals, windowSums } from './folds.ts'
-import { distinctTimes, spread } from './indexes.ts'
+import { distinctTimes, valuesOf } from './indexes.ts'
 import { finite, larger, type RollingOp, smaller, type WindowParts } from './ops.ts'
 import { nextOuterBreak } from './outer-breaks.ts'
 import { lastRead, MORE_POINTS, RollingStream } from './stream.ts'
@@ -279,7 +279,7 @@ export class RollingOperator extends OwnTimesOperator {
       }
       await evaluation.pause()
     }
-    const [first, last] = spread(times, values, [starts, ends])
+    const [first, last] = [valuesOf(times, values, starts), valuesOf(times, values, ends)]
     return { cells: { [which]: extremes }, first, last }
   }
 
