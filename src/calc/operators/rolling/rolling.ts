@@ -1,12 +1,12 @@
 import { FIXED_LIMITS } from '../../../errors/limits.ts'
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
-import { lowerBound, reverseColumns, STATUS_BAD, STATUS_OK, upperBound } from '../../../series/columns.ts'
+import { reverseColumns, STATUS_BAD, STATUS_OK } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
 import { clampInstant, END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack, pageReach, reachFrom } from '../../consumers/find-point.ts'
 import { rawPoints, rawPointsFromChunks } from '../../consumers/raw-points.ts'
-import { setValues, wholeRange } from '../../consumers/stream.ts'
+import { valuesFromChunks } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import { estimateNow } from '../../graph/estimate.ts'
@@ -28,11 +28,9 @@ import { isFound, OwnTimesOperator } from '../own-times.ts'
 import { valuesOfInput } from './buffered-input.ts'
 import { type Cells, pointCells, signalCells } from './cells.ts'
 import { windowIntegrals, windowSums } from './folds.ts'
-import { distinctTimes, valuesOf } from './indexes.ts'
-import { finite, larger, type RollingOp, smaller, type WindowParts } from './ops.ts'
+import { finite, type RollingOp } from './ops.ts'
 import { nextOuterBreak } from './outer-breaks.ts'
 import { lastRead, MORE_POINTS, RollingStream } from './stream.ts'
-import { vertexValues } from './vertex-values.ts'
 import type { RollingWindow, WindowBounds } from './window.ts'
 
 export interface RollingOptions {
@@ -176,22 +174,21 @@ export class RollingOperator extends OwnTimesOperator {
     const { input } = this
     const { window, op } = this.#options
     const { text } = window
+    if (this.#isStreamed) {
+      this.#chunkNeeds(from, clampInstant(to + 1), 0, sink)
+      return
+    }
     const first = window.earliestStart(from)
     const last = instantFromUs(Math.max(window.latestEnd(to), first))
     const after = clampInstant(last + 1)
     // One bound of a window can fall between those of another, which makes twice as many cells as windows.
     if (op.integrals !== undefined)
       this.#integrals.needs(first, last, 2 * count, keyOf(key, 'spans', text), sink)
-    const inPoints = op.extreme !== undefined && this.#hasExtremesInPoints()
-    const names = inPoints ? [...(op.cells ?? []), op.extreme] : (op.cells ?? [])
+    const names = this.#cellNames
     // Points at the very start of a window are not in it: what is made of totals then begins inside of one of these.
     const inside = instantFromUs(Math.min(first + 1, after))
     const cells = { from: inside, to: after, count: 2 * count, key: keyOf(key, 'cells', text) }
     if (names.length > 0) sink.need(input, { kind: 'aggregates', ...cells, names })
-    if (op.extreme !== undefined && !inPoints) {
-      sink.need(input, { kind: 'chunks', from: first, to: after, beyond: 0 })
-      return
-    }
     if (op.bounds === undefined) return
     const endKey = window.isTrailing ? key : keyOf(key, 'ends', text)
     const endsFrom = window.isTrailing ? from : first
@@ -209,6 +206,7 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
+    if (this.#isStreamed) return valuesFromChunks(this, times, this.context.evaluation)
     if (this.varies !== 'nothing') return this.#evaluateWindows(times)
     const [value] = await this.#evaluateWindows(Float64Array.of(LAST_INSTANT))
     return new Float64Array(times.length).fill(value!)
@@ -220,14 +218,12 @@ export class RollingOperator extends OwnTimesOperator {
     const { input } = this
     const bounds = await window.boundsOf(times, evaluation)
     const points = pointCells(bounds)
-    const extreme = op.extreme !== undefined && !this.#hasExtremesInPoints() ? op.extreme : null
-    const names = [...(op.cells ?? []), ...(op.extreme === undefined || extreme !== null ? [] : [op.extreme])]
-    const [integrals, aggregates, streamed, first, last] = await Promise.all([
+    const names = this.#cellNames
+    const [integrals, aggregates, first, last] = await Promise.all([
       op.integrals === undefined ? NOTHING : this.#integralsOf(bounds),
       names.length === 0 ? {} : this.#aggregatesOf(points, names),
-      extreme === null ? null : this.#streamed(bounds, points, extreme),
-      op.bounds === 'both' && extreme === null ? valuesOfInput(input, bounds.starts) : NONE,
-      op.bounds === 'both' && extreme === null ? valuesOfInput(input, bounds.ends) : NONE,
+      op.bounds === 'both' ? valuesOfInput(input, bounds.starts) : NONE,
+      op.bounds === 'both' ? valuesOfInput(input, bounds.ends) : NONE,
     ])
     await evaluation.pause()
     const isUncovered = op.bounds === 'end of uncovered' && integrals.coveredUs.some((length) => length === 0)
@@ -238,7 +234,6 @@ export class RollingOperator extends OwnTimesOperator {
         windows: points.windows,
         first,
         last: isUncovered ? await valuesOfInput(input, bounds.ends) : last,
-        ...streamed,
       }),
     )
   }
@@ -256,36 +251,19 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   /**
-   * Least or greatest value of the signal inside each cell, and its values at both bounds of each window, from one
-   * stream: windows inside each other would otherwise read each time again and again at each level.
+   * Whether values come from the windows' own stream: extremes of a signal that may lie further out between raw points
+   * than at these.
    */
-  async #streamed({ starts, ends }: WindowBounds, { edges }: Cells, which: 'min' | 'max'): Promise<Streamed> {
+  get #isStreamed(): boolean {
     const { input } = this
-    const { evaluation } = this.context
-    const pick = which === 'min' ? smaller : larger
-    const extremes = new Float64Array(Math.max(0, edges.length - 1)).fill(Number.NaN)
-    const times = distinctTimes(starts, ends)
-    const values = new Float64Array(times.length).fill(Number.NaN)
-    const stream = input.chunks(wholeRange(instantFromUs(times[0]!), edges.at(-1)!, input, evaluation))
-    for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-      const [from, to] = [lowerBound(times, chunk.from), upperBound(times, chunk.to)]
-      const [column, within] = [values.subarray(from, to), times.subarray(from, to)]
-      await setValues(column, within, (part) => chunk.valuesAt(part, 'at'), evaluation)
-      const vertices = vertexValues(chunk, input.extrapolationLimits, which)
-      for (let i = lowerBound(vertices.times, edges[0]!), cell = -1; i < vertices.times.length; i++) {
-        if (cell < 0) cell = upperBound(edges, vertices.times[i]!) - 1
-        while (edges[cell + 1]! <= vertices.times[i]!) cell++
-        extremes[cell] = pick(extremes[cell]!, vertices.values[i]!)
-      }
-      await evaluation.pause()
-    }
-    const [first, last] = [valuesOf(times, values, starts), valuesOf(times, values, ends)]
-    return { cells: { [which]: extremes }, first, last }
+    const isInPoints = input.stepInterpolated !== undefined || input.varies === 'nothing'
+    return this.#options.op.extreme !== undefined && !isInPoints
   }
 
-  /** Whether no value of the signal lies further out than those at raw points and at the ends of a window. */
-  #hasExtremesInPoints(): boolean {
-    return this.input.stepInterpolated !== undefined || this.input.varies === 'nothing'
+  /** Aggregates of raw points that make up the windows. */
+  get #cellNames(): readonly AggregateName[] {
+    const { cells = [], extreme } = this.#options.op
+    return extreme === undefined ? cells : [...cells, extreme]
   }
 
   /** From a stream the point comes with its status: each input would otherwise work its own value out once more. */
@@ -376,8 +354,6 @@ export class RollingOperator extends OwnTimesOperator {
     return this.#isBoundedKnown
   }
 }
-
-type Streamed = Pick<WindowParts, 'cells' | 'first' | 'last'>
 
 const NONE = new Float64Array(0)
 const NOTHING: Integrals = { integrals: NONE, coveredUs: NONE }

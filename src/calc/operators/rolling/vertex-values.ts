@@ -12,8 +12,8 @@ export function vertexValues(
   chunk: Chunk,
   extrapolationLimits: readonly number[],
   which: 'min' | 'max',
-  from: number = chunk.from,
-  to: number = chunk.to,
+  from: number,
+  to: number,
 ): { readonly times: Float64Array; readonly values: Float64Array } {
   const times = vertexTimes(chunk, extrapolationLimits, from, to)
   const pick = which === 'min' ? smaller : larger
