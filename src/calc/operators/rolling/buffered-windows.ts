@@ -5,15 +5,17 @@ import { isGood } from '../../../series/interpolate.ts'
 import { MIN_INSTANT } from '../../../time/instant.ts'
 import { type Chunk, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import { type BufferedPart, valuesIn } from './buffered-input.ts'
-import type { Windows } from './folds.ts'
-import { distinctTimes, indexesOf, valuesOf } from './indexes.ts'
-import { finite, larger, type RollingOp, smaller, type WindowParts } from './ops.ts'
+import { windowsOf } from './cells.ts'
+import { larger, smaller, type Windows } from './folds.ts'
+import { distinctTimes, valuesOf } from './indexes.ts'
+import { finite, type RollingOp } from './ops.ts'
 import { SegmentSums } from './segment-sums.ts'
 import { vertexValues } from './vertex-values.ts'
 import type { RollingWindow, WindowBounds } from './window.ts'
 
 const NONE = new Float64Array(0)
-const NO_WINDOWS: Windows = { first: new Int32Array(0), end: new Int32Array(0) }
+const NO_INDEXES = new Int32Array(0)
+const NO_WINDOWS: Windows = { first: NO_INDEXES, end: NO_INDEXES, pivots: NO_INDEXES }
 
 /**
  * The operation over the window of each time, from memory: each raw point is a cell of its own. What is prepared is
@@ -43,7 +45,7 @@ export function bufferedWindows(
     )
   return (times, limit) => {
     const bounds = window.boundsAt(times, limit)
-    const { integrals, coveredUs } = sums?.between(bounds.starts, bounds.ends) ?? {
+    const { integrals, coveredUs } = sums?.between(bounds) ?? {
       integrals: new Float64Array(times.length),
       coveredUs: new Float64Array(times.length),
     }
@@ -52,10 +54,10 @@ export function bufferedWindows(
       op.bounds === 'both'
         ? valuesAtBounds(chunks, bounds, limit)
         : [NONE, needsLast ? valuesIn(chunks, bounds.ends, limit) : NONE]
-    const inWindows = hasCells
-      ? cellsWithin(cells, windowsOf(cellTimes, limit === 'before' ? earlier(times) : bounds))
-      : { cells, windows: NO_WINDOWS }
-    return finite(op.fold({ integrals, coveredUs, ...inWindows, first, last }))
+    const windows = hasCells
+      ? windowsOf(cellTimes, limit === 'before' ? earlier(times) : bounds, 'after')
+      : NO_WINDOWS
+    return finite(op.fold({ integrals, coveredUs, cells, windows, first, last }))
   }
 }
 
@@ -85,30 +87,6 @@ export function emptyWindowsUntil(
   const { emptyUntil } = emptyUntilOf(chunks)
   if (emptyUntil === undefined || ofNothing === true || !window.isTrailing) return {}
   return { emptyUntil: emptyUntil + (ofStart === true ? (window.lengthUs ?? 0) : 0) }
-}
-
-/** The items of each window (start, end]. */
-function windowsOf(items: Float64Array, { starts, ends }: WindowBounds): Windows {
-  return { first: indexesOf(items, starts, 'after'), end: indexesOf(items, ends, 'after') }
-}
-
-/** The cells from the first to the last one that any window holds: few windows cost no more than what they hold. */
-function cellsWithin(
-  cells: AggregateColumns,
-  { first, end }: Windows,
-): Pick<WindowParts, 'cells' | 'windows'> {
-  let from = Number.POSITIVE_INFINITY
-  let to = 0
-  for (let i = 0; i < first.length; i++) {
-    if (first[i]! < from) from = first[i]!
-    if (end[i]! > to) to = end[i]!
-  }
-  const [some] = Object.values(cells)
-  if (first.length === 0 || 2 * (to - from) > some!.length) return { cells, windows: { first, end } }
-  const within: Record<string, Float64Array> = {}
-  for (const [name, column] of Object.entries(cells)) within[name] = column.subarray(from, Math.max(from, to))
-  const shifted = (indexes: Int32Array): Int32Array => indexes.map((index) => index - from)
-  return { cells: within, windows: { first: shifted(first), end: shifted(end) } }
 }
 
 interface PointCells {

@@ -14,17 +14,26 @@ export interface Cells {
 }
 
 /** Cells of the signal, which has no gaps between instants. */
-export function signalCells({ starts, ends }: WindowBounds): Cells {
-  const edges = distinctTimes(starts, ends)
-  const windows = {
-    first: indexesOf(edges, starts, 'at-or-after'),
-    end: indexesOf(edges, ends, 'at-or-after'),
-  }
-  return { edges, windows }
+export function signalCells(bounds: WindowBounds): Cells {
+  const edges = distinctTimes(bounds.starts, bounds.ends)
+  return { edges, windows: windowsOf(edges, bounds, 'at-or-after') }
 }
 
 /** Cells of raw points: (start, end] is [start + 1, end + 1) in whole microseconds. */
-export function pointCells({ starts, ends }: WindowBounds): Cells {
+export function pointCells({ starts, ends, pivots }: WindowBounds): Cells {
   const later = (time: number): number => clampInstant(time + 1)
-  return signalCells({ starts: starts.map(later), ends: ends.map(later) })
+  return signalCells({ starts: starts.map(later), ends: ends.map(later), pivots: pivots.map(later) })
+}
+
+/** The items of each window, from the first one after its start, or at or after it, to the first one so far its end. */
+export function windowsOf(
+  items: Float64Array,
+  { starts, ends, pivots }: WindowBounds,
+  which: 'after' | 'at-or-after',
+): Windows {
+  return {
+    first: indexesOf(items, starts, which),
+    end: indexesOf(items, ends, which),
+    pivots: indexesOf(items, pivots, which),
+  }
 }

@@ -1,103 +1,71 @@
 /**
  * Aggregates of many windows over the same items, in time that is linear in items and windows however much the windows
- * overlap. A window is the items with index from `first` (included) to `end` (excluded). Ends never descend; starts
- * may, as those of calendar windows do after a short month or a change of clocks.
+ * overlap. A window is the items with index from `first` (included) to `end` (excluded), and has a pivot between them
+ * that others share with it.
  */
 export interface Windows {
   readonly first: Int32Array
   readonly end: Int32Array
+  /** Neither before the first item of a window nor after its end; the same whatever other windows are asked for. */
+  readonly pivots: Int32Array
+}
+
+/** Windows that follow each other, with the same pivot. */
+interface Group {
+  readonly pivot: number
+  /** The earliest first item, and the latest end. */
+  readonly first: number
+  readonly end: number
+  /** Indexes of the windows. */
+  readonly from: number
+  readonly to: number
 }
 
 /**
- * What is folded, in two parts that meet at a pivot: all items before it, and those from it on as far as they were
- * added.
+ * Aggregation from a pivot: what lies between each index and the pivot is worked out once for a group, from the pivot on
+ * in either direction, and a window is what lies before the pivot and what lies behind it. Nothing is ever taken away
+ * from an aggregate again, so that no digits are lost to what has left a window and one outlier spoils only the windows
+ * that hold it; and no aggregate depends on other windows than its own.
+ * @source M. van Herk, A fast algorithm for local minimum and maximum filters, Pattern Recognition Letters 13 (1992)
  */
-interface TwoPartFold {
-  /** Prepares what is between each index of [first, pivot] and the pivot, and forgets what was added. */
-  turn(first: number, pivot: number): void
-  /** Adds the next item from the pivot on. */
-  add(item: number): void
-  /** The aggregate of the items from `first` to the pivot, and of all that were added. */
-  take(window: number, first: number): void
-}
-
-/**
- * Aggregation with two stacks: nothing is ever taken away from an aggregate again, so that no digits are lost to what
- * has left a window, and one outlier spoils only the windows that hold it.
- */
-function fold({ first, end }: Windows, parts: TwoPartFold): void {
-  const earliest = earliestFrom(first)
-  let pivot = 0
-  let added = 0
-  parts.turn(0, 0)
-  for (let i = 0; i < first.length; i++) {
-    if (first[i]! >= pivot && end[i]! > pivot) {
-      pivot = end[i]!
-      added = pivot
-      parts.turn(earliest[i]!, pivot)
+function forGroups({ first, end, pivots }: Windows, work: (group: Group) => void): void {
+  for (let from = 0; from < pivots.length; ) {
+    const pivot = pivots[from]!
+    let [earliest, latest] = [pivot, pivot]
+    let to = from
+    for (; to < pivots.length && pivots[to] === pivot; to++) {
+      if (first[to]! < earliest) earliest = first[to]!
+      if (end[to]! > latest) latest = end[to]!
     }
-    while (added < end[i]!) parts.add(added++)
-    parts.take(i, Math.min(first[i]!, pivot))
+    work({ pivot, first: earliest, end: latest, from, to })
+    from = to
   }
 }
 
-/** For each window the earliest start of it and all that come after. */
-function earliestFrom(first: Int32Array): Int32Array {
-  const earliest = first.slice()
-  for (let i = first.length - 2; i >= 0; i--) earliest[i] = Math.min(first[i]!, earliest[i + 1]!)
-  return earliest
-}
-
 /**
- * Sums over windows whose ends may descend, as those of calendar windows can; NaN items are left out, a window without
- * any other has the sum 0. Not finite where a sum overflows. What each addition rounds away is kept and added last
- * (Neumaier), on both sides of the pivot, so that a sum does not depend on where the pivot lies.
+ * Sums over windows; NaN items are left out, a window without any other has the sum 0. Not finite where a sum overflows.
+ * What each addition rounds away is kept and added last (Neumaier).
  */
 export function windowSums(items: Float64Array, windows: Windows): Float64Array {
-  const { first, end } = windows
-  if (end.every((index, i) => i === 0 || index >= end[i - 1]!)) return ascendingSums(items, windows)
-  const order = Uint32Array.from(end.keys()).sort((a, b) => end[a]! - end[b]!)
-  const inOrder = (indexes: Int32Array): Int32Array => Int32Array.from(order, (i) => indexes[i]!)
-  const sums = ascendingSums(items, { first: inOrder(first), end: inOrder(end) })
-  const found = new Float64Array(sums.length)
-  order.forEach((i, n) => {
-    found[i] = sums[n]!
-  })
-  return found
-}
-
-function ascendingSums(items: Float64Array, windows: Windows): Float64Array {
   const sums = new Float64Array(windows.first.length)
   const high = new Float64Array(items.length + 1)
   const low = new Float64Array(items.length + 1)
-  let added = 0
-  let addedLow = 0
-  fold(windows, {
-    turn: (first, pivot) => {
-      added = 0
-      addedLow = 0
-      high[pivot] = 0
-      low[pivot] = 0
-      for (let k = pivot - 1; k >= first; k--) {
-        const item = items[k]!
-        const term = Number.isNaN(item) ? 0 : item
-        const before = high[k + 1]!
-        high[k] = before + term
-        low[k] = low[k + 1]! + lost(before, term)
-      }
-    },
-    add: (k) => {
-      const item = items[k]!
-      if (Number.isNaN(item)) return
-      addedLow += lost(added, item)
-      added += item
-    },
-    take: (i, first) => {
-      const before = high[first]!
-      const sum = before + added
+  const add = (item: number, at: number, next: number): void => {
+    const term = Number.isNaN(item) ? 0 : item
+    high[next] = high[at]! + term
+    low[next] = low[at]! + lost(high[at]!, term)
+  }
+  forGroups(windows, ({ pivot, first, end, from, to }) => {
+    high[pivot] = 0
+    low[pivot] = 0
+    for (let k = pivot; k > first; k--) add(items[k - 1]!, k, k - 1)
+    for (let k = pivot; k < end; k++) add(items[k]!, k, k + 1)
+    for (let i = from; i < to; i++) {
+      const [a, b] = [windows.first[i]!, windows.end[i]!]
+      const sum = high[a]! + high[b]!
       // Once a sum has overflowed, what was lost is NaN; the overflow itself is the answer.
-      sums[i] = Number.isFinite(sum) ? sum + (lost(before, added) + (low[first]! + addedLow)) : sum
-    },
+      sums[i] = Number.isFinite(sum) ? sum + (lost(high[a]!, high[b]!) + (low[a]! + low[b]!)) : sum
+    }
   })
   return sums
 }
@@ -128,103 +96,95 @@ export interface Moments {
 /**
  * Sample variance of the values of each window: NaN of none, 0 of one.
  *
- * Groups are merged (Chan, Golub, LeVeque) by their distance from a value that is in every window concerned, so that
- * 1,000,000 ± 0.01 keeps its digits.
+ * Groups are merged (Chan, Golub, LeVeque) by their distance from the value next to the pivot on either side, which is in
+ * all that is merged there, so that 1,000,000 ± 0.01 keeps its digits.
  */
-export function windowVariances({ counts, means, squares }: Moments, windows: Windows): Float64Array {
+export function windowVariances(moments: Moments, windows: Windows): Float64Array {
   const variances = new Float64Array(windows.first.length)
-  const length = counts.length + 1
-  const n = new Float64Array(length)
-  const mean = new Float64Array(length)
-  const m2 = new Float64Array(length)
-  let center = 0
-  let addedN = 0
-  let addedMean = 0
-  let addedM2 = 0
-  const reset = (): void => {
-    addedN = 0
-    addedMean = 0
-    addedM2 = 0
-  }
-  fold(windows, {
-    turn: (first, pivot) => {
-      reset()
-      n[pivot] = 0
-      mean[pivot] = 0
-      m2[pivot] = 0
-      // The last group before the pivot is in every window until the next iteration.
-      let last = pivot - 1
-      while (last > first && counts[last] === 0) last--
-      if (last >= first && counts[last]! > 0) center = means[last]!
-      for (let k = pivot - 1; k >= first; k--) {
-        const more = counts[k]!
-        const all = n[k + 1]! + more
-        n[k] = all
-        mean[k] = mean[k + 1]!
-        m2[k] = m2[k + 1]!
-        if (more === 0) continue
-        const apart = means[k]! - center - mean[k + 1]!
-        mean[k]! += apart * (more / all)
-        m2[k]! += squares[k]! + apart * apart * ((more * n[k + 1]!) / all)
-      }
-    },
-    add: (k) => {
-      const more = counts[k]!
-      if (more === 0) return
-      const apart = means[k]! - center - addedMean
-      const all = addedN + more
-      addedM2 += squares[k]! + apart * apart * ((more * addedN) / all)
-      addedMean += apart * (more / all)
-      addedN = all
-    },
-    take: (i, first) => {
-      const all = n[first]! + addedN
-      const apart = addedMean - mean[first]!
-      const both = n[first]! > 0 && addedN > 0 ? apart * apart * ((n[first]! * addedN) / all) : 0
-      variances[i] = all === 0 ? Number.NaN : all === 1 ? 0 : (m2[first]! + addedM2 + both) / (all - 1)
-    },
+  const merged = new MergedMoments(moments)
+  forGroups(windows, ({ pivot, first, end, from, to }) => {
+    merged.begin(pivot)
+    for (let k = pivot; k > first; k--) merged.add(k - 1, k, k - 1)
+    const center = merged.center
+    merged.begin(pivot)
+    for (let k = pivot; k < end; k++) merged.add(k, k, k + 1)
+    const apart = merged.center - center
+    for (let i = from; i < to; i++) variances[i] = merged.variance(windows.first[i]!, windows.end[i]!, apart)
   })
   return variances
 }
 
-/**
- * Least or greatest item of each window; NaN items are left out, a window without any other has NaN. Keeps a stack of
- * the items that no later one outdoes (a monotonic queue), and finds the first of a window in it.
- */
-export function windowExtremes(items: Float64Array, windows: Windows, which: 'min' | 'max'): Float64Array {
-  const extremes = new Float64Array(windows.first.length).fill(Number.NaN)
-  const sign = which === 'min' ? 1 : -1
-  const stack = new Int32Array(items.length)
-  let height = 0
-  let next = 0
-  // Where the window before began in the stack; the next one mostly begins a little later.
-  let hint = 0
-  for (let i = 0; i < extremes.length; i++) {
-    const first = windows.first[i]!
-    for (; next < windows.end[i]!; next++) {
-      const item = items[next]! * sign
-      if (Number.isNaN(item)) continue
-      while (height > 0 && items[stack[height - 1]!]! * sign >= item) height--
-      stack[height++] = next
-    }
-    let low = Math.min(hint, height)
-    if (low > 0 && stack[low - 1]! >= first) low = 0
-    let step = 1
-    let high = low
-    // Galloping first: starts move on by a few items from window to window.
-    while (high < height && stack[high]! < first) {
-      low = high + 1
-      high += step
-      step *= 2
-    }
-    high = Math.min(high, height)
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (stack[middle]! < first) low = middle + 1
-      else high = middle
-    }
-    hint = low
-    if (low < height) extremes[i] = items[stack[low]!]!
+/** Moments of all groups between a pivot and each index. */
+class MergedMoments {
+  readonly #groups: Moments
+  readonly #counts: Float64Array
+  /** Distances from the center. */
+  readonly #means: Float64Array
+  readonly #squares: Float64Array
+  /** The mean of the first group with values from the pivot on. */
+  center = 0
+
+  constructor(groups: Moments) {
+    const length = groups.counts.length + 1
+    this.#groups = groups
+    this.#counts = new Float64Array(length)
+    this.#means = new Float64Array(length)
+    this.#squares = new Float64Array(length)
   }
+
+  begin(pivot: number): void {
+    this.center = 0
+    this.#counts[pivot] = 0
+    this.#means[pivot] = 0
+    this.#squares[pivot] = 0
+  }
+
+  /** Merges a group with those up to an index; the result is that at the next index. */
+  add(group: number, at: number, next: number): void {
+    const { counts, means, squares } = this.#groups
+    const more = counts[group]!
+    const known = this.#counts[at]!
+    const all = known + more
+    this.#counts[next] = all
+    this.#means[next] = this.#means[at]!
+    this.#squares[next] = this.#squares[at]!
+    if (more === 0) return
+    if (known === 0) this.center = means[group]!
+    const apart = means[group]! - this.center - this.#means[at]!
+    this.#means[next]! += apart * (more / all)
+    this.#squares[next]! += squares[group]! + apart * apart * ((more * known) / all)
+  }
+
+  /** Of what lies on both sides of the pivot. @param apart the distance between their centers */
+  variance(first: number, end: number, apart: number): number {
+    const [before, behind] = [this.#counts[first]!, this.#counts[end]!]
+    const all = before + behind
+    if (all <= 1) return all === 0 ? Number.NaN : 0
+    const distance = apart + this.#means[end]! - this.#means[first]!
+    const between = before > 0 && behind > 0 ? distance * distance * ((before * behind) / all) : 0
+    return (this.#squares[first]! + this.#squares[end]! + between) / (all - 1)
+  }
+}
+
+/** Least or greatest item of each window; NaN items are left out, a window without any other has NaN. */
+export function windowExtremes(items: Float64Array, windows: Windows, which: 'min' | 'max'): Float64Array {
+  const extremes = new Float64Array(windows.first.length)
+  const pick = which === 'min' ? smaller : larger
+  const picked = new Float64Array(items.length + 1)
+  forGroups(windows, ({ pivot, first, end, from, to }) => {
+    picked[pivot] = Number.NaN
+    for (let k = pivot; k > first; k--) picked[k - 1] = pick(picked[k]!, items[k - 1]!)
+    for (let k = pivot; k < end; k++) picked[k + 1] = pick(picked[k]!, items[k]!)
+    for (let i = from; i < to; i++) extremes[i] = pick(picked[windows.first[i]!]!, picked[windows.end[i]!]!)
+  })
   return extremes
+}
+
+/** Of two the smaller; NaN only when both are. */
+export function smaller(a: number, b: number): number {
+  return a <= b || Number.isNaN(b) ? a : b
+}
+
+export function larger(a: number, b: number): number {
+  return a >= b || Number.isNaN(b) ? a : b
 }

@@ -1,6 +1,6 @@
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
 import type { Integrals } from '../../../series/reads.ts'
-import { type Windows, windowExtremes, windowSums, windowVariances } from './folds.ts'
+import { larger, smaller, type Windows, windowExtremes, windowSums, windowVariances } from './folds.ts'
 
 /** What is known of many windows; an operation finds only what it needs. */
 export interface WindowParts extends Integrals {
@@ -124,15 +124,6 @@ function variances({ cells, windows }: WindowParts): Float64Array {
     if (count > 1) squares[i] = variance![i]! * (count - 1)
   }
   return windowVariances({ counts: numGood!, means: avg!, squares }, windows)
-}
-
-/** Of two the smaller; NaN only when both are. */
-export function smaller(a: number, b: number): number {
-  return a <= b || Number.isNaN(b) ? a : b
-}
-
-export function larger(a: number, b: number): number {
-  return a >= b || Number.isNaN(b) ? a : b
 }
 
 /** Results with no value where they are not finite, in place. */

@@ -3,6 +3,7 @@ import type { Integrals } from '../../../series/reads.ts'
 import type { Segments } from '../../consumers/join-segments.ts'
 import { windowSums } from './folds.ts'
 import { indexesOf } from './indexes.ts'
+import type { WindowBounds } from './window.ts'
 
 /** Integrals of a signal in memory over overlapping spans, in time linear in segments and spans. */
 export class SegmentSums {
@@ -32,20 +33,25 @@ export class SegmentSums {
   }
 
   /**
-   * @param starts, ends  in any order; where an end is not after its start the integral is 0
-   * @returns             integrals in the signal's unit times microseconds, infinite where they leave the range of
-   * doubles
+   * @returns integrals of windows, 0 where an end is not after its start, in the signal's unit times microseconds,
+   * infinite where they leave the range of doubles
    */
-  between(starts: Float64Array, ends: Float64Array): Integrals {
+  between({ starts, ends, pivots: pivotTimes }: WindowBounds): Integrals {
     const { times } = this.#segments
     const integrals = new Float64Array(starts.length)
     const coveredUs = new Float64Array(starts.length)
     if (times.length < 2) return { integrals, coveredUs }
     // Whole segments lie between the first vertex from the start on and the last one up to the end.
     const first = indexesOf(times, starts, 'at-or-after')
-    const end = indexesOf(times, ends, 'after').map((index) => Math.max(0, index - 1))
-    const started = first.map((index, i) => Math.min(index, end[i]!))
-    const whole = windowSums(this.#areas, { first: started, end })
+    const end = indexesOf(times, ends, 'after')
+    const pivots = indexesOf(times, pivotTimes, 'at-or-after')
+    const started = new Int32Array(first.length)
+    for (let i = 0; i < started.length; i++) {
+      end[i] = Math.max(0, end[i]! - 1)
+      started[i] = Math.min(first[i]!, end[i]!)
+      pivots[i] = Math.min(Math.max(pivots[i]!, started[i]!), end[i]!)
+    }
+    const whole = windowSums(this.#areas, { first: started, end, pivots })
     for (let i = 0; i < integrals.length; i++) {
       const a = Math.max(starts[i]!, times[0]!)
       const b = Math.min(ends[i]!, times.at(-1)!)

@@ -1,7 +1,7 @@
 import { lowerBound, mergeTimes, upperBound } from '../../../series/columns.ts'
 import type { Chunk } from '../../graph/chunk.ts'
 import { breaksOf } from '../union.ts'
-import { larger, smaller } from './ops.ts'
+import { larger, smaller } from './folds.ts'
 
 /**
  * The least or greatest value of a signal at each raw time of a chunk, its limit from the left there included: between

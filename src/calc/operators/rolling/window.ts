@@ -12,6 +12,8 @@ import { reachingTo, reachOf } from '../../graph/reach.ts'
 export interface WindowBounds {
   readonly starts: Float64Array
   readonly ends: Float64Array
+  /** An instant in each window that many windows share, whichever of them are asked for: see folds.ts. */
+  readonly pivots: Float64Array
 }
 
 /** Times whose windows are looked up before others may go on. */
@@ -30,6 +32,8 @@ export class RollingWindow {
   readonly #windows: Omit<RollingWindows, 'kind'>
   /** Of trailing windows that are no steps on the calendar. */
   readonly #lengthUs: number | null
+  /** Pivots are this far apart. */
+  readonly #pivotUs: number
 
   private constructor(
     windows: Omit<RollingWindows, 'kind'>,
@@ -41,6 +45,10 @@ export class RollingWindow {
     this.#windows = windows
     this.text = text
     this.isTrailing = isTrailing
+    const at = instantFromUs(0)
+    const nominalUs = windows.endFor(at) - windows.startFor(at)
+    // Windows on the calendar can be shorter than others, but not by half.
+    this.#pivotUs = Math.max(1, this.isOfOneLength ? nominalUs : Math.floor(nominalUs / 2))
   }
 
   /** @param text the same only for equal windows */
@@ -135,35 +143,58 @@ export class RollingWindow {
    */
   boundsAt(times: Float64Array, limit: Limit): WindowBounds {
     const early = limit === 'before' ? 1 : 0
-    if (this.#lengthUs !== null) return trailingBounds(times, this.#lengthUs, early)
-    const starts = new Float64Array(times.length)
-    const ends = new Float64Array(times.length)
-    for (let i = 0; i < times.length; i++) {
-      const start = this.startFor(times[i]! - early)
-      starts[i] = start === MIN_INSTANT ? start : start + early
-      ends[i] = Math.max(this.endFor(times[i]! - early) + early, starts[i]!)
+    const bounds = emptyBounds(times.length)
+    if (this.#lengthUs !== null) setTrailing(bounds, times, this.#lengthUs, early)
+    else {
+      for (let i = 0; i < times.length; i++) {
+        const start = this.startFor(times[i]! - early)
+        bounds.starts[i] = start === MIN_INSTANT ? start : start + early
+        bounds.ends[i] = Math.max(this.endFor(times[i]! - early) + early, bounds.starts[i]!)
+      }
     }
-    return { starts, ends }
+    setPivots(bounds, this.#pivotUs)
+    return bounds
   }
 
   /** The same for many times, cooperatively. */
   async boundsOf(times: Float64Array, evaluation: Evaluation): Promise<WindowBounds> {
-    const starts = new Float64Array(times.length)
-    const ends = new Float64Array(times.length)
+    const bounds = emptyBounds(times.length)
     for (let from = 0; from < times.length; from += STEP_TIMES) {
       const part = this.boundsAt(times.subarray(from, from + STEP_TIMES), 'at')
-      starts.set(part.starts, from)
-      ends.set(part.ends, from)
+      bounds.starts.set(part.starts, from)
+      bounds.ends.set(part.ends, from)
+      bounds.pivots.set(part.pivots, from)
       await evaluation.pause()
     }
-    return { starts, ends }
+    return bounds
   }
 }
 
-/** `boundsAt` for windows that are equally long, without a look at the calendar for each. */
-function trailingBounds(times: Float64Array, lengthUs: number, early: number): WindowBounds {
-  const starts = new Float64Array(times.length)
-  const ends = new Float64Array(times.length)
+function emptyBounds(length: number): WindowBounds {
+  return {
+    starts: new Float64Array(length),
+    ends: new Float64Array(length),
+    pivots: new Float64Array(length),
+  }
+}
+
+/** The last multiple of a length in each window, or its start. */
+function setPivots({ starts, ends, pivots }: WindowBounds, lengthUs: number): void {
+  let pivot = Number.POSITIVE_INFINITY
+  for (let i = 0; i < pivots.length; i++) {
+    const end = ends[i]!
+    if (end < pivot || end >= pivot + lengthUs) pivot = Math.floor(end / lengthUs) * lengthUs
+    pivots[i] = Math.max(starts[i]!, pivot)
+  }
+}
+
+/** Bounds of windows that are equally long, without a look at the calendar for each. */
+function setTrailing(
+  { starts, ends }: WindowBounds,
+  times: Float64Array,
+  lengthUs: number,
+  early: number,
+): void {
   for (let i = 0; i < times.length; i++) {
     const time = times[i]! - early
     const start = time - lengthUs
@@ -176,5 +207,4 @@ function trailingBounds(times: Float64Array, lengthUs: number, early: number): W
     starts[i] = first === MIN_INSTANT ? first : first + early
     ends[i] = Math.max(clampInstant(time) + early, starts[i]!)
   }
-  return { starts, ends }
 }
