@@ -38,8 +38,6 @@ export class MapProgram {
   /** Operators that are no maps, each once. */
   readonly sources: readonly Operator[]
   readonly #steps: readonly Step[]
-  /** Whether a BAD or missing argument always makes the result BAD. */
-  readonly #propagates: boolean
   readonly #tile: number
   /** For each source whether its BAD points make those of the result BAD, whatever the others are. */
   readonly decides: readonly boolean[]
@@ -66,7 +64,6 @@ export class MapProgram {
     for (const operator of [...sources, ...nodes]) slots.set(operator, slots.size)
     this.sources = sources
     this.#steps = nodes.map(({ rule, args }) => ({ rule, args: args.map((arg) => slots.get(arg)!) }))
-    this.#propagates = nodes.every(({ rule }) => rule.leavesNullsOut !== true && rule.matters === undefined)
     const args = nodes.reduce((sum, node) => sum + node.args.length, 0)
     const most = Math.min(TILE_VALUES / (slots.size + 1), TILE_ARGUMENTS / args)
     this.#tile = Math.max(16, Math.floor(most))
@@ -97,10 +94,7 @@ export class MapProgram {
   /** Results for columns of the sources, which may be a single value where a source varies with nothing. */
   run(columns: readonly Float64Array[], length: number): Float64Array {
     const result = new Float64Array(length)
-    const tile = new Tile(this.#steps, columns, Math.min(this.#tile, length))
-    for (let from = 0; from < length; from += this.#tile) {
-      tile.run(from, Math.min(length, from + this.#tile), result)
-    }
+    for (const { from, slots } of this.#tiles(columns, length)) result.set(slots.at(-1)!, from)
     return result
   }
 
@@ -111,9 +105,8 @@ export class MapProgram {
     evaluation: Evaluation,
   ): Promise<Float64Array> {
     const result = new Float64Array(length)
-    const tile = new Tile(this.#steps, columns, Math.min(this.#tile, length))
-    for (let from = 0; from < length; from += this.#tile) {
-      tile.run(from, Math.min(length, from + this.#tile), result)
+    for (const { from, slots } of this.#tiles(columns, length)) {
+      result.set(slots.at(-1)!, from)
       await evaluation.pause()
     }
     return result
@@ -126,33 +119,60 @@ export class MapProgram {
     evaluation: Evaluation,
   ): Promise<PointColumns> {
     const columns = sources.map(({ values }) => values)
-    const values = await this.runCooperatively(columns, times.length, evaluation)
-    const statuses = this.#propagates
-      ? anyBad(sources, times.length)
-      : await this.#statuses(columns, sources, times.length, evaluation)
-    for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) statuses[i] = STATUS_BAD
+    const values = new Float64Array(times.length)
+    const statuses = new Uint8Array(times.length)
+    for (const { from, slots } of this.#tiles(columns, times.length)) {
+      const result = slots.at(-1)!
+      values.set(result, from)
+      const isBad = this.#badOf(slots, sources, from)
+      for (let i = 0; i < isBad.length; i++)
+        if (isBad[i] === 1 || Number.isNaN(result[i]!)) statuses[from + i] = STATUS_BAD
+      await evaluation.pause()
+    }
     return { times, values, statuses }
   }
 
-  /** Which results are BAD where arguments may be left out: step by step, as a raw point of each step would be. */
-  async #statuses(
-    columns: readonly Float64Array[],
-    sources: readonly RawColumn[],
-    length: number,
-    evaluation: Evaluation,
-  ): Promise<Uint8Array> {
-    const statuses = new Uint8Array(length)
-    const tile = new Tile(this.#steps, columns, Math.min(this.#tile, length))
-    for (let from = 0; from < length; from += this.#tile) {
-      const to = Math.min(length, from + this.#tile)
-      const inputs = sources.map(({ isRaw, isBad }) => ({
-        isRaw: isRaw.subarray(from, to),
-        isBad: isBad.subarray(from, to),
-      }))
-      statuses.set(tile.statuses(from, to, inputs), from)
-      await evaluation.pause()
+  /**
+   * The columns of all slots, tile by tile; those of steps are written over from tile to tile. What is not finite is no
+   * value.
+   */
+  *#tiles(columns: readonly Float64Array[], length: number): Generator<Tile, void> {
+    const size = Math.min(this.#tile, length)
+    const repeated = columns.map((column) =>
+      column.length === 1 && size > 1 ? new Float64Array(size).fill(column[0]!) : null,
+    )
+    const results = this.#steps.map(() => new Float64Array(size))
+    for (let from = 0; from < length; from += size) {
+      const count = Math.min(size, length - from)
+      const slots = columns.map(
+        (column, i) => repeated[i]?.subarray(0, count) ?? column.subarray(from, from + count),
+      )
+      for (const [n, { rule, args }] of this.#steps.entries()) {
+        const result = results[n]!.subarray(0, count)
+        rule.combine(
+          args.map((slot) => slots[slot]!),
+          result,
+        )
+        for (let i = 0; i < count; i++) if (!Number.isFinite(result[i]!)) result[i] = Number.NaN
+        slots.push(result)
+      }
+      yield { from, slots }
     }
-    return statuses
+  }
+
+  /** Which results of a tile are BAD: step by step, as a raw point of each step would be. */
+  #badOf(slots: readonly Float64Array[], sources: readonly RawColumn[], from: number): Uint8Array {
+    const to = from + slots[0]!.length
+    const statuses: TileStatus[] = sources.map(({ isRaw, isBad }) => ({
+      isRaw: isRaw.subarray(from, to),
+      isBad: isBad.subarray(from, to),
+    }))
+    for (const { rule, args } of this.#steps) {
+      const columns = args.map((slot) => slots[slot]!)
+      const states = args.map((slot) => statuses[slot]!)
+      statuses.push(statusOf(rule, columns, states, slots[statuses.length]!))
+    }
+    return statuses.at(-1)!.isBad
   }
 
   /** The current point from those of the sources. */
@@ -169,59 +189,15 @@ export class MapProgram {
   }
 }
 
+interface Tile {
+  /** Index of its first time. */
+  readonly from: number
+  readonly slots: readonly Float64Array[]
+}
+
 interface TileStatus {
   readonly isRaw: Uint8Array
   readonly isBad: Uint8Array
-}
-
-/** The columns of a tile; step results are written over from tile to tile. */
-class Tile {
-  readonly #steps: readonly Step[]
-  readonly #columns: readonly Float64Array[]
-  readonly #repeated: readonly (Float64Array | null)[]
-  readonly #results: readonly Float64Array[]
-
-  constructor(steps: readonly Step[], columns: readonly Float64Array[], size: number) {
-    this.#steps = steps
-    this.#columns = columns
-    this.#repeated = columns.map((column) =>
-      column.length === 1 && size > 1 ? new Float64Array(size).fill(column[0]!) : null,
-    )
-    this.#results = steps.map(() => new Float64Array(size))
-  }
-
-  run(from: number, to: number, result: Float64Array): void {
-    result.set(this.#evaluate(from, to).at(-1)!, from)
-  }
-
-  statuses(from: number, to: number, inputs: readonly TileStatus[]): Uint8Array {
-    const slots = this.#evaluate(from, to)
-    const statuses = [...inputs]
-    const first = inputs.length
-    this.#steps.forEach(({ rule, args }, n) => {
-      const columns = args.map((slot) => slots[slot]!)
-      const states = args.map((slot) => statuses[slot]!)
-      statuses.push(statusOf(rule, columns, states, slots[first + n]!))
-    })
-    return statuses.at(-1)!.isBad
-  }
-
-  /** The columns of all slots. */
-  #evaluate(from: number, to: number): readonly Float64Array[] {
-    const slots = this.#columns.map(
-      (column, i) => this.#repeated[i]?.subarray(0, to - from) ?? column.subarray(from, to),
-    )
-    this.#steps.forEach(({ rule, args }, n) => {
-      const result = this.#results[n]!.subarray(0, to - from)
-      rule.combine(
-        args.map((slot) => slots[slot]!),
-        result,
-      )
-      for (let i = 0; i < result.length; i++) if (!Number.isFinite(result[i]!)) result[i] = Number.NaN
-      slots.push(result)
-    })
-    return slots
-  }
 }
 
 function statusOf(
@@ -240,14 +216,6 @@ function statusOf(
   })
   for (let i = 0; i < result.length; i++) if (isRaw[i] === 1 && Number.isNaN(result[i]!)) isBad[i] = 1
   return { isRaw, isBad }
-}
-
-function anyBad(sources: readonly RawColumn[], length: number): Uint8Array {
-  const statuses = new Uint8Array(length)
-  for (const { isBad } of sources) {
-    for (let i = 0; i < isBad.length; i++) if (isBad[i] === 1) statuses[i] = STATUS_BAD
-  }
-  return statuses
 }
 
 function currentOf(rule: MapRule, points: readonly (CurrentPoint | null)[]): CurrentPoint | null {
