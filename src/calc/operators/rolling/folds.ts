@@ -48,26 +48,35 @@ function forGroups({ first, end, pivots }: Windows, work: (group: Group) => void
  */
 export function windowSums(items: Float64Array, windows: Windows): Float64Array {
   const sums = new Float64Array(windows.first.length)
-  const high = new Float64Array(items.length + 1)
-  const low = new Float64Array(items.length + 1)
+  let high = NONE
+  let low = NONE
   const add = (item: number, at: number, next: number): void => {
     const term = Number.isNaN(item) ? 0 : item
     high[next] = high[at]! + term
     low[next] = low[at]! + lost(high[at]!, term)
   }
   forGroups(windows, ({ pivot, first, end, from, to }) => {
-    high[pivot] = 0
-    low[pivot] = 0
-    for (let k = pivot; k > first; k--) add(items[k - 1]!, k, k - 1)
-    for (let k = pivot; k < end; k++) add(items[k]!, k, k + 1)
+    high = longEnough(high, end - first + 1)
+    low = longEnough(low, end - first + 1)
+    high[pivot - first] = 0
+    low[pivot - first] = 0
+    for (let k = pivot - first; k > 0; k--) add(items[first + k - 1]!, k, k - 1)
+    for (let k = pivot - first; k < end - first; k++) add(items[first + k]!, k, k + 1)
     for (let i = from; i < to; i++) {
-      const [a, b] = [windows.first[i]!, windows.end[i]!]
+      const [a, b] = [windows.first[i]! - first, windows.end[i]! - first]
       const sum = high[a]! + high[b]!
       // Once a sum has overflowed, what was lost is NaN; the overflow itself is the answer.
       sums[i] = Number.isFinite(sum) ? sum + (lost(high[a]!, high[b]!) + (low[a]! + low[b]!)) : sum
     }
   })
   return sums
+}
+
+const NONE: Float64Array = new Float64Array(0)
+
+/** A column of any contents for so many values: that of the group before, where it is as long. */
+function longEnough(column: Float64Array, length: number): Float64Array {
+  return column.length < length ? new Float64Array(2 * length) : column
 }
 
 /** What the sum of two numbers rounds away. */
@@ -170,12 +179,14 @@ class MergedMoments {
 export function windowExtremes(items: Float64Array, windows: Windows, which: 'min' | 'max'): Float64Array {
   const extremes = new Float64Array(windows.first.length)
   const pick = which === 'min' ? smaller : larger
-  const picked = new Float64Array(items.length + 1)
+  let picked = NONE
   forGroups(windows, ({ pivot, first, end, from, to }) => {
-    picked[pivot] = Number.NaN
-    for (let k = pivot; k > first; k--) picked[k - 1] = pick(picked[k]!, items[k - 1]!)
-    for (let k = pivot; k < end; k++) picked[k + 1] = pick(picked[k]!, items[k]!)
-    for (let i = from; i < to; i++) extremes[i] = pick(picked[windows.first[i]!]!, picked[windows.end[i]!]!)
+    picked = longEnough(picked, end - first + 1)
+    picked[pivot - first] = Number.NaN
+    for (let k = pivot - first; k > 0; k--) picked[k - 1] = pick(picked[k]!, items[first + k - 1]!)
+    for (let k = pivot - first; k < end - first; k++) picked[k + 1] = pick(picked[k]!, items[first + k]!)
+    for (let i = from; i < to; i++)
+      extremes[i] = pick(picked[windows.first[i]! - first]!, picked[windows.end[i]! - first]!)
   })
   return extremes
 }
