@@ -26,3 +26,9 @@ test('an estimate of filters inside each other lets others go on after a few nee
   assert.ok(all > 1_000, `${all} needs are many steps`)
   assert.ok(longest <= 128, `${longest} needs in one step`)
 })
+
+test('windows over filters inside each other let others go on, too', async () => {
+  const { all, longest } = await stepsOf(12, (inner) => `SLIDINGAGG(LOWPASS(${inner},60),DIFF,1h)`)
+  assert.ok(all > 1_000, `${all} needs are many steps`)
+  assert.ok(longest <= 128, `${longest} needs in one step`)
+})

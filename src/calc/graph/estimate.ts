@@ -47,13 +47,13 @@ class Fold implements NeedSink, Estimate {
   /** Needs of operators that were not visited yet. */
   readonly #needs = new Map<number, NeedSet>()
   /** Operators below the root, those above before those below. */
-  readonly order: readonly Operator[]
+  readonly #order: readonly Operator[]
   #next = 0
   /** Needs of the next operator that were not handed on yet; `null` where it was not begun. */
   #visiting: Generator<Need, void> | null = null
 
   constructor(root: Operator, needs: readonly Need[]) {
-    this.order = operatorsBelow(root)
+    this.#order = operatorsBelow(root)
     for (const need of needs) this.need(root, need)
   }
 
@@ -65,7 +65,7 @@ class Fold implements NeedSink, Estimate {
   /** Hands on so many needs, also of an operator with more of them; true when all operators were visited. */
   run(steps: number): boolean {
     for (let left = steps; left > 0; ) {
-      const operator = this.order[this.#next]
+      const operator = this.#order[this.#next]
       if (operator === undefined) return true
       const needs = this.#visiting ?? this.#needs.get(operator.id)?.all()
       const next = needs?.next()
@@ -79,7 +79,7 @@ class Fold implements NeedSink, Estimate {
       this.#handOn(operator, next!.value)
       left--
     }
-    return this.#next === this.order.length
+    return this.#next === this.#order.length
   }
 
   /** What is needed at a place that is found leads to needs at that place, which inputs may know as another time. */

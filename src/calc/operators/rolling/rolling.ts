@@ -9,7 +9,6 @@ import { rawPoints, rawPointsFromChunks } from '../../consumers/raw-points.ts'
 import { valuesFromChunks } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
-import { estimateNow } from '../../graph/estimate.ts'
 import { FAR, nearTo, type Reach, timesOf } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import {
@@ -20,7 +19,7 @@ import {
   type NeedSink,
   type ValuesNeed,
 } from '../../graph/need.ts'
-import { DEEP_LEVELS, type MovesOn, type Operator, type OperatorContext } from '../../graph/operator.ts'
+import type { MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
 import { ConstantLeaf } from '../../leaves/constant.ts'
 import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
@@ -44,8 +43,6 @@ export interface RollingOptions {
 
 /** More raw points than this come cheaper from a stream, even where the historians could work out each window. */
 const MAX_RAW_BY_VALUES = 10_000
-/** Needs that are followed to learn what a value costs; a calculation with more of them is not bounded. */
-const MOST_NEEDS = 1_024
 /** See RollingSource. */
 const MAX_FAR_POINTS: number = FIXED_LIMITS.farWindowPoints.limit
 /**
@@ -333,25 +330,33 @@ export class RollingOperator extends OwnTimesOperator {
     return !this.#options.isTotal && limit <= MAX_RAW_BY_VALUES && this.#isBounded()
   }
 
-  /** Whether a value costs a number of points that is known without knowing its time. */
+  /**
+   * Whether a value costs a number of points that is known without knowing its time: windows over a leaf that need not
+   * be streamed, and differences of such values.
+   */
   #isBounded(): boolean {
     const { op } = this.#options
     const { input } = this
-    const ofValues = op.bounds === 'both' && op.extreme === undefined
-    if (ofValues && input instanceof RollingOperator) return input.#isBounded()
-    if (ofValues && input.varies !== 'data') return true
-    // What lies between the values, of deep windows or between raw points, is read as a stream, which has the points
-    // too.
-    const isStreamed = op.extreme !== undefined && !this.#hasExtremesInPoints()
-    if (isStreamed || this.levels > DEEP_LEVELS) return false
-    if (this.#isBoundedKnown === null) {
-      const needs: Need[] = []
-      const sink: NeedSink = { need: (_, need) => needs.push(need), read: () => {}, generate: () => {} }
-      this.#valueNeeds(instantNeed(this.context.now), sink)
-      const reads = estimateNow(this.input, needs, MOST_NEEDS)?.reads
-      this.#isBoundedKnown = reads?.every(({ stored }) => stored === null) ?? false
+    if (op.bounds === 'both' && op.extreme === undefined) {
+      if (input instanceof RollingOperator) return input.#isBounded()
+      if (input.varies !== 'data') return true
     }
+    if (input.inputs.length > 0) return false
+    this.#isBoundedKnown ??= this.#readsNoRange()
     return this.#isBoundedKnown
+  }
+
+  #readsNoRange(): boolean {
+    let isBounded = true
+    const sink: NeedSink = {
+      need: (_, need) => this.input.needs(need, sink),
+      read: ({ stored }) => {
+        isBounded &&= stored === null
+      },
+      generate: () => {},
+    }
+    this.#valueNeeds(instantNeed(this.context.now), sink)
+    return isBounded
   }
 }
 
