@@ -7,7 +7,7 @@ import { togetherOrAlone } from './batcher.ts'
 import type { Load } from './limit.ts'
 import { type CountSearch, countSearch, type CountedRange as Range } from './near-search.ts'
 import { type RangeRead, sharedRanges } from './shared-ranges.ts'
-import { KEPT_POINTS } from './source.ts'
+import { KEPT_POINTS, KEPT_READS } from './source.ts'
 
 /** A distinct read of a call, with what it costs. */
 export interface EstimatedRead {
@@ -36,7 +36,7 @@ interface SharedPart {
 /** Reads whose points are counted in one method call, before the event loop is checked for other work. */
 const STEP_READS = 4_096
 
-/** The reads that a call will make, each once. */
+/** The reads that a call will make, each once; beyond KEPT_READS each as often as it is wanted. */
 export class PlannedReads {
   readonly #byKey = new WideMap<EstimatedRead>()
   readonly #all: EstimatedRead[] = []
@@ -48,13 +48,18 @@ export class PlannedReads {
     const known = this.#byKey.get(key)
     if (known === undefined) {
       const estimated = { read, points: read.atMost, isCapped: false, countedIn: 0, shared: null }
-      this.#byKey.set(key, estimated)
+      if (this.#all.length < KEPT_READS) this.#byKey.set(key, estimated)
       this.#all.push(estimated)
       return estimated
     }
     // The same points are wanted without MEDIAN too, so leaving it out would not save them.
     if (known.read.forMedian && !read.forMedian) known.read = read
     return known
+  }
+
+  /** Whether each of them is made once. */
+  get areKept(): boolean {
+    return this.#all.length <= KEPT_READS
   }
 
   /** Upper bound of the load without asking any historian; may be infinite. */

@@ -256,6 +256,7 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
   if (head.explain) return explained(head, plan, await explainTexts(plan, { totals, limits, reasons }, pause))
   const [breach] = reasons
   if (breach !== undefined) return failed('limit', head, breach)
+  source.keepsAll = plan.reads.areKept
   return { labels: await executableLabels(plan, evaluation), evaluation, source, estimated }
 }
 

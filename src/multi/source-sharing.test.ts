@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import type { MemoryHistorian } from '../../test/contract/memory-historian.ts'
 import { askBody, historianOf, type Json, type TestPoint, timeOf } from '../../test/multi-harness.ts'
+import { pointRead } from '../calc/leaves/stored-cost.ts'
 import type { HistorianView } from '../historian/registry.ts'
-import { CallSource } from './source.ts'
+import { type Instant, instantFromUs, US_PER_SECOND } from '../time/instant.ts'
+import { PlannedReads } from './reads.ts'
+import { CallSource, KEPT_READS } from './source.ts'
 
 let plant: MemoryHistorian
 before(async () => {
@@ -11,7 +14,7 @@ before(async () => {
     `${String(Math.floor(i / 60)).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}`,
     i,
   ])
-  plant = await historianOf('plant', { FLOW: { points } })
+  plant = await historianOf('plant', { FLOW: { points }, LEVEL: { points: [['00:30', 1]] } })
 })
 
 /** The points that a call planned and those that it fetched. */
@@ -60,4 +63,24 @@ describe('pages of a call that has fetched very much', () => {
       assert.notEqual(source.page(tag, range), first)
     })
   }
+})
+
+test('a call of very many reads keeps the first of them, and makes each further one as often as it is counted', async () => {
+  const historians = { find: () => plant } as unknown as HistorianView
+  const source = new CallSource(historians, { signal: new AbortController().signal })
+  const tag = { historian: 'plant', tag: 'LEVEL', stepped: false, pushDowns: plant.capabilities }
+  const instants = Array.from({ length: KEPT_READS + 2 }, (_, i) =>
+    instantFromUs(timeOf('01:00') + i * US_PER_SECOND),
+  )
+  const again = [...instants.slice(0, 3), ...instants.slice(-2), ...instants.slice(-2)]
+  const planned = new PlannedReads()
+  for (const at of [...instants, ...again]) planned.add(pointRead(tag, 'before', at))
+  assert.equal(planned.areKept, false)
+  assert.equal(planned.atMost(), instants.length + 4)
+
+  source.keepsAll = planned.areKept
+  const read = (at: Instant) => source.point(tag, 'before', at)
+  const points = new Map(await Promise.all(instants.map(async (at) => [at, await read(at)] as const)))
+  for (const at of again) assert.deepEqual(await read(at), points.get(at))
+  assert.equal(source.statistics.points, planned.atMost())
 })

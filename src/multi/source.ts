@@ -28,6 +28,12 @@ export interface ReadStatistics {
 /** Once a call has fetched so many points, pages of streamed ranges leave the cache as soon as they were handed out. */
 export const KEPT_POINTS = 1_000_000
 
+/**
+ * Reads that a call makes once wherever they are wanted again. Of a call that plans more than these, each further one is
+ * counted, and made, as often as it is wanted, but for equal ones that are on their way at the same time.
+ */
+export const KEPT_READS = 32_768
+
 /** Budget of fetched points: estimates may be coarse, this ends a call that fetches far more than estimated. */
 export interface FetchBudget {
   readonly points: number
@@ -42,6 +48,9 @@ export interface FetchBudget {
  */
 export class CallSource implements PointSource {
   readonly statistics: ReadStatistics = { points: 0, historianCalls: 0 }
+  /** Whether all that is read is kept for labels that want it again, or KEPT_READS of it. */
+  keepsAll = true
+  #kept = 0
   readonly #historians: HistorianView
   readonly #context: CallContext
   readonly #budget: FetchBudget | null
@@ -80,11 +89,8 @@ export class CallSource implements PointSource {
 
   page(tag: StoredTag, range: RawRange): Promise<RangeResult> {
     const page = this.range(tag, range)
-    if (this.statistics.points > KEPT_POINTS) {
-      // Callers that stream the same range side by side still share this page while it is on its way.
-      const forget = () => this.#made.delete(keyOf(tag, rangeName(tag, range)))
-      page.then(forget, forget)
-    }
+    // Callers that stream the same range side by side still share this page while it is on its way.
+    if (this.statistics.points > KEPT_POINTS) this.#forget(keyOf(tag, rangeName(tag, range)), page)
     return page
   }
 
@@ -154,7 +160,14 @@ export class CallSource implements PointSource {
     if (made !== undefined) return made as Promise<Result>
     const promise = make(this.#reader(tag))
     this.#made.set(key, promise)
+    if (this.#kept++ >= KEPT_READS && !this.keepsAll) this.#forget(key, promise)
     return promise
+  }
+
+  /** Once it is settled. */
+  #forget(key: string, read: Promise<unknown>): void {
+    const forget = () => this.#made.delete(key)
+    read.then(forget, forget)
   }
 
   /** @param points which of its points: all, or those that decide comparisons */
