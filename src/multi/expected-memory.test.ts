@@ -39,11 +39,12 @@ test('what an evaluation keeps is bounded, and so is what is expected', () => {
   assert.equal(bytesOf('LOWPASS(h/A, 60)', 10_000_000), bytesOf('LOWPASS(h/A, 60)', 20_000_000))
 })
 
-test('very deep calculations are expected to hold ranges of each level, few at a time', () => {
+test('very deep calculations are expected to hold ranges of each level, two at a time', () => {
   const nested = (levels: number) =>
     Array.from({ length: levels }).reduce<string>((inner) => `HIGHPASS(${inner},60)`, 'h/A')
   assert.ok(bytesOf(nested(10), 1) < 100_000)
-  assert.ok(bytesOf(nested(50), 1) > 48 * 2 ** 20)
+  // Of the 192 MB of the gate two of them take most.
+  assert.ok(bytesOf(nested(50), 1) > 64 * 2 ** 20)
 })
 
 test('wide calculations are expected to hold each of their operators, also those that are constants', () => {

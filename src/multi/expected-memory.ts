@@ -11,7 +11,7 @@ const MOST_VERTICES = 4_000_000
  * many levels on each is counted with what it then keeps of them. Measured, about.
  */
 const FEW_LEVELS = 16
-const BYTES_OF_LEVEL = 1_500_000
+const BYTES_OF_LEVEL = 2_000_000
 
 /** Of an operator, with what it was asked for: promises above all. Measured, about. */
 const BYTES_OF_OPERATOR = 2_000
