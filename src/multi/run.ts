@@ -18,7 +18,7 @@ import { type ExecutableLabel, type ExecutedLabel, executableLabels, executeLabe
 import { expandAliases } from './expand.ts'
 import { explainTexts } from './explain.ts'
 import { refusedFallbacks, withFallbacks } from './fallback.ts'
-import { answerManyPoints, answerPoints, type FastAnswer } from './fast-points.ts'
+import { answerPoints, type FastAnswer } from './fast-points.ts'
 import { warnOfLeftOut } from './left-out.ts'
 import { type Breach, findBreaches } from './limit.ts'
 import { MemoryGate } from './memory-gate.ts'
@@ -100,29 +100,25 @@ export function runMulti(
   try {
     const parser = new LabelParser(head, requests, call.defaultHistorian, SIGNATURES, deadline)
     const mayBeFast = options.slowPathOnly !== true && !head.explain
-    const isParsed = mayBeFast && parser.parseNow()
-    const fast = isParsed ? answerPoints({ labels: parser.labels, historians, limits, context }) : null
-    if (fast !== null && !(fast instanceof Promise) && fast.invalidLabels === 0) {
+    const fast =
+      mayBeFast && parser.parseNow()
+        ? answerPoints({ labels: parser.labels, historians, limits, context })
+        : null
+    if (fast !== null && !(fast instanceof Promise)) {
       deadline.check()
       return executed(head, fast.labels, fast.statistics)
     }
-    // What could not be answered so is not tried again.
-    const mayBeMany = mayBeFast && !isParsed
-    return answerInTime({ head, call, parser, deadline, context }, fast, mayBeMany)
+    return answerInTime({ head, call, parser, deadline, context }, fast)
   } catch (error) {
     return failedAsWhole(head, error)
   }
 }
 
-async function answerInTime(
-  run: Run,
-  fast: MaybePromise<FastAnswer | null>,
-  mayBeMany: boolean,
-): Promise<MultiAnswer> {
+async function answerInTime(run: Run, fast: Promise<FastAnswer | null> | null): Promise<MultiAnswer> {
   const { head, deadline } = run
   try {
     // An answer must not wait for a driver that does not end with its signal.
-    const answer = await deadline.race(answerSlowly(run, fast, mayBeMany))
+    const answer = await deadline.race(answerSlowly(run, fast))
     deadline.check()
     return answer
   } catch (error) {
@@ -132,39 +128,18 @@ async function answerInTime(
   }
 }
 
-async function answerSlowly(
-  run: Run,
-  fast: MaybePromise<FastAnswer | null>,
-  mayBeMany: boolean,
-): Promise<MultiAnswer> {
-  const { signal } = run.deadline
+async function answerSlowly(run: Run, fast: Promise<FastAnswer | null> | null): Promise<MultiAnswer> {
+  const { head, parser, deadline } = run
   const found = await fast
-  signal.throwIfAborted()
-  if (found !== null) return answerFound(run, found)
-  const answer = async () => {
-    const many = mayBeMany ? await answerMany(run) : null
-    return many === null ? answerCall(run) : answerFound(run, many)
-  }
-  const labels = run.head.names.length
+  deadline.signal.throwIfAborted()
+  if (found !== null) return executed(head, found.labels, found.statistics)
+  const labels = head.names.length
   const ofLabels = labels * BYTES_OF_LABEL
   // Of very many labels it makes no difference, and takes milliseconds.
-  const characters = ofLabels < LONG_CALLS_BYTES ? run.parser.characters : 0
-  if (labels < LABELS_OF_LONG_CALL && characters < CHARACTERS_OF_LONG_CALL) return answer()
-  return LONG_CALLS.run(ofLabels + characters * BYTES_OF_CHARACTER, signal, answer)
-}
-
-async function answerMany({ call, parser, context }: Run): Promise<FastAnswer | null> {
-  const { historians, limits } = call
-  const labels = await parser.parseRest()
-  const scheduler = new CooperativeScheduler(context.signal)
-  return answerManyPoints({ labels, historians, limits, context }, scheduler)
-}
-
-async function answerFound(
-  { head, call, context }: Run,
-  { labels, statistics }: FastAnswer,
-): Promise<MultiAnswer> {
-  return executed(head, await suggested(labels, call.historians, context), statistics)
+  const characters = ofLabels < LONG_CALLS_BYTES ? parser.characters : 0
+  if (labels < LABELS_OF_LONG_CALL && characters < CHARACTERS_OF_LONG_CALL) return answerCall(run)
+  const bytes = ofLabels + characters * BYTES_OF_CHARACTER
+  return LONG_CALLS.run(bytes, deadline.signal, () => answerCall(run))
 }
 
 /** The stages of a call, one after the other. */
