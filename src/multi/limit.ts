@@ -18,8 +18,6 @@ export interface CallTotals {
 
 export interface Load {
   readonly points: number
-  /** Of these, what would not be needed without MEDIAN. */
-  readonly forMedian: number
   /** A historian stopped counting at its cap: there are at least this many. */
   readonly capped: boolean
 }

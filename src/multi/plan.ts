@@ -142,12 +142,13 @@ export function withoutFailed(plan: Plan, failures: ReadonlyMap<EstimatedRead, u
 let totalsMade = 0
 
 /**
- * What the labels that can be executed need, in the words of the limits; the load only where it is estimated.
+ * What the labels that can be executed need, in the words of the limits; the load only where it is estimated, and that
+ * without what only MEDIAN needs where `withMedian` is false.
  * @param pause  yields to the event loop when that is due
  */
 export async function totalsOf(
   plan: Plan,
-  options: { readonly withLoad: boolean },
+  { withLoad, withMedian = true }: { readonly withLoad: boolean; readonly withMedian?: boolean },
   pause: () => Promise<void>,
 ): Promise<CallTotals> {
   let requestedPoints = 0
@@ -158,7 +159,7 @@ export async function totalsOf(
     requestedPoints += size.points
     aggregateWindows += size.windows
     for (const read of own) {
-      if (read.countedIn === counting) continue
+      if (read.countedIn === counting || (read.read.forMedian && !withMedian)) continue
       read.countedIn = counting
       reads.push(read)
     }
@@ -171,6 +172,6 @@ export async function totalsOf(
     tags.set(address, 1)
     effectiveTags++
   })
-  const load = options.withLoad ? sumLoad(reads) : null
+  const load = withLoad ? sumLoad(reads) : null
   return { requestedPoints, aggregateWindows, effectiveTags, load }
 }

@@ -190,42 +190,31 @@ function setPoints(estimated: EstimatedRead, count: number, cap: number): void {
 /** The load of distinct reads. */
 export function sumLoad(reads: Iterable<EstimatedRead>): Load {
   let points = 0
-  let forMedian = 0
   let capped = false
   let parts: Map<SharedPart['range'], PartSum> | null = null
   for (const estimated of reads) {
     points += estimated.points
-    if (estimated.read.forMedian) forMedian += estimated.points
     capped ||= estimated.isCapped
     const { shared } = estimated
     if (shared === null) continue
     parts ??= new Map()
-    const sum = parts.getOrInsertComputed(shared.range, () => ({
-      points: 0,
-      forMedian: 0,
-      edges: 0,
-      mostEdges: 0,
-    }))
+    const sum = parts.getOrInsertComputed(shared.range, () => ({ points: 0, edges: 0, mostEdges: 0 }))
     sum.points += shared.points
     sum.edges += shared.edges
     sum.mostEdges = Math.max(sum.mostEdges, shared.edges)
-    if (estimated.read.forMedian) sum.forMedian += shared.points
   }
   // A call that keeps no more points fetches what overlaps again.
-  if (parts === null || points > KEPT_POINTS) return { points, forMedian, capped }
+  if (parts === null || points > KEPT_POINTS) return { points, capped }
   for (const [range, sum] of parts) {
-    const others = Math.min(sum.points - sum.forMedian, range.points)
     points -= sum.points - Math.min(sum.points, range.points)
     points -= sum.edges - Math.min(sum.edges, Math.max(sum.mostEdges, MOST_EDGES))
-    forMedian -= sum.forMedian - (Math.min(sum.points, range.points) - others)
   }
-  return { points, forMedian, capped }
+  return { points, capped }
 }
 
 /** Shared parts of some reads, each counted by itself. */
 interface PartSum {
   points: number
-  forMedian: number
   edges: number
   mostEdges: number
 }
