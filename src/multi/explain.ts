@@ -28,9 +28,9 @@ export async function explainTexts(
   for (let from = 0; from < labels.length; from += STEP_LABELS) {
     if (from > 0) await pause()
     const entries = labels.slice(from, from + STEP_LABELS).map(({ parsed, size, reads }) => {
-      const pushDowns = reads.map(({ read }) => read.pushDown).filter((pushDown) => pushDown !== null)
+      const pushDowns = reads.map(({ pushDown }) => pushDown).filter((pushDown) => pushDown !== null)
       const entry = {
-        tags: [...new Set(reads.map(({ read }) => `${read.historian}/${read.tag}`))],
+        tags: [...new Set(reads.map(({ historian, tag }) => `${historian}/${tag}`))],
         requestedPoints: size.points,
         load: sumLoad(new Set(reads)).points,
         pushDowns: [...new Set(pushDowns)].sort(),

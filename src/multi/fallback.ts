@@ -57,5 +57,5 @@ function isOverGenerated(cause: unknown): boolean {
 }
 
 function readsRaw({ reads }: PlannedLabel): boolean {
-  return reads.some(({ read }) => read.stored !== null)
+  return reads.some(({ stored }) => stored !== null)
 }

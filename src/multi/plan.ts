@@ -159,15 +159,15 @@ export async function totalsOf(
     requestedPoints += size.points
     aggregateWindows += size.windows
     for (const read of own) {
-      if (read.countedIn === counting || (read.read.forMedian && !withMedian)) continue
+      if (read.countedIn === counting || (read.forMedian && !withMedian)) continue
       read.countedIn = counting
       reads.push(read)
     }
   })
   const tags = new WideMap<number>()
   let effectiveTags = 0
-  await inSlices(reads, pause, ({ read }) => {
-    const address = `${read.historian}/${read.tag}`
+  await inSlices(reads, pause, ({ historian, tag }) => {
+    const address = `${historian}/${tag}`
     if (tags.get(address) !== undefined) return
     tags.set(address, 1)
     effectiveTags++

@@ -9,9 +9,12 @@ import { type CountSearch, countSearch, type CountedRange as Range } from './nea
 import { type RangeRead, sharedRanges } from './shared-ranges.ts'
 import { KEPT_POINTS, KEPT_READS } from './source.ts'
 
-/** A distinct read of a call, with what it costs. */
-export interface EstimatedRead {
-  read: PlannedRead
+/**
+ * A distinct read of a call, with what it costs. It has no key: hundreds of thousands of them, with those of very many
+ * labels, would be half of what a plan holds.
+ */
+export interface EstimatedRead extends Omit<PlannedRead, 'key' | 'forMedian'> {
+  forMedian: boolean
   /** Points that cross the historian contract, at most. */
   points: number
   /** Whether the historian stopped counting at its cap. */
@@ -47,13 +50,17 @@ export class PlannedReads {
     const key = `${read.key}\0${read.historian}/${read.tag}`
     const known = this.#byKey.get(key)
     if (known === undefined) {
-      const estimated = { read, points: read.atMost, isCapped: false, countedIn: 0, shared: null }
+      const { historian, tag, pushDown, atMost, stored, forMedian } = read
+      const estimated = {
+        ...{ historian, tag, pushDown, atMost, stored, forMedian },
+        ...{ points: atMost, isCapped: false, countedIn: 0, shared: null },
+      }
       if (this.#all.length < KEPT_READS) this.#byKey.set(key, estimated)
       this.#all.push(estimated)
       return estimated
     }
     // The same points are wanted without MEDIAN too, so leaving it out would not save them.
-    if (known.read.forMedian && !read.forMedian) known.read = read
+    known.forMedian &&= read.forMedian
     return known
   }
 
@@ -65,7 +72,7 @@ export class PlannedReads {
   /** Upper bound of the load without asking any historian; may be infinite. */
   atMost(): number {
     let sum = 0
-    for (const { read } of this.#all) sum += read.atMost
+    for (const { atMost } of this.#all) sum += atMost
     return sum
   }
 
@@ -82,8 +89,8 @@ export class PlannedReads {
     pause: () => Promise<void>,
   ): Promise<ReadonlyMap<EstimatedRead, unknown>> {
     const failures = new Map<EstimatedRead, unknown>()
-    const open = this.#all.filter(({ read }) => read.stored !== null)
-    const byHistorian = Map.groupBy(open, ({ read }) => read.historian)
+    const open = this.#all.filter(({ stored }) => stored !== null)
+    const byHistorian = Map.groupBy(open, ({ historian }) => historian)
     await Promise.all(
       Array.from(byHistorian, async ([name, reads]) => {
         const historian = historians.find(name)
@@ -116,11 +123,11 @@ async function estimateReads(
   context: CallContext,
 ): Promise<void> {
   const counted = reads.map(
-    (estimated): CountedRead => ({ estimated, search: countSearch(estimated.read.stored!), count: 0 }),
+    (estimated): CountedRead => ({ estimated, search: countSearch(estimated.stored!), count: 0 }),
   )
   let open = counted
   while (open.length > 0) {
-    const steps = open.map(({ estimated, search }) => ({ read: estimated.read, ranges: search.ranges() }))
+    const steps = open.map(({ estimated, search }) => ({ read: estimated, ranges: search.ranges() }))
     const queries = steps.flatMap(({ read, ranges }) =>
       ranges.map((range) => queryOf(read.tag, read.stored!.compared, range)),
     )
@@ -147,9 +154,10 @@ function rangeRead({
   estimated,
   search,
   count,
-}: CountedRead): RangeRead & { readonly estimated: EstimatedRead } {
-  const { tag, atMost, stored } = estimated.read
-  const { compared, extra } = stored!
+}: CountedRead): (RangeRead & { readonly estimated: EstimatedRead })[] {
+  const { tag, atMost, stored } = estimated
+  const range = search.hull()
+  if (range === null) return []
   const isWhole = atMost === Number.POSITIVE_INFINITY
   const ofPage = Math.max(0, Math.min(count, atMost - extra) - FETCHED_AGAIN)
   return { estimated, tag, compared, range: search.hull(), count: isWhole ? count : ofPage, isWhole }
@@ -170,7 +178,7 @@ async function share(
   for (const { reads, count } of shared) {
     const range = { points: count ?? counts[next++]! }
     for (const { estimated, count, isWhole } of reads) {
-      const edges = isWhole ? estimated.read.stored!.extra : 0
+      const edges = isWhole ? estimated.stored!.extra : 0
       estimated.shared = { range, points: count, edges }
     }
   }
@@ -182,8 +190,8 @@ function queryOf(tag: string, compared: Comparisons | undefined, { from, to }: R
 }
 
 function setPoints(estimated: EstimatedRead, count: number, cap: number): void {
-  const { atMost, stored } = estimated.read
-  estimated.points = Math.min(atMost, count + stored!.extra)
+  const { atMost, stored } = estimated
+  estimated.points = Math.min(atMost, (stored!.copies ?? 1) * count + stored!.extra)
   estimated.isCapped = count >= cap && atMost > cap
 }
 

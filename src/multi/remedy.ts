@@ -41,7 +41,7 @@ const WINDOWS: Measure = {
   ofCall: ({ aggregateWindows }) => aggregateWindows,
 }
 const TAGS: Measure = {
-  ofLabel: ({ reads }) => new Set(reads.map(({ read }) => `${read.historian}/${read.tag}`)).size,
+  ofLabel: ({ reads }) => new Set(reads.map(({ historian, tag }) => `${historian}/${tag}`)).size,
   ofCall: ({ effectiveTags }) => effectiveTags,
 }
 const LOAD: Measure = {
