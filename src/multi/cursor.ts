@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto'
+import { isObject } from '../errors/fields.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
-import { END_INSTANT, type Instant, isAccepted } from '../time/instant.ts'
-import { parseTimeZone, type TimeZone } from '../time/zone.ts'
+import { formatInstant } from '../time/format.ts'
+import { type Instant, isAccepted, US_PER_MS } from '../time/instant.ts'
+import { parseTimeZone, type TimeZone, UTC } from '../time/zone.ts'
 
 /**
  * Where a request goes on: everything that its first page resolved, and the time of what was given last. Going on by
  * time and not by offset is what joins pages without gap or repeat while others write.
  */
 export interface Cursor {
-  /** As the request type writes them; anything when they come from a client. */
-  readonly fields: readonly unknown[]
+  /** They take the place of those of the request; anything when they come from a client. */
+  readonly details: Readonly<Record<string, unknown>>
+  /** The next page begins after it, or is before it where the newest come first. */
+  readonly resumeAt: Instant
   readonly now: Instant
   readonly zone: TimeZone
 }
@@ -18,7 +22,9 @@ export interface Cursor {
 export interface Rest {
   /** The request type that alone goes on from it. */
   readonly type: string
-  readonly fields: readonly (string | number | null)[]
+  /** What its first page resolved, as details that say the same at any time. */
+  readonly details: Readonly<Record<string, string | null>>
+  readonly resumeAt: number
 }
 
 const CHECK_BYTES = 9
@@ -29,15 +35,15 @@ const CHECK_BYTES = 9
  * client that computes the digest itself gets nothing that the same details without a cursor would not give.
  */
 export function formatCursor(
-  { type, fields }: Rest,
-  { now, zone }: Omit<Cursor, 'fields'>,
+  { type, details, resumeAt }: Rest,
+  { now, zone }: Pick<Cursor, 'now' | 'zone'>,
   address: string,
 ): string {
-  const content = Buffer.from(JSON.stringify([now, zone.id, ...fields]))
+  const content = Buffer.from(JSON.stringify([now, zone.id, resumeAt, details]))
   return Buffer.concat([digest(content, type, address), content]).toString('base64url')
 }
 
-/** The cursor of a request of this type; its own fields are not checked. Throws INVALID_CURSOR. */
+/** The cursor of a request of this type; its details are not checked. Throws INVALID_CURSOR. */
 export function parseCursor(text: string, type: string, address: string): Cursor {
   const bytes = Buffer.from(text, 'base64url')
   const content = bytes.subarray(CHECK_BYTES)
@@ -55,25 +61,28 @@ export function parseCursor(text: string, type: string, address: string): Cursor
     throw invalidCursor(text)
   }
   if (!Array.isArray(parsed)) throw invalidCursor(text)
-  const [now, zoneId, ...fields] = parsed
+  const [now, zoneId, resumeAt, details] = parsed
   const zone = typeof zoneId === 'string' ? parseTimeZone(zoneId) : null
-  if (!isAccepted(now) || zone === null) throw invalidCursor(text)
-  return { fields, now, zone }
+  if (!isAccepted(now) || zone === null || !isAccepted(resumeAt) || !isObject(details))
+    throw invalidCursor(text)
+  return { details, resumeAt, now, zone }
 }
 
-export function invalidCursor(text: string): TidemarkError {
+function invalidCursor(text: string): TidemarkError {
   return new TidemarkError('INVALID_CURSOR', {}, { place: { input: text.slice(0, 100) } })
 }
 
-/** Whether fields of a cursor are a range; it may end where all time does. */
-export function isRange(from: unknown, to: unknown): boolean {
-  if (typeof from !== 'number' || typeof to !== 'number') return false
-  return isAccepted(from) && (to === END_INSTANT || isAccepted(to)) && from < to
+/** A range as details of a cursor. */
+export function rangeDetails({ from, to }: { readonly from: Instant; readonly to: Instant }): {
+  readonly from: string
+  readonly to: string
+} {
+  return { from: formatInstant(from, UTC), to: formatInstant(to, UTC) }
 }
 
-/** Whether a field of a cursor is a length of time, in microseconds. */
-export function isLength(us: unknown): us is number {
-  return typeof us === 'number' && Number.isSafeInteger(us) && us >= 0
+/** A length of time as a detail of a cursor; `null`, as if left out, for none. */
+export function lengthDetail(us: number): string | null {
+  return us === 0 ? null : `${us / US_PER_MS}`
 }
 
 function digest(content: Buffer, type: string, address: string): Buffer {

@@ -14,7 +14,7 @@ import { readClock } from '../time/clock.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeZone } from '../time/zone.ts'
 import { type CallHead, type CallLabel, type MultiCall, type ParsedLabel, treesOf } from './call.ts'
-import { invalidCursor, parseCursor } from './cursor.ts'
+import { parseCursor } from './cursor.ts'
 import { ANCHOR } from './requests/aggregates.ts'
 import { Details, listWords } from './requests/detail.ts'
 import { MAX_GAP, type RequestType } from './requests/request-type.ts'
@@ -192,7 +192,7 @@ function parseRequest(label: string, request: unknown, context: LabelContext): C
   if (details.has(ANCHOR) && !type.fields.includes(ANCHOR.name)) {
     throw details.invalid('anchor', 'no anchor, which belongs to the windows of MULTIPLE_AGGREGATED_POINTS,')
   }
-  const { parsed, now, zone } = readDetails(type, details, address, context)
+  const { parsed, now, zone } = readDetails(type, fields, details, address, context)
   const place = { ...context, now, zone }
   const tree = parseTag(address, place)
   const { otherTag } = parsed
@@ -203,14 +203,20 @@ function parseRequest(label: string, request: unknown, context: LabelContext): C
 }
 
 /** The request, with its reference time and zone: the call's, or those of the cursor that it goes on from. */
-function readDetails(type: RequestType, details: Details, address: string, { now, zone }: LabelContext) {
-  const { pages } = type
-  const cursorText = pages?.cursorOf(details) ?? null
-  if (pages === undefined || cursorText === null) return { parsed: type.read(details, now), now, zone }
+function readDetails(
+  type: RequestType,
+  fields: Readonly<Record<string, unknown>>,
+  details: Details,
+  address: string,
+  context: LabelContext,
+) {
+  const { now, zone } = context
+  const cursorText = type.cursorOf?.(details) ?? null
+  if (cursorText === null) return { parsed: type.read(details, now, null), now, zone }
   const cursor = parseCursor(cursorText, type.name, address)
-  const parsed = pages.resume(details, cursor.fields)
-  if (parsed === null) throw invalidCursor(cursorText)
-  return { parsed, now: cursor.now, zone: cursor.zone }
+  const place = { ...context, now: cursor.now, zone: cursor.zone }
+  const page = new Details({ ...fields, ...cursor.details }, type, place)
+  return { parsed: type.read(page, cursor.now, cursor.resumeAt), now: cursor.now, zone: cursor.zone }
 }
 
 function readType(input: unknown): RequestType {

@@ -1,9 +1,8 @@
 import { type GapQuery, gapsOf } from '../../calc/consumers/gaps.ts'
 import { keyOf, type Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
-import type { Instant } from '../../time/instant.ts'
-import { isLength, isRange } from '../cursor.ts'
-import { type Details, LENGTH, needed } from './detail.ts'
+import { lengthDetail, type Rest, rangeDetails } from '../cursor.ts'
+import { LENGTH, needed } from './detail.ts'
 import type { AnswerContext, Request, RequestSize, Result } from './request.ts'
 import { CURSOR, FROM_OR_CURSOR, MAX_GAP, MAX_INTERVALS, readRange, requestType, TO } from './request-type.ts'
 
@@ -35,12 +34,14 @@ class GapsRequest implements Request {
   }
 
   async answer(operator: Operator, { evaluation }: AnswerContext): Promise<Result> {
-    const { from, to, longerThanUs } = this.#query
     const gaps = await gapsOf(operator, this.#query, evaluation)
     const last = gaps.to.at(-1)
-    const rest =
-      gaps.more && last !== undefined ? { type: 'GAPS', fields: [from, to, longerThanUs, last] } : null
-    return { kind: 'gaps', gaps, rest }
+    return { kind: 'gaps', gaps, rest: gaps.more && last !== undefined ? this.#restFrom(last) : null }
+  }
+
+  #restFrom(resumeAt: number): Rest {
+    const longerThan = lengthDetail(this.#query.longerThanUs)
+    return { type: 'GAPS', details: { ...rangeDetails(this.range), longerThan }, resumeAt }
   }
 }
 
@@ -52,23 +53,10 @@ export const gaps = requestType({
   name: 'GAPS',
   details: [FROM_OR_CURSOR, TO, LONGER_THAN, MAX_INTERVALS, CURSOR, MAX_GAP],
   result: '`intervals`: [when nothing good came](#gaps), with `next` beside `results`',
-  read: (details) => {
+  read: (details, _now, resumeAt) => {
     const range = readRange(details)
     const longerThanUs = details.get(LONGER_THAN)
-    return new GapsRequest({ ...range, limit: details.get(MAX_INTERVALS), longerThanUs, resumeAt: null })
+    return new GapsRequest({ ...range, limit: details.get(MAX_INTERVALS), longerThanUs, resumeAt })
   },
-  pages: { cursorOf: (details) => details.get(CURSOR), resume: resumeGaps },
+  cursorOf: (details) => details.get(CURSOR),
 })
-
-function resumeGaps(details: Details, fields: readonly unknown[]): Request | null {
-  const [from, to, longerThanUs, resumeAt] = fields
-  if (fields.length !== 4 || !isRange(from, to) || !isRange(from, resumeAt) || !isLength(longerThanUs))
-    return null
-  return new GapsRequest({
-    from: from as Instant,
-    to: to as Instant,
-    resumeAt: resumeAt as Instant,
-    longerThanUs,
-    limit: details.get(MAX_INTERVALS),
-  })
-}

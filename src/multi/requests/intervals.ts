@@ -3,8 +3,8 @@ import { keyOf, type Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
-import { isLength, isRange } from '../cursor.ts'
+import { END_INSTANT, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
+import { lengthDetail, type Rest, rangeDetails } from '../cursor.ts'
 import { AGGREGATES, PER, readAggregateNames } from './aggregate-words.ts'
 import { type AskedAggregates, askedAggregates, askedNeeds, pickWindows } from './asked-aggregates.ts'
 import { type Details, LENGTH, optional, TEXT } from './detail.ts'
@@ -66,12 +66,11 @@ class IntervalsRequest implements Request {
 
   async answer(operator: Operator, context: AnswerContext): Promise<Result> {
     const { evaluation, other, otherStates } = context
-    const { aggregated, from, to, mergeUs, minUs } = this.#details
+    const { aggregated } = this.#details
     evaluation.charge(KEPT_VALUES)
     const { intervals, more } = await intervalsOf(operator, this.#details, evaluation)
     const last = intervals.to.at(-1)
-    const rest =
-      more && last !== undefined ? { type: 'INTERVALS', fields: [from, to, mergeUs, minUs, last] } : null
+    const rest = more && last !== undefined ? this.#restFrom(last) : null
     if (aggregated === null) return { kind: 'intervals', intervals, aggregates: null, rest }
     if (other === null) throw new TidemarkError('BUG', { what: 'a second tag has an operator of its own' })
     const edges = edgesOf(intervals)
@@ -81,6 +80,12 @@ class IntervalsRequest implements Request {
     const found = await askedAggregates(other, edges, asked, otherStates, context)
     const aggregates = await pickWindows(found, indexesOf(intervals, edges), evaluation)
     return { kind: 'intervals', intervals, aggregates, rest }
+  }
+
+  #restFrom(resumeAt: number): Rest {
+    const { mergeUs, minUs } = this.#details
+    const lengths = { mergeWithin: lengthDetail(mergeUs), minDuration: lengthDetail(minUs) }
+    return { type: 'INTERVALS', details: { ...rangeDetails(this.range), ...lengths }, resumeAt }
   }
 }
 
@@ -119,32 +124,17 @@ export const intervals = requestType({
     ...[AGGREGATES_OF, AGGREGATES, PER, MAX_GAP],
   ],
   result: '`intervals`: [when it was not 0](#intervals), with `next` beside `results`',
-  read: (details) =>
+  read: (details, _now, resumeAt) =>
     new IntervalsRequest({
       ...readRange(details),
       limit: details.get(MAX_INTERVALS),
-      resumeAt: null,
+      resumeAt,
       mergeUs: details.get(MERGE_WITHIN) ?? 0,
       minUs: details.get(MIN_DURATION) ?? 0,
       aggregated: readAggregated(details),
     }),
-  pages: { cursorOf: (details) => details.get(CURSOR), resume: resumeIntervals },
+  cursorOf: (details) => details.get(CURSOR),
 })
-
-function resumeIntervals(details: Details, fields: readonly unknown[]): Request | null {
-  const [from, to, mergeUs, minUs, resumeAt] = fields
-  if (fields.length !== 5 || !isRange(from, to) || !isRange(from, resumeAt)) return null
-  if (!isLength(mergeUs) || !isLength(minUs)) return null
-  return new IntervalsRequest({
-    from: from as Instant,
-    to: to as Instant,
-    resumeAt: resumeAt as Instant,
-    mergeUs,
-    minUs,
-    limit: details.get(MAX_INTERVALS),
-    aggregated: readAggregated(details),
-  })
-}
 
 function readAggregated(details: Details): IntervalsDetails['aggregated'] {
   const address = details.get(AGGREGATES_OF)

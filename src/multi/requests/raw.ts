@@ -15,8 +15,8 @@ import {
 } from '../../series/columns.ts'
 import { decidingPoints } from '../../series/deciding-points.ts'
 import type { Comparisons } from '../../series/reads.ts'
-import { type Instant, instantFromUs, isAccepted } from '../../time/instant.ts'
-import { isRange, type Rest } from '../cursor.ts'
+import { type Instant, instantFromUs } from '../../time/instant.ts'
+import { type Rest, rangeDetails } from '../cursor.ts'
 import {
   COUNT,
   type Details,
@@ -166,9 +166,9 @@ function isStored({ inputs, varies }: Operator): boolean {
   return inputs.length === 0 && varies === 'data'
 }
 
-function restOf({ from, to, left, right, order }: RawPointsDetails, resumeAfter: number): Rest {
-  const sides = [BOUNDARIES.indexOf(left), BOUNDARIES.indexOf(right)]
-  return { type: 'RAW_POINTS', fields: [from, to, ...sides, order, resumeAfter] }
+function restOf({ from, to, left, right, order }: RawPointsDetails, resumeAt: number): Rest {
+  const details = { ...rangeDetails({ from, to }), leftBoundary: left, rightBoundary: right, order }
+  return { type: 'RAW_POINTS', details, resumeAt }
 }
 
 function boundaryRead(boundary: Boundary, find: BoundaryRead['find'], at: Instant): BoundaryRead | null {
@@ -263,7 +263,7 @@ export const rawPoints = requestType({
   name: 'RAW_POINTS',
   details: [RANGE_BEGIN, TO, MAX_POINTS, LEFT, RIGHT, ORDER, LAST, CURSOR, COMPARED],
   result: '`dataPoints`: a page of the raw points, with `next` beside `results`, or the newest ones',
-  read: (details) =>
+  read: (details, _now, resumeAfter) =>
     details.has(LAST)
       ? readLast(details)
       : new RawPointsRequest({
@@ -272,13 +272,10 @@ export const rawPoints = requestType({
           right: details.get(RIGHT),
           order: details.get(ORDER),
           maxPoints: details.get(MAX_POINTS),
-          resumeAfter: null,
+          resumeAfter,
           compared: details.get(COMPARED),
         }),
-  pages: {
-    cursorOf: (details) => (details.has(LAST) ? null : details.get(CURSOR)),
-    resume: resumeRawPoints,
-  },
+  cursorOf: (details) => (details.has(LAST) ? null : details.get(CURSOR)),
 })
 
 function readLast(details: Details): Request {
@@ -287,24 +284,4 @@ function readLast(details: Details): Request {
   }
   const order = details.get(ORDER)
   return new LastPointsRequest(endOf(details), details.get(LAST)!, order)
-}
-
-function resumeRawPoints(details: Details, fields: readonly unknown[]): Request | null {
-  const maxPoints = details.get(MAX_POINTS)
-  const compared = details.get(COMPARED)
-  const [from, to, leftIndex, rightIndex, order, resumeAfter] = fields
-  const left: Boundary | undefined = BOUNDARIES[leftIndex as number]
-  const right: Boundary | undefined = BOUNDARIES[rightIndex as number]
-  if (fields.length !== 6 || !isRange(from, to) || !isAccepted(resumeAfter as number)) return null
-  if (left === undefined || right === undefined || (order !== 'asc' && order !== 'desc')) return null
-  return new RawPointsRequest({
-    from: from as Instant,
-    to: to as Instant,
-    left,
-    right,
-    order,
-    maxPoints,
-    resumeAfter: resumeAfter as Instant,
-    compared,
-  })
 }

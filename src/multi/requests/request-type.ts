@@ -20,15 +20,13 @@ interface RequestDefinition {
   readonly details: readonly Detail[]
   /** Its result, as docs/multi.md says it. */
   readonly result: string
-  /** @param now the call's */
-  read(details: Details, now: Instant): Request
-  /** Only of types that have pages. */
-  readonly pages?: {
-    /** The cursor that a request goes on from; `null` for the first page. */
-    cursorOf(details: Details): string | null
-    /** The request that goes on from the fields of a cursor; `null` for made-up ones. */
-    resume(details: Details, fields: readonly unknown[]): Request | null
-  }
+  /**
+   * @param now      the call's
+   * @param resumeAt of the cursor that it goes on from, whose details are among these; `null` for a first page
+   */
+  read(details: Details, now: Instant, resumeAt: Instant | null): Request
+  /** The cursor that a request goes on from, `null` for a first page. Only of types that have pages. */
+  cursorOf?(details: Details): string | null
 }
 
 export interface RequestType extends RequestDefinition {
