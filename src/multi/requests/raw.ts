@@ -9,13 +9,14 @@ import {
   makeColumns,
   NO_POINTS,
   type PointColumns,
+  reverseColumns,
   STATUS_BAD,
   STATUS_OK,
   sliceColumns,
 } from '../../series/columns.ts'
 import { decidingPoints } from '../../series/deciding-points.ts'
 import type { Comparisons } from '../../series/reads.ts'
-import { type Instant, instantFromUs } from '../../time/instant.ts'
+import { type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
 import { type Rest, rangeDetails } from '../cursor.ts'
 import {
   COUNT,
@@ -28,7 +29,6 @@ import {
   optional,
   readFixedDuration,
 } from './detail.ts'
-import { LastPointsRequest } from './last.ts'
 import {
   type AnswerContext,
   interpolatedPoint,
@@ -100,7 +100,7 @@ class RawPointsRequest implements Request {
     return { from: this.details.from, to: this.details.to }
   }
 
-  within(range: Request['range']): Request {
+  within(range: Request['range']): Request | undefined {
     return new RawPointsRequest({ ...this.details, ...range })
   }
 
@@ -128,7 +128,7 @@ class RawPointsRequest implements Request {
     ]
   }
 
-  async answer(operator: Operator, { evaluation }: AnswerContext): Promise<Result> {
+  async answer(operator: Operator, { evaluation }: AnswerContext): Promise<Result & { kind: 'raw' }> {
     const { order, maxPoints } = this.details
     const [first, middle, last] = await Promise.all([
       boundaryPoint(this.#leading, operator),
@@ -158,6 +158,26 @@ class RawPointsRequest implements Request {
       await evaluation.pause()
     }
     return concatColumns(parts)
+  }
+}
+
+/** RAW_POINTS with `last`: the newest points before an instant, however old they are. Never goes on with a cursor. */
+class LastPointsRequest extends RawPointsRequest {
+  readonly #order: 'asc' | 'desc'
+
+  /** @param order of the answer */
+  constructor(to: Instant, maxPoints: number, order: 'asc' | 'desc') {
+    const sides = { from: MIN_INSTANT, to, left: 'INCLUDE', right: 'EXCLUDE' } as const
+    super({ ...sides, order: 'desc', maxPoints, resumeAfter: null, compared: null })
+    this.#order = order
+  }
+
+  override within(): undefined {}
+
+  override async answer(operator: Operator, context: AnswerContext): Promise<Result & { kind: 'raw' }> {
+    const page = await super.answer(operator, context)
+    const points = this.#order === 'desc' ? page.points : reverseColumns(page.points)
+    return { ...page, points, rest: null }
   }
 }
 

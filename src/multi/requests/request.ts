@@ -35,8 +35,8 @@ export interface Request {
    */
   readonly fallback?: Request
 
-  /** The same over another range; absent where there is none. */
-  within?(range: Request['range']): Request
+  /** The same over another range; absent, or `undefined`, where there is none. */
+  within?(range: Request['range']): Request | undefined
 
   /** Greatest width of a chart that requests at most so many points, below 1 for none; absent where there is no width. */
   widthFor?(points: number): number
