@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import type { SinglePoint } from '../calc/graph/point-source.ts'
 import { type PointColumns, STATUS_OK } from '../series/columns.ts'
-import { DayText, formatInstant } from '../time/format.ts'
+import { formatInstant } from '../time/format.ts'
 import type { TimeZone } from '../time/zone.ts'
 import { BUFFER_BYTES, type BufferPool, type OutputBuffer } from './buffer-pool.ts'
 import { FixedText, MillisWriter, NumberWriter, TimestampTemplate, writeShortNumber } from './json-bytes.ts'
@@ -33,6 +33,8 @@ export class AnswerWriter {
   #full: Uint8Array[] = []
   /** Of rows, by zone: labels of one day share its text. */
   readonly #rowStamps = new Map<TimeZone, TimestampTemplate>()
+  /** Of single points. */
+  readonly #pointStamps = new WeakMap<TimeZone, TimestampTemplate>()
 
   constructor(pool: BufferPool) {
     this.#pool = pool
@@ -88,7 +90,8 @@ export class AnswerWriter {
 
   /**
    * Writes `"label":{"dataPoint":...}` as bytes, while no chunk is full: a text for each of very many labels, joined and
-   * then encoded, takes three times as long.
+   * then encoded, takes three times as long. Points of another day than that of `pointsNear` are written as texts, since
+   * each change of the day costs more than a text.
    * @param comma whether one comes before it
    * @returns     false, and nothing is written, for a label that is too long
    */
@@ -98,9 +101,9 @@ export class AnswerWriter {
     if (comma) bytes[this.#at++] = COMMA
     const plain = writePlainLabel(bytes, label, this.#at)
     const at = plain < 0 ? this.#at + bytes.write(JSON.stringify(label), this.#at) : plain
-    const { day, template } = pointStampFor(zone)
-    if (point.time >= day.start && point.time < day.end) {
-      const end = writeShortNumber(view, template.write(view, at, point.time), point.value)
+    const stamp = this.#pointStamp(zone)
+    if (stamp.holds(point.time)) {
+      const end = writeShortNumber(view, stamp.write(view, at, point.time), point.value)
       if (end >= 0) {
         this.#at = (point.bad ? BAD_POINT_END : OK_POINT_END).write(view, end)
         return true
@@ -108,6 +111,19 @@ export class AnswerWriter {
     }
     this.#at = at + bytes.write(`:{"dataPoint":${pointText(point, zone)}}`, at, 'latin1')
     return true
+  }
+
+  /** Says that single points near this instant come next. */
+  pointsNear(time: number, zone: TimeZone): void {
+    const stamp = this.#pointStamp(zone)
+    if (!stamp.holds(time)) stamp.enter(time)
+  }
+
+  #pointStamp(zone: TimeZone): TimestampTemplate {
+    return this.#pointStamps.getOrInsertComputed(
+      zone,
+      () => new TimestampTemplate(':{"dataPoint":{"timestamp":"', zone, '","value":'),
+    )
   }
 
   /** Points as an array of objects. @param names of their values, for a tag that has some */
@@ -244,36 +260,6 @@ function writePlainLabel(bytes: Buffer, label: string, start: number): number {
   }
   bytes[at++] = QUOTE
   return at
-}
-
-/**
- * Cached timestamp template of one day, for single points. Points of other days are written as texts, since each change
- * of the day costs more than a text.
- */
-interface PointStamp {
-  readonly day: DayText
-  readonly template: TimestampTemplate
-}
-
-const pointStamps = new WeakMap<TimeZone, PointStamp>()
-let lastZone: TimeZone | null = null
-let lastStamp: PointStamp | null = null
-
-function pointStampFor(zone: TimeZone): PointStamp {
-  if (zone === lastZone) return lastStamp!
-  const stamp = pointStamps.getOrInsertComputed(zone, () => ({
-    day: new DayText(zone),
-    template: new TimestampTemplate(':{"dataPoint":{"timestamp":"', zone, '","value":'),
-  }))
-  lastZone = zone
-  lastStamp = stamp
-  return stamp
-}
-
-/** Says that single points near this instant come next. */
-export function pointsNear(time: number, zone: TimeZone): void {
-  const { day } = pointStampFor(zone)
-  if (time < day.start || time >= day.end) day.enter(time)
 }
 
 const OK_POINT_END = new FixedText(',"status":"OK"}}')

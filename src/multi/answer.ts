@@ -5,7 +5,7 @@ import type { MissingSpan } from '../series/reads.ts'
 import { formatInstant } from '../time/format.ts'
 import type { Instant } from '../time/instant.ts'
 import { writeRanges } from './answer-ranges.ts'
-import { AnswerWriter, pointsNear, pointText } from './answer-writer.ts'
+import { AnswerWriter, pointText } from './answer-writer.ts'
 import { BufferPool } from './buffer-pool.ts'
 import type { CallHead } from './call.ts'
 import { formatCursor } from './cursor.ts'
@@ -138,7 +138,7 @@ function writePoints(
     const { parsed, states, result } = results[i]!
     if (result.kind !== 'point' || out.isFull) return i
     const { label, zone } = parsed
-    if (i === first) pointsNear(result.point.time, zone)
+    if (i === first) out.pointsNear(result.point.time, zone)
     if (states === undefined && out.point(i > 0, label, result.point, zone)) continue
     if (!any) return i
     const names = states === undefined ? null : new StateNames(states)

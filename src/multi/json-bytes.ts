@@ -205,10 +205,15 @@ export class TimestampTemplate {
     this.#day = new DayText(zone)
   }
 
+  /** Whether an instant is of the day that the text is made for. */
+  holds(instant: number): boolean {
+    return instant >= this.#day.start && instant < this.#day.end
+  }
+
   /** As FixedText, it writes over up to eight bytes after the text. */
   write(view: DataView, at: number, instant: number): number {
     const day = this.#day
-    if (instant < day.start || instant >= day.end) this.#enter(instant)
+    if (!this.holds(instant)) this.enter(instant)
     const inDay = instant - day.midnight
     const ms = (inDay / US_PER_MS) | 0
     const us = inDay - ms * US_PER_MS
@@ -229,7 +234,8 @@ export class TimestampTemplate {
     return end
   }
 
-  #enter(instant: number): void {
+  /** Makes the text for the day of an instant. */
+  enter(instant: number): void {
     this.#day.enter(instant)
     this.#hoursAt = this.#before.length + this.#day.date.length
     this.#text = this.#textWith('')
