@@ -1,4 +1,4 @@
-import { instantNeed, type Need } from '../../calc/graph/need.ts'
+import { type CurrentNeed, instantNeed, type Need, type PointNeed } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
 import type { FindPoint } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
@@ -33,28 +33,29 @@ abstract class InstantRequest implements Request {
   abstract answer(operator: Operator): Promise<Result>
 }
 
-/**
- * CURRENT_POINT: without `now` in the details the last point at or before the call's `now`; with it, strictly before
- * it.
- */
-class CurrentPointRequest extends InstantRequest {
-  readonly plainPoint: { readonly find: 'before' | 'before-or-at'; readonly at: Instant }
+/** CURRENT_POINT, and POINT_BEFORE with its three siblings: one raw point. */
+class RawPointRequest extends InstantRequest {
+  readonly plainPoint: CurrentNeed | PointNeed
 
-  constructor(find: 'before' | 'before-or-at', at: Instant) {
-    super(at)
-    this.plainPoint = { find, at }
+  constructor(point: CurrentNeed | PointNeed) {
+    super(point.at)
+    this.plainPoint = point
   }
 
   needs(): readonly Need[] {
-    return [{ kind: 'current', ...this.plainPoint }]
+    return [this.plainPoint]
   }
 
   async answer(operator: Operator): Promise<Result> {
-    const found = await operator.currentPoint(this.plainPoint.find, this.at)
-    if (found === null) return { kind: 'point', point: noPoint(this.at) }
+    const { plainPoint: wanted, at } = this
+    const found =
+      wanted.kind === 'current'
+        ? await operator.currentPoint(wanted.find, at)
+        : await operator.rawPoint(wanted.find, at)
+    if (found === null) return { kind: 'point', point: noPoint(at) }
     // A constant has no timestamp of its own: it is current at the requested time.
     const { time, value, bad } = found
-    return { kind: 'point', point: { time: time ?? this.at, value, bad } }
+    return { kind: 'point', point: { time: time ?? at, value, bad } }
   }
 }
 
@@ -71,9 +72,8 @@ export const currentPoint = requestType({
     "`dataPoint`: the last point at or before the call's `now`; with `now` in the details strictly before that",
   read: (details, now) => {
     const before = details.get(NOW)
-    return before === null
-      ? new CurrentPointRequest('before-or-at', now)
-      : new CurrentPointRequest('before', before)
+    const [find, at] = before === null ? (['before-or-at', now] as const) : (['before', before] as const)
+    return new RawPointRequest({ kind: 'current', find, at })
   },
 })
 
@@ -95,31 +95,12 @@ export const historicalPoint = requestType({
   read: (details) => new HistoricalPointRequest(details.get(AT)),
 })
 
-/** POINT_BEFORE and its three siblings. */
-class FindPointRequest extends InstantRequest {
-  readonly plainPoint: { readonly find: FindPoint; readonly at: Instant }
-
-  constructor(find: FindPoint, at: Instant) {
-    super(at)
-    this.plainPoint = { find, at }
-  }
-
-  needs(): readonly Need[] {
-    return [{ kind: 'point', ...this.plainPoint }]
-  }
-
-  async answer(operator: Operator): Promise<Result> {
-    const { find, at } = this.plainPoint
-    return { kind: 'point', point: (await operator.rawPoint(find, at)) ?? noPoint(at) }
-  }
-}
-
 function findType(name: string, find: FindPoint, which: string): RequestType {
   return requestType({
     name,
     details: [AT],
     result: `\`dataPoint\`: the ${which} \`at\``,
-    read: (details) => new FindPointRequest(find, details.get(AT)),
+    read: (details) => new RawPointRequest({ kind: 'point', find, at: details.get(AT) }),
   })
 }
 
