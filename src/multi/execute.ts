@@ -1,9 +1,10 @@
 import type { Evaluation } from '../calc/graph/evaluation.ts'
+import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach } from '../scheduling/each.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
 import { failedLabel, type InvalidLabel, type ParsedLabel, treesOf } from './call.ts'
 import { expectedBytes } from './expected-memory.ts'
 import type { MemoryGate } from './memory-gate.ts'
-import { inSlices } from './pace.ts'
 import { namedStates, type Plan, type PlannedLabel } from './plan.ts'
 import type { Result } from './requests/request.ts'
 
@@ -26,11 +27,10 @@ export interface ExecutableLabel extends Pick<PlannedLabel, 'parsed' | 'operator
 /** The labels of a plan that is allowed. */
 export async function executableLabels(
   { labels }: Plan,
-  evaluation: Evaluation,
+  scheduler: CooperativeScheduler,
 ): Promise<readonly (ExecutableLabel | InvalidLabel)[]> {
   const executable: (ExecutableLabel | InvalidLabel)[] = []
-  const pause = async () => evaluation.pause()
-  await inSlices(labels, pause, (planned) => {
+  await forEach(labels, scheduler, (planned) => {
     if (planned.kind === 'invalid') {
       executable.push(planned)
       return

@@ -1,4 +1,5 @@
 import { CALL_LIMITS } from '../errors/limits.ts'
+import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import type { Breach, CallLimits, CallTotals } from './limit.ts'
 import { type Plan, plannedLabels } from './plan.ts'
 import { sumLoad } from './reads.ts'
@@ -20,13 +21,13 @@ interface Explained {
 export async function explainTexts(
   plan: Plan,
   { totals, limits, reasons }: Explained,
-  pause: () => Promise<void>,
+  scheduler: CooperativeScheduler,
 ): Promise<readonly string[]> {
   const messages = JSON.stringify(reasons.map(({ message }) => message))
   const texts = [`{"allowed":${reasons.length === 0},"reasons":${messages},"requests":{`]
   const labels = plannedLabels(plan)
   for (let from = 0; from < labels.length; from += STEP_LABELS) {
-    if (from > 0) await pause()
+    if (from > 0) await scheduler.yieldIfDue()
     const entries = labels.slice(from, from + STEP_LABELS).map(({ parsed, size, reads }) => {
       const pushDowns = reads.map(({ pushDown }) => pushDown).filter((pushDown) => pushDown !== null)
       const entry = {

@@ -3,11 +3,12 @@ import type { Evaluation } from '../calc/graph/evaluation.ts'
 import { Graph } from '../calc/graph/graph.ts'
 import type { Operator, OperatorContext } from '../calc/graph/operator.ts'
 import { checkGenerated } from '../calc/leaves/generated.ts'
+import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach } from '../scheduling/each.ts'
 import { WideMap } from '../scheduling/wide-map.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
 import { type CallLabel, failedLabel, type InvalidLabel, type ParsedLabel } from './call.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
-import { inSlices } from './pace.ts'
 import { isCalculation } from './parse.ts'
 import { type EstimatedRead, PlannedReads, sumLoad } from './reads.ts'
 import type { RequestSize } from './requests/request.ts'
@@ -39,6 +40,7 @@ export interface Planning {
   readonly tags: ResolvedTags
   readonly limits: CallLimits
   readonly evaluation: Evaluation
+  readonly scheduler: CooperativeScheduler
 }
 
 /** Labels of tags alone that are planned before the event loop is checked for other work. */
@@ -144,18 +146,17 @@ let totalsMade = 0
 /**
  * What the labels that can be executed need, in the words of the limits; the load only where it is estimated, and that
  * without what only MEDIAN needs where `withMedian` is false.
- * @param pause  yields to the event loop when that is due
  */
 export async function totalsOf(
   plan: Plan,
   { withLoad, withMedian = true }: { readonly withLoad: boolean; readonly withMedian?: boolean },
-  pause: () => Promise<void>,
+  scheduler: CooperativeScheduler,
 ): Promise<CallTotals> {
   let requestedPoints = 0
   let aggregateWindows = 0
   const counting = ++totalsMade
   const reads: EstimatedRead[] = []
-  await inSlices(plannedLabels(plan), pause, ({ size, reads: own }) => {
+  await forEach(plannedLabels(plan), scheduler, ({ size, reads: own }) => {
     requestedPoints += size.points
     aggregateWindows += size.windows
     for (const read of own) {
@@ -166,7 +167,7 @@ export async function totalsOf(
   })
   const tags = new WideMap<number>()
   let effectiveTags = 0
-  await inSlices(reads, pause, ({ historian, tag }) => {
+  await forEach(reads, scheduler, ({ historian, tag }) => {
     const address = `${historian}/${tag}`
     if (tags.get(address) !== undefined) return
     tags.set(address, 1)

@@ -1,6 +1,7 @@
 import type { PlannedRead } from '../calc/graph/need.ts'
 import type { CallContext, CountedRange, Historian } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { WideMap } from '../scheduling/wide-map.ts'
 import type { Comparisons } from '../series/reads.ts'
 import { togetherOrAlone } from './batcher.ts'
@@ -80,13 +81,12 @@ export class PlannedReads {
    * Asks the historians how many points the reads will find, so that every read has its cost estimate. Each stops
    * counting at `cap`. Answers the reads that could not be estimated, with the errors: their labels fail, and no
    * others.
-   * @param pause yields to the event loop when that is due
    */
   async estimate(
     historians: HistorianView,
     cap: number,
     context: CallContext,
-    pause: () => Promise<void>,
+    scheduler: CooperativeScheduler,
   ): Promise<ReadonlyMap<EstimatedRead, unknown>> {
     const failures = new Map<EstimatedRead, unknown>()
     const open = this.#all.filter(({ stored }) => stored !== null)
@@ -96,7 +96,7 @@ export class PlannedReads {
         const historian = historians.find(name)
         if (historian === null) return
         for (let from = 0; from < reads.length; from += STEP_READS) {
-          await pause()
+          await scheduler.yieldIfDue()
           await togetherOrAlone(
             reads.slice(from, from + STEP_READS),
             (some) => estimateReads(some, historian, cap, context),

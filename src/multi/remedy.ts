@@ -2,12 +2,12 @@ import { REMEDIES } from '../errors/limits.ts'
 import { type ErrorValues, fillIn, showInput } from '../errors/tidemark-error.ts'
 import type { CallContext } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import { forEach } from '../scheduling/each.ts'
 import { formatInstant } from '../time/format.ts'
 import type { Instant } from '../time/instant.ts'
 import type { ParsedLabel } from './call.ts'
 import type { Breach, CallTotals } from './limit.ts'
 import { longestRange } from './longest-range.ts'
-import { inSlices } from './pace.ts'
 import { type Plan, type PlannedLabel, type Planning, planCall, plannedLabels, totalsOf } from './plan.ts'
 import { sumLoad } from './reads.ts'
 import type { RequestSize } from './requests/request.ts'
@@ -100,7 +100,7 @@ async function tagsRemedy(breach: Breach, call: WeighedCall): Promise<string> {
 async function loadRemedy(breach: Breach, refused: RefusedCall): Promise<string> {
   const { limit } = breach
   const withoutMedian = { withLoad: true, withMedian: false }
-  const { load } = await totalsOf(refused.plan, withoutMedian, pauseOf(refused))
+  const { load } = await totalsOf(refused.plan, withoutMedian, refused.planning.scheduler)
   if (load!.points <= limit) return said('median', {})
   const call = await weighed(LOAD, refused)
   const label = call.heaviest[0]!
@@ -120,7 +120,7 @@ interface WeighedCall extends RefusedCall {
 
 async function weighed(measure: Measure, call: RefusedCall): Promise<WeighedCall> {
   let heaviest: { readonly label: PlannedLabel; readonly own: number }[] = []
-  await inSlices(plannedLabels(call.plan), pauseOf(call), (label) => {
+  await forEach(plannedLabels(call.plan), call.planning.scheduler, (label) => {
     const own = measure.ofLabel(label)
     if (heaviest.length === HEAVIEST && own <= heaviest.at(-1)!.own) return
     heaviest = [...heaviest, { label, own }].sort((a, b) => b.own - a.own).slice(0, HEAVIEST)
@@ -132,11 +132,7 @@ async function weighed(measure: Measure, call: RefusedCall): Promise<WeighedCall
 async function without(count: number, call: WeighedCall): Promise<number> {
   const left = new Set<unknown>(call.heaviest.slice(0, count))
   const rest = { ...call.plan, labels: call.plan.labels.filter((label) => !left.has(label)) }
-  return call.measure.ofCall(await totalsOf(rest, { withLoad: true }, pauseOf(call)))
-}
-
-function pauseOf({ planning: { evaluation } }: RefusedCall): () => Promise<void> {
-  return async () => evaluation.pause()
+  return call.measure.ofCall(await totalsOf(rest, { withLoad: true }, call.planning.scheduler))
 }
 
 /** The longest range of a label that takes no more than so many points; `null` when even short ones take more. */
@@ -152,9 +148,7 @@ function allowedRange(
     if (shorter === undefined) return null
     if (performance.now() > until) return Number.POSITIVE_INFINITY
     const plan = await planCall([{ ...label, request: shorter }], planning)
-    const failures = await plan.reads.estimate(historians, points + 1, context, () =>
-      planning.evaluation.pause(),
-    )
+    const failures = await plan.reads.estimate(historians, points + 1, context, planning.scheduler)
     const [planned] = plannedLabels(plan)
     if (planned === undefined || failures.size > 0) return null
     const load = sumLoad(new Set(planned.reads))

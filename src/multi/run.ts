@@ -161,6 +161,7 @@ async function answerCall(run: Run): Promise<MultiAnswer> {
 interface Prepared {
   readonly labels: readonly (ExecutableLabel | InvalidLabel)[]
   readonly evaluation: Evaluation
+  readonly scheduler: CooperativeScheduler
   readonly source: CallSource
   /** A plan of other labels, and what it is over. */
   readonly estimated: (
@@ -172,7 +173,7 @@ interface Prepared {
  * The outcome of each label; of one that a historian refused to compute, that of its fallback where that is allowed.
  */
 async function evaluate(
-  { labels, evaluation, estimated }: Prepared,
+  { labels, evaluation, scheduler, estimated }: Prepared,
   { signal }: Deadline,
 ): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
   const execution = { evaluation, gate: CALCULATIONS, signal }
@@ -181,7 +182,7 @@ async function evaluate(
   if (fallbacks === null) return outcomes
   const replaced = await estimated([...fallbacks.values()])
   if (replaced.breaches.length > 0) return outcomes
-  const found = await executeLabels(await executableLabels(replaced.plan, evaluation), execution)
+  const found = await executeLabels(await executableLabels(replaced.plan, scheduler), execution)
   const changed = [...outcomes]
   ;[...fallbacks.keys()].forEach((index, i) => {
     changed[index] = found[i]!
@@ -194,7 +195,8 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
   const { historians, limits } = call
   const onExhausted = (error: TidemarkError): void => deadline.abort(error)
   const parsed = await parser.parseRest()
-  const namesAlias = await checkTagNames(parsed, limits.tagNames, new CooperativeScheduler(deadline.signal))
+  const scheduler = new CooperativeScheduler(deadline.signal)
+  const namesAlias = await checkTagNames(parsed, limits.tagNames, scheduler)
   const { labels, unresolved } = await expandAliases(parsed, namesAlias ? historians.aliases : null, context)
   const trees: TagTree[] = []
   for (const label of labels) if (label.kind === 'parsed') trees.push(...treesOf(label))
@@ -205,19 +207,18 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
     onExhausted,
   })
   const evaluation = new Evaluation({ source, signal: deadline.signal, onExhausted })
-  const planning = { tags, limits, evaluation }
-  const pause = async () => evaluation.pause()
+  const planning = { tags, limits, evaluation, scheduler }
   const estimated = async (labels: readonly CallLabel[]) => {
     let plan = await planCall(labels, planning)
     // What is counted without a historian comes first; a load that cannot be over the limit is not worked out at all.
-    let totals = await totalsOf(plan, { withLoad: false }, pause)
+    let totals = await totalsOf(plan, { withLoad: false }, scheduler)
     let breaches = findBreaches(totals, limits)
     if (head.explain || (breaches.length === 0 && plan.reads.atMost() > limits.historianLoad)) {
       plan = withoutFailed(
         plan,
-        await plan.reads.estimate(historians, limits.historianLoad + 1, context, pause),
+        await plan.reads.estimate(historians, limits.historianLoad + 1, context, scheduler),
       )
-      totals = await totalsOf(plan, { withLoad: true }, pause)
+      totals = await totalsOf(plan, { withLoad: true }, scheduler)
       breaches = findBreaches(totals, limits)
     }
     return { plan, totals, breaches }
@@ -228,11 +229,12 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
   const reasons: Breach[] = []
   for (const breach of head.explain ? breaches : breaches.slice(0, 1))
     reasons.push(withRemedy(breach, await remedyOf(breach, { plan, totals, planning, historians, context })))
-  if (head.explain) return explained(head, plan, await explainTexts(plan, { totals, limits, reasons }, pause))
+  if (head.explain)
+    return explained(head, plan, await explainTexts(plan, { totals, limits, reasons }, scheduler))
   const [breach] = reasons
   if (breach !== undefined) return failed('limit', head, breach)
   source.keepsAll = plan.reads.areKept
-  return { labels: await executableLabels(plan, evaluation), evaluation, source, estimated }
+  return { labels: await executableLabels(plan, scheduler), evaluation, scheduler, source, estimated }
 }
 
 /** Labels whose tag does not exist get the names that were probably meant. */

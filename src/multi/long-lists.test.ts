@@ -72,7 +72,7 @@ test('what very many labels would need is said in slices', async (t) => {
   const texts = await explainTexts(
     { labels, reads: null } as unknown as Plan,
     { totals, limits: LIMITS, reasons: [] },
-    () => scheduler.yieldIfDue(),
+    scheduler,
   )
   assert.ok(rests() >= LABELS / 256 - 1, `${rests()} rests`)
   assert.ok(texts.length > 10 && texts.every(({ length }) => length < 100_000))
@@ -89,7 +89,7 @@ test('what very many labels need is added up in slices', async (t) => {
   }))
   const scheduler = new CooperativeScheduler(signal)
   const plan = { labels, reads: null } as unknown as Plan
-  const totals = await totalsOf(plan, { withLoad: false }, () => scheduler.yieldIfDue())
+  const totals = await totalsOf(plan, { withLoad: false }, scheduler)
   assert.deepEqual(totals, {
     requestedPoints: 2 * LABELS,
     aggregateWindows: LABELS,
