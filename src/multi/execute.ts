@@ -44,11 +44,11 @@ export async function executableLabels(
 }
 
 /** Labels started before the event loop is checked for other work. */
-const STEP_LABELS = 256
+const STEP_LABELS = 128
 /** Such a label begins so much at once that the event loop is checked before it. */
 const LONG_BYTES = 65_536
 /** Labels that are on their way at once; the next ones are started when half of them are answered. */
-const MOST_STARTED = 1_024
+export const MOST_STARTED = 512
 
 /** The outcome of each label, in their order. Labels do not wait for each other, but where there are very many. */
 export async function executeLabels(
