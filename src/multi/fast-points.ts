@@ -1,5 +1,5 @@
 import type { TagNode } from '../grammar/tree.ts'
-import type { CallContext, TagMetadata } from '../historian/contract.ts'
+import type { CallContext, PointQuery, TagMetadata } from '../historian/contract.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import type { PointColumns } from '../series/columns.ts'
@@ -39,26 +39,32 @@ export function answerPoints({
 }: FastCall): MaybePromise<FastAnswer | null> {
   const { requestedPoints, historianLoad, effectiveTags, tagNames } = limits
   const most = Math.min(requestedPoints, historianLoad, effectiveTags, tagNames)
-  if (labels.length === 0 || labels.length > most || !labels.every(isSinglePoint)) return null
-  const name = labels[0]!.tree.historian
-  const names = labels.map(({ tree }) => tree.name)
+  const [first] = labels
+  if (labels.length > most || first === undefined || !isSinglePoint(first)) return null
+  const name = first.tree.historian
+  const names = new Set<string>()
+  const singles: SinglePointLabel[] = []
+  const queries: PointQuery[] = []
+  for (const label of labels) {
+    if (!isSinglePoint(label) || label.tree.historian !== name) return null
+    const { find, at } = label.request.plainPoint!
+    names.add(label.tree.name)
+    singles.push(label)
+    queries.push({ tag: label.tree.name, find, at })
+  }
   // A tag that is requested twice may be one read.
-  if (labels.some(({ tree }) => tree.historian !== name) || new Set(names).size < names.length) return null
+  if (names.size < labels.length) return null
   // No virtual historian, and not that of aliases.
   const historian = historians.find(name)
   if (historian === null) return null
-  const queries = labels.map(({ request }, i) => {
-    const { find, at } = request.plainPoint!
-    return { tag: names[i]!, find, at }
-  })
   return attempt(
-    () => historian.findTags(names, context),
+    () => historian.findTags([...names], context),
     (tags) =>
       tags.includes(null)
         ? null
         : attempt(
             () => historian.readPoints(queries, context),
-            (points) => answerOf(labels, tags as readonly TagMetadata[], points),
+            (points) => answerOf(singles, tags as readonly TagMetadata[], points),
           ),
   )
 }
@@ -72,12 +78,14 @@ function answerOf(
   tags: readonly TagMetadata[],
   points: PointColumns,
 ): FastAnswer {
-  const executed = labels.map((parsed, i): ExecutedLabel => {
+  const executed: ExecutedLabel[] = []
+  for (let i = 0; i < labels.length; i++) {
+    const parsed = labels[i]!
     const point = pointAt(points, i) ?? noPoint(parsed.request.plainPoint!.at)
     const result = { kind: 'point', point } as const
     const { states } = tags[i]!
-    return states === undefined ? { parsed, result } : { parsed, states, result }
-  })
+    executed.push(states === undefined ? { parsed, result } : { parsed, states, result })
+  }
   return { labels: executed, statistics: { points: labels.length, historianCalls: 1 } }
 }
 
