@@ -154,10 +154,9 @@ function rangeRead({
   estimated,
   search,
   count,
-}: CountedRead): (RangeRead & { readonly estimated: EstimatedRead })[] {
+}: CountedRead): RangeRead & { readonly estimated: EstimatedRead } {
   const { tag, atMost, stored } = estimated
-  const range = search.hull()
-  if (range === null) return []
+  const { compared, extra } = stored!
   const isWhole = atMost === Number.POSITIVE_INFINITY
   const ofPage = Math.max(0, Math.min(count, atMost - extra) - FETCHED_AGAIN)
   return { estimated, tag, compared, range: search.hull(), count: isWhole ? count : ofPage, isWhole }
@@ -191,7 +190,7 @@ function queryOf(tag: string, compared: Comparisons | undefined, { from, to }: R
 
 function setPoints(estimated: EstimatedRead, count: number, cap: number): void {
   const { atMost, stored } = estimated
-  estimated.points = Math.min(atMost, (stored!.copies ?? 1) * count + stored!.extra)
+  estimated.points = Math.min(atMost, count + stored!.extra)
   estimated.isCapped = count >= cap && atMost > cap
 }
 
