@@ -6,7 +6,7 @@ import { failedLabel, type InvalidLabel, type ParsedLabel, treesOf } from './cal
 import { expectedBytes } from './expected-memory.ts'
 import type { MemoryGate } from './memory-gate.ts'
 import { namedStates, type Plan, type PlannedLabel } from './plan.ts'
-import type { Result } from './requests/request.ts'
+import type { Grids, Result } from './requests/request.ts'
 
 /** A label with what it is answered with. */
 export interface ExecutedLabel {
@@ -53,9 +53,9 @@ export const MOST_STARTED = 512
 /** The outcome of each label, in their order. Labels do not wait for each other, but where there are very many. */
 export async function executeLabels(
   labels: readonly (ExecutableLabel | InvalidLabel)[],
-  execution: Execution,
+  { evaluation, gate, signal }: Execution,
 ): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
-  const { evaluation, signal } = execution
+  const execution = { evaluation, gate, signal, grids: new Map() }
   const outcomes: (InvalidLabel | ExecutedLabel)[] = Array.from({ length: labels.length })
   const started: Promise<void>[] = []
   for (const [i, label] of labels.entries()) {
@@ -87,12 +87,12 @@ export interface Execution {
 /** Never rejects. */
 async function executeLabel(
   { parsed, operator, other, heldBytes }: ExecutableLabel,
-  { evaluation, gate, signal }: Execution,
+  { evaluation, gate, signal, grids }: Execution & { readonly grids: Grids },
 ): Promise<ExecutedLabel | InvalidLabel> {
   const { request, zone, now } = parsed
   const states = namedStates(parsed.tree, operator)
   const otherStates = namedStates(parsed.otherTree, other)
-  const answer = () => request.answer(operator, { evaluation, zone, now, states, other, otherStates })
+  const answer = () => request.answer(operator, { evaluation, grids, zone, now, states, other, otherStates })
   try {
     const result = heldBytes === 0 ? await answer() : await gate.run(heldBytes, signal, answer)
     return states === null ? { parsed, result } : { parsed, states, result }

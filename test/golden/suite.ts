@@ -323,6 +323,7 @@ async function withPagesOfOnePoint(
   }
   const result = await request.answer(operator, {
     evaluation,
+    grids: new Map(),
     zone,
     now,
     states: namedStates(tree, operator),

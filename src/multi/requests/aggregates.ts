@@ -65,7 +65,7 @@ class AggregatesRequest implements Request {
 
   async answer(operator: Operator, context: AnswerContext): Promise<Result> {
     const { evaluation } = context
-    const edges = this.#edges()
+    const edges = this.#edges(context)
     const distinct = distinctTimes(edges)
     await evaluation.pause()
     const found = await askedAggregates(operator, distinct, this.#asked, context.states, context)
@@ -82,13 +82,18 @@ class AggregatesRequest implements Request {
     return { first: windows.find(from).start !== from, last: windows.find(to).start !== to }
   }
 
-  #edges(): Float64Array {
+  #edges({ zone, grids }: AnswerContext): Float64Array {
     const { from, to } = this.range
     const windows = this.#windows
-    if (windows.kind === 'even') return evenEdges(from, to, windows.count)
-    const edges = windowEdges(from, to, windows.find, Number.MAX_SAFE_INTEGER)
-    if (edges === null) throw new TidemarkError('BUG', { what: 'there are no more windows than allowed' })
-    return edges
+    if (windows.kind === 'even')
+      return grids.getOrInsertComputed(`windows ${from} ${to} ${windows.count}`, () =>
+        evenEdges(from, to, windows.count),
+      )
+    return grids.getOrInsertComputed(`windows ${from} ${to} ${windows.text} ${zone.id}`, () => {
+      const edges = windowEdges(from, to, windows.find, Number.MAX_SAFE_INTEGER)
+      if (edges === null) throw new TidemarkError('BUG', { what: 'there are no more windows than allowed' })
+      return edges
+    })
   }
 }
 

@@ -8,7 +8,14 @@ import type { Instant } from '../../time/instant.ts'
 import { nominalUs } from '../../time/windows.ts'
 import type { TimeZone } from '../../time/zone.ts'
 import { COUNT, type Details, DURATION, optional } from './detail.ts'
-import { type AnswerContext, distinctTimes, type Request, type RequestSize, type Result } from './request.ts'
+import {
+  type AnswerContext,
+  distinctTimes,
+  type Grids,
+  type Request,
+  type RequestSize,
+  type Result,
+} from './request.ts'
 import { DEFAULT_POINTS, endOf, FROM, MAX_GAP, readRange, requestType, TO } from './request-type.ts'
 
 /** `count` points evenly from `from` to `to`, or one at each step of `interval`. */
@@ -50,8 +57,8 @@ export class InterpolatedPointsRequest implements Request {
     return [{ kind: 'values', from, to, count: points, key }]
   }
 
-  async answer(operator: Operator, { zone }: AnswerContext): Promise<Result> {
-    const times = this.#times(zone)
+  async answer(operator: Operator, { zone, grids }: AnswerContext): Promise<Result> {
+    const times = this.#times(zone, grids)
     const distinct = distinctTimes(times)
     const found = await operator.valuesAt(distinct)
     const values = distinct === times ? found : spread(times, distinct, found)
@@ -60,14 +67,19 @@ export class InterpolatedPointsRequest implements Request {
     return { kind: 'points', points: { times, values, statuses } }
   }
 
-  #times(zone: TimeZone): Float64Array {
+  #times(zone: TimeZone, grids: Grids): Float64Array {
     const { from, to } = this.range
     const grid = this.#grid
-    if (grid.kind === 'even') return evenGrid(from, to, grid.count)
-    const times = stepGrid(from, to, grid.interval, zone, Number.MAX_SAFE_INTEGER)
-    if (times === null)
-      throw new TidemarkError('BUG', { what: 'a grid is no larger than the limits allowed' })
-    return times
+    if (grid.kind === 'even')
+      return grids.getOrInsertComputed(`even ${from} ${to} ${grid.count}`, () =>
+        evenGrid(from, to, grid.count),
+      )
+    return grids.getOrInsertComputed(`steps ${from} ${to} ${grid.text} ${zone.id}`, () => {
+      const times = stepGrid(from, to, grid.interval, zone, Number.MAX_SAFE_INTEGER)
+      if (times === null)
+        throw new TidemarkError('BUG', { what: 'a grid is no larger than the limits allowed' })
+      return times
+    })
   }
 }
 

@@ -69,8 +69,16 @@ export interface RequestSize {
 
 export const ONE_POINT: RequestSize = { points: 1, windows: 0 }
 
+/**
+ * The times of one call's answers, each grid once, by a name that is equal only for equal times: labels with the same
+ * grid share an array, which is then looked at once to find equal reads. Made only after the limits allowed as many
+ * times; an array is not to be changed.
+ */
+export type Grids = Map<string, Float64Array>
+
 export interface AnswerContext {
   readonly evaluation: Evaluation
+  readonly grids: Grids
   readonly zone: TimeZone
   /** The label's. */
   readonly now: Instant
