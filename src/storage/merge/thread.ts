@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads'
+import { collectGarbage } from '../../scheduling/garbage-collector.ts'
 import { standBack } from '../background-priority.ts'
 import { failureOf } from '../background-thread.ts'
 import { systemFiles } from '../files/system-files.ts'
-import { ThreadGarbage } from '../thread-garbage.ts'
 import { InputDamage, InputUnreadable } from './merge-input.ts'
 import type { FromThread, ToThread } from './merge-thread.ts'
 import { runMerge } from './run-merge.ts'
@@ -13,14 +13,12 @@ const NICER = 5
 /** The thread of merges. */
 standBack(NICER)
 let aborting = new AbortController()
-const garbage = new ThreadGarbage()
 
 parentPort!.on('message', (message: ToThread) => {
   if (message.kind === 'abort') {
     aborting.abort(new Error('the merge is aborted'))
     return
   }
-  garbage.begin()
   aborting = new AbortController()
   runMerge(systemFiles, message.order, aborting.signal).then(
     (result) => post({ kind: 'done', result }),
@@ -30,7 +28,8 @@ parentPort!.on('message', (message: ToThread) => {
 
 function post(message: FromThread): void {
   parentPort!.postMessage(message)
-  garbage.end()
+  // Points lie outside of the heap of this thread, which is small: V8 would leave a hundred megabytes until it needs more.
+  collectGarbage('major')
 }
 
 function answerTo(error: unknown): FromThread {

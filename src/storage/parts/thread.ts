@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads'
+import { collectGarbage } from '../../scheduling/garbage-collector.ts'
 import { standBack } from '../background-priority.ts'
 import { failureOf } from '../background-thread.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
 import { systemFiles } from '../files/system-files.ts'
-import { ThreadGarbage } from '../thread-garbage.ts'
 import { BatchPacker } from './pack-batches.ts'
 import type { FromThread, ToThread } from './pack-thread.ts'
 import { FilePartWriter } from './part-writer.ts'
@@ -16,7 +16,6 @@ const NICER = 2
 standBack(NICER)
 let writer: FilePartWriter | null = null
 let packer: BatchPacker | null = null
-const garbage = new ThreadGarbage()
 /** Calls are done one after the other, each with its writes to the file. */
 let before: Promise<void> = Promise.resolve()
 
@@ -27,7 +26,6 @@ parentPort!.on('message', (message: ToThread) => {
 async function take(message: ToThread): Promise<void> {
   switch (message.kind) {
     case 'begin':
-      garbage.begin()
       writer = new FilePartWriter(systemFiles, message.folder, message.name, message.origin)
       packer = new BatchPacker(writer)
       break
@@ -68,10 +66,11 @@ function failed(error: unknown): void {
   post(failureOf(error))
 }
 
+/** Points lie outside of the heap of this thread, which is small: V8 would leave a hundred megabytes of them. */
 function forget(): void {
   writer = null
   packer = null
-  garbage.end()
+  collectGarbage('major')
 }
 
 function post(message: FromThread): void {
