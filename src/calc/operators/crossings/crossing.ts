@@ -255,8 +255,9 @@ export class CrossingOperator extends BaseOperator {
    */
   async *#whole(range: ChunkRange): AsyncGenerator<Chunk, void> {
     const { from, to, extent, page, wantedFrom = from, wantedTo = to } = range
+    const wanted = extent === 'all' ? Number.POSITIVE_INFINITY : page - 1
     if (this.#isBesideWindows(range)) {
-      yield* this.#crossings(range, wholeSegments(this.#union(range), range))
+      yield* this.#crossings(range, wholeSegments(this.#union(range), range, wanted))
       return
     }
     const [before, after] = await Promise.all([
@@ -277,7 +278,7 @@ export class CrossingOperator extends BaseOperator {
       wantedTo,
     }
     const ends = [start, end].filter((end) => end !== null)
-    const union = wholeSegments(this.#union(whole), whole)
+    const union = wholeSegments(this.#union(whole), whole, wanted)
     yield* chunksWithin(streamOf(this.#crossings(whole, union, ends)), range)
   }
 

@@ -5,27 +5,59 @@ import { type AlignedChunks, type AlignedStream, breaksOf, joinedChunk, within }
 
 /**
  * Cuts aligned chunks anew, at raw points alone: what bends between two of these is then seen as a whole, wherever
- * pages end. Holds what was read after the last raw point, or before the first one of a range that is read backwards.
+ * pages end. Holds what was read after the last raw point, or before the first one of a range that is read backwards;
+ * as long as more is wanted the last chunk, which mostly turns out to end at a raw point.
+ * @param wanted so many raw points may be all that is wanted; infinite for a range that is read whole
  */
 export async function* wholeSegments(
   union: AlignedStream,
   range: Pick<ChunkRange, 'from' | 'to' | 'order'>,
+  wanted: number,
 ): AlignedStream {
-  const isAscending = range.order === 'asc'
   /** Read and not given yet, ascending; they join. */
   let held: readonly AlignedChunks[] = []
+  let count = 0
   for await (const read of union) {
-    const { from, to, times } = read
-    const isLast = isAscending ? to === range.to : from === range.from
-    const cut = isLast ? (isAscending ? to : from) : isAscending ? times.at(-1) : times[0]
-    if (cut === undefined) held = isAscending ? [...held, read] : [read, ...held]
-    else {
-      const [early, late] = [part(read, from, cut), part(read, cut, to)]
-      const given = isAscending ? [...held, early] : [late, ...held]
-      if (given.some(({ from, to }) => from < to)) yield joined(given)
-      held = [isAscending ? late : early]
+    if (range.order === 'desc') {
+      const cut = read.from === range.from ? read.from : read.times[0]
+      if (cut === undefined) held = [read, ...held]
+      else {
+        yield joined([part(read, cut, read.to), ...held])
+        held = cut > read.from ? [part(read, read.from, cut)] : []
+      }
+      continue
+    }
+    // All that is held is given where it ends at a raw point, and no chunk is made of two then, which comparisons
+    // inside each other would all look values up in. Where enough was read, it is given up to its last raw point
+    // instead.
+    if (held.length > 0 && read.times[0] === read.from) {
+      yield joined(held)
+      held = []
+    } else {
+      const cut = atLastPoint(held)
+      if (cut !== null) yield cut.given
+      held = cut?.held ?? held
+    }
+    held = [...held, read]
+    count += read.times.length
+    if (read.to === range.to) yield joined(held)
+    else if (count >= wanted) {
+      const cut = atLastPoint(held)
+      if (cut !== null) yield cut.given
+      held = cut?.held ?? held
     }
   }
+}
+
+/** Chunks that join, cut at the last raw point; `null` where nothing lies before it. */
+function atLastPoint(
+  chunks: readonly AlignedChunks[],
+): { readonly given: AlignedChunks; readonly held: readonly AlignedChunks[] } | null {
+  const last = chunks.at(-1)
+  const cut = last?.times.at(-1)
+  if (last === undefined || cut === undefined || cut <= chunks[0]!.from) return null
+  const given = joined(chunks.with(-1, part(last, last.from, cut)))
+  return { given, held: [part(last, cut, last.to)] }
 }
 
 function part(aligned: AlignedChunks, start: number, end: number): AlignedChunks {
