@@ -112,10 +112,10 @@ export function windowVariances(moments: Moments, windows: Windows): Float64Arra
   const variances = new Float64Array(windows.first.length)
   const merged = new MergedMoments(moments)
   forGroups(windows, ({ pivot, first, end, from, to }) => {
-    merged.begin(pivot)
+    merged.begin(pivot, first, end)
     for (let k = pivot; k > first; k--) merged.add(k - 1, k, k - 1)
     const center = merged.center
-    merged.begin(pivot)
+    merged.begin(pivot, first, end)
     for (let k = pivot; k < end; k++) merged.add(k, k, k + 1)
     const apart = merged.center - center
     for (let i = from; i < to; i++) variances[i] = merged.variance(windows.first[i]!, windows.end[i]!, apart)
@@ -123,55 +123,60 @@ export function windowVariances(moments: Moments, windows: Windows): Float64Arra
   return variances
 }
 
-/** Moments of all groups between a pivot and each index. */
+/** Moments of all groups between a pivot and each index of a span of them. */
 class MergedMoments {
   readonly #groups: Moments
-  readonly #counts: Float64Array
+  /** Where the span begins: columns hold no more than it. */
+  #first = 0
+  #counts = NONE
   /** Distances from the center. */
-  readonly #means: Float64Array
-  readonly #squares: Float64Array
+  #means = NONE
+  #squares = NONE
   /** The mean of the first group with values from the pivot on. */
   center = 0
 
   constructor(groups: Moments) {
-    const length = groups.counts.length + 1
     this.#groups = groups
-    this.#counts = new Float64Array(length)
-    this.#means = new Float64Array(length)
-    this.#squares = new Float64Array(length)
   }
 
-  begin(pivot: number): void {
+  begin(pivot: number, first: number, end: number): void {
+    const length = end - first + 1
     this.center = 0
-    this.#counts[pivot] = 0
-    this.#means[pivot] = 0
-    this.#squares[pivot] = 0
+    this.#first = first
+    this.#counts = longEnough(this.#counts, length)
+    this.#means = longEnough(this.#means, length)
+    this.#squares = longEnough(this.#squares, length)
+    this.#counts[pivot - first] = 0
+    this.#means[pivot - first] = 0
+    this.#squares[pivot - first] = 0
   }
 
   /** Merges a group with those up to an index; the result is that at the next index. */
   add(group: number, at: number, next: number): void {
     const { counts, means, squares } = this.#groups
+    const [from, to] = [at - this.#first, next - this.#first]
     const more = counts[group]!
-    const known = this.#counts[at]!
+    const known = this.#counts[from]!
     const all = known + more
-    this.#counts[next] = all
-    this.#means[next] = this.#means[at]!
-    this.#squares[next] = this.#squares[at]!
+    this.#counts[to] = all
+    this.#means[to] = this.#means[from]!
+    this.#squares[to] = this.#squares[from]!
     if (more === 0) return
     if (known === 0) this.center = means[group]!
-    const apart = means[group]! - this.center - this.#means[at]!
-    this.#means[next]! += apart * (more / all)
-    this.#squares[next]! += squares[group]! + apart * apart * ((more * known) / all)
+    const apart = means[group]! - this.center - this.#means[from]!
+    this.#means[to]! += apart * (more / all)
+    this.#squares[to]! += squares[group]! + apart * apart * ((more * known) / all)
   }
 
   /** Of what lies on both sides of the pivot. @param apart the distance between their centers */
   variance(first: number, end: number, apart: number): number {
-    const [before, behind] = [this.#counts[first]!, this.#counts[end]!]
+    const [from, to] = [first - this.#first, end - this.#first]
+    const [before, behind] = [this.#counts[from]!, this.#counts[to]!]
     const all = before + behind
     if (all <= 1) return all === 0 ? Number.NaN : 0
-    const distance = apart + this.#means[end]! - this.#means[first]!
+    const distance = apart + this.#means[to]! - this.#means[from]!
     const between = before > 0 && behind > 0 ? distance * distance * ((before * behind) / all) : 0
-    return (this.#squares[first]! + this.#squares[end]! + between) / (all - 1)
+    return (this.#squares[from]! + this.#squares[to]! + between) / (all - 1)
   }
 }
 
