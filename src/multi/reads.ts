@@ -53,8 +53,16 @@ export class PlannedReads {
     if (known === undefined) {
       const { historian, tag, pushDown, atMost, stored, forMedian } = read
       const estimated = {
-        ...{ historian, tag, pushDown, atMost, stored, forMedian },
-        ...{ points: atMost, isCapped: false, countedIn: 0, shared: null },
+        historian,
+        tag,
+        pushDown,
+        atMost,
+        stored,
+        forMedian,
+        points: atMost,
+        isCapped: false,
+        countedIn: 0,
+        shared: null,
       }
       if (this.#all.length < KEPT_READS) this.#byKey.set(key, estimated)
       this.#all.push(estimated)

@@ -147,7 +147,7 @@ async function lookUp(
 }
 
 /** With the address as the issue's `input`: the label may be a calculation over many tags. */
-export function missingError(
+function missingError(
   code: 'TAG_NOT_FOUND' | 'HISTORIAN_NOT_FOUND',
   historian: string,
   tag: string,

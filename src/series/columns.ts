@@ -141,7 +141,7 @@ export function lowerBoundFrom(times: Float64Array, at: number, from: number): n
   return low
 }
 
-/** The times of both, which are ascending, each once; one of the arrays itself where they are equal. */
+/** The times of both, which are ascending, each once; the first itself where they are equal or the second is empty. */
 export function mergeTimes(a: Float64Array, b: Float64Array): Float64Array {
   if (b.length === 0 || (a.length === b.length && isSame(a, b))) return a
   const merged = new Float64Array(a.length + b.length)

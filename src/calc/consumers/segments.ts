@@ -154,11 +154,12 @@ export class SegmentReader {
 
   /** The first raw point of the signal and its last; infinite where one lies beyond the range. */
   #rawEnds(): Promise<Outermost> {
-    this.#outermost ??= this.#findRawEnds(this.#operator)
+    this.#outermost ??= this.#findRawEnds()
     return this.#outermost
   }
 
-  async #findRawEnds(operator: Operator): Promise<Outermost> {
+  async #findRawEnds(): Promise<Outermost> {
+    const operator = this.#operator
     const { from, to } = this.#range
     const [before, after] = await Promise.all([
       operator.rawTime('before-or-at', from),

@@ -73,7 +73,7 @@ export interface ChunksNeed extends Interval {
 }
 
 /** Integrals over `count` spans within [from, to]. */
-export interface IntegralsNeed extends Interval {
+interface IntegralsNeed extends Interval {
   readonly kind: 'integrals'
   readonly count: number
   readonly key: number
@@ -98,7 +98,7 @@ export interface GapsNeed extends Interval {
 }
 
 /** First, least, greatest and last points of `count` columns within [from, to). */
-export interface PlotNeed extends Interval {
+interface PlotNeed extends Interval {
   readonly kind: 'plot'
   readonly count: number
   readonly key: number

@@ -82,7 +82,7 @@ export class TestSeries {
 
   /** The reads that needs are estimated at. */
   estimate(needs: readonly Need[]): readonly PlannedRead[] {
-    return estimateNow(this.operator, needs, Number.POSITIVE_INFINITY)!.reads
+    return estimateNow(this.operator, needs).reads
   }
 }
 

@@ -153,7 +153,7 @@ test('points that would be generated are counted before any is made, equal reads
 
 /** Points that would be generated for some needs. */
 function generatedFor({ operator }: ReturnType<typeof virtualTag>, ...needs: readonly Need[]): number {
-  const found = estimateNow(operator, needs, Number.POSITIVE_INFINITY)!
+  const found = estimateNow(operator, needs)
   assert.deepEqual(found.reads, [], 'a signal reads no historian')
   return found.generated.values().reduce((sum, points) => sum + points, 0)
 }
