@@ -2,7 +2,11 @@ import type { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagTree } from '../grammar/tree.ts'
 import type { CallContext } from '../historian/contract.ts'
 import type { VisibleAliases } from '../historian/visible-aliases.ts'
-import { type CallLabel, type ParsedLabel, treesOf } from './call.ts'
+import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach, mapEach } from '../scheduling/each.ts'
+import type { Instant } from '../time/instant.ts'
+import type { TimeZone } from '../time/zone.ts'
+import { type CallLabel, treesOf } from './call.ts'
 
 /** Labels in which aliases were replaced by what they refer to. */
 export interface ExpandedLabels {
@@ -19,30 +23,35 @@ export async function expandAliases(
   labels: readonly CallLabel[],
   aliases: VisibleAliases | null,
   context: CallContext,
+  scheduler: CooperativeScheduler,
 ): Promise<ExpandedLabels> {
   if (aliases === null) return { labels, unresolved: new Map() }
-  const named = labels.filter((label) => label.kind === 'parsed')
+  // Labels that go on from a cursor have the time and zone of their first page.
+  const groups = new Map<
+    string,
+    { readonly now: Instant; readonly zone: TimeZone; readonly trees: TagTree[] }
+  >()
+  await forEach(labels, scheduler, (label) => {
+    if (label.kind === 'invalid') return
+    const { now, zone } = label
+    groups
+      .getOrInsertComputed(`${now} ${zone.id}`, () => ({ now, zone, trees: [] }))
+      .trees.push(...treesOf(label))
+  })
   const expanded = new Map<TagTree, TagTree>()
   const unresolved = new Map<string, TidemarkError>()
-  // Labels that go on from a cursor have the time and zone of their first page.
-  for (const group of Map.groupBy(named, timeOf).values()) {
-    const { now, zone } = group[0]!
-    const trees = group.flatMap(treesOf)
+  for (const { now, zone, trees } of groups.values()) {
     const expansion = await aliases.expand(trees, { now, zone }, context)
-    trees.forEach((tree, i) => {
+    await forEach(trees, scheduler, (tree, i) => {
       expanded.set(tree, expansion.trees[i]!)
     })
     for (const [address, reason] of expansion.unresolved) unresolved.set(address, reason)
   }
-  const expandedLabels = labels.map((label) => {
+  const expandedLabels = await mapEach(labels, scheduler, (label) => {
     if (label.kind === 'invalid') return label
     const tree = expanded.get(label.tree) ?? label.tree
     const otherTree = label.otherTree === null ? null : (expanded.get(label.otherTree) ?? label.otherTree)
     return tree === label.tree && otherTree === label.otherTree ? label : { ...label, tree, otherTree }
   })
   return { labels: expandedLabels, unresolved }
-}
-
-function timeOf({ now, zone }: ParsedLabel): string {
-  return `${now} ${zone.id}`
 }

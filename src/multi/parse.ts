@@ -4,7 +4,7 @@ import { FIXED_LIMITS } from '../errors/limits.ts'
 import { issueOf, showInput, TidemarkError } from '../errors/tidemark-error.ts'
 import { Warnings } from '../errors/warnings.ts'
 import { parseTag } from '../grammar/parser.ts'
-import type { FunctionSignature } from '../grammar/tree.ts'
+import type { FunctionSignature, TagNode } from '../grammar/tree.ts'
 import { tagsOf } from '../grammar/visit.ts'
 import { isAliases } from '../historian/visible-aliases.ts'
 import { fieldNames } from '../json/field-names.ts'
@@ -130,29 +130,25 @@ export async function checkTagNames(
   limit: number,
   scheduler: CooperativeScheduler,
 ): Promise<boolean> {
-  // Most calls: not so many labels, and no calculation among them.
-  if (labels.length <= limit && labels.every(namesAtMostOne))
-    return labels.some(
-      (label) => label.kind === 'parsed' && label.tree.kind === 'tag' && isAliases(label.tree.historian),
-    )
-  const names = new Set<string>()
+  let named = 0
   let namesAlias = false
-  const count = (label: CallLabel) => {
-    if (label.kind === 'invalid') return
-    for (const tree of treesOf(label)) {
-      for (const { historian, name } of tagsOf(tree)) {
-        names.add(`${historian}/${name}`)
-        namesAlias ||= isAliases(historian)
-      }
-    }
+  const visit = (onTag: (tag: TagNode) => void) => (label: CallLabel) => {
+    if (label.kind === 'parsed') for (const tree of treesOf(label)) tagsOf(tree).forEach(onTag)
+  }
+  const look = ({ historian }: TagNode) => {
+    named++
+    namesAlias ||= isAliases(historian)
+  }
+  await forEach(labels, scheduler, visit(look), isCalculation)
+  // Most calls: they need not be told apart.
+  if (named <= limit) return namesAlias
+  const names = new Set<string>()
+  const count = ({ historian, name }: TagNode) => {
+    names.add(`${historian}/${name}`)
     if (names.size > limit) throw new TidemarkError('LIMIT_TAG_NAMES', { limit })
   }
-  await forEach(labels, scheduler, count, isCalculation)
+  await forEach(labels, scheduler, visit(count), isCalculation)
   return namesAlias
-}
-
-function namesAtMostOne(label: CallLabel): boolean {
-  return label.kind === 'invalid' || (label.tree.kind === 'tag' && label.otherTree === null)
 }
 
 /** Whether a label may take as long as hundreds of plain tags. */

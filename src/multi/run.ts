@@ -9,6 +9,7 @@ import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { withSuggestions } from '../historian/suggestions.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { forEach } from '../scheduling/each.ts'
 import { formatInstant } from '../time/format.ts'
 import { traced } from '../tracing/span.ts'
 import { answerChunks, explanationChunks, failedCallChunks, pointsAnswer } from './answer.ts'
@@ -197,9 +198,16 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
   const parsed = await parser.parseRest()
   const scheduler = new CooperativeScheduler(deadline.signal)
   const namesAlias = await checkTagNames(parsed, limits.tagNames, scheduler)
-  const { labels, unresolved } = await expandAliases(parsed, namesAlias ? historians.aliases : null, context)
+  const { labels, unresolved } = await expandAliases(
+    parsed,
+    namesAlias ? historians.aliases : null,
+    context,
+    scheduler,
+  )
   const trees: TagTree[] = []
-  for (const label of labels) if (label.kind === 'parsed') trees.push(...treesOf(label))
+  await forEach(labels, scheduler, (label) => {
+    if (label.kind === 'parsed') trees.push(...treesOf(label))
+  })
   const tags = await resolveTags(trees, historians, context, unresolved)
 
   const source = new CallSource(historians, context, {
