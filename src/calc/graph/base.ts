@@ -237,7 +237,7 @@ export abstract class BaseOperator implements Operator {
   async #charged(times: Float64Array): Promise<Float64Array> {
     const { evaluation } = this.context
     this.#chargeQuestion(times.length)
-    const values = await this.evaluate(times)
+    const values = await evaluation.pending(times.length, () => this.evaluate(times))
     await evaluation.pause()
     return values
   }

@@ -36,10 +36,21 @@ test('steps of the same pace go on with the length that they had come to', async
   const pace = new Pace()
   const lengths: number[] = []
   await evaluation().inSteps(100_000, () => {}, pace)
-  await evaluation().inSteps(5_000, (from, to) => lengths.push(to - from), pace)
-  assert.deepEqual(lengths, [5_000])
+  await evaluation().inSteps(600, (from, to) => lengths.push(to - from), pace)
+  // However cheap items were: dear ones may follow.
+  assert.deepEqual(lengths, [256, 256, 88])
   pace.took(8, 10)
   assert.equal(pace.step, 4)
+})
+
+test('values that wait for those of their inputs are limited, as long as they wait', async () => {
+  const one = evaluation()
+  const half = 2_500_000
+  for (let i = 0; i < 4; i++) await one.pending(half, async () => {})
+  const nested = one.pending(half, () => one.pending(half, async () => {}))
+  await assert.rejects(nested, { code: 'LIMIT_EVALUATED_VALUES' })
+  const failing = () => Promise.reject(new Error('over'))
+  for (let i = 0; i < 4; i++) await assert.rejects(one.pending(half, failing), /over/)
 })
 
 test('steps end with their call', async () => {

@@ -11,11 +11,15 @@ const PAGE_POINTS = 20_000
 const CHUNK_VALUES = 500_000
 /** What a call may keep of evaluated columns for later reads of the same; 64 MB. */
 const RETAINED_VALUES = 8_000_000
+/** Values that a call may work out at a time, which wait for those of their inputs: some 45 bytes each. */
+const PENDING_VALUES = 4_000_000
 /** What one evaluation counts beside its values: its promises and entries. */
 const CALL_VALUES = 32
 
 /** A step of work that nobody knows the cost of begins so short, and gets no shorter than half of it, */
 const FIRST_STEP = 8
+/** no longer than this, since items that cost nothing can stand before others that cost 100 us each, */
+const LONGEST_STEP = 256
 /** and goes on so much longer while it takes less than this, or shorter beyond the other. */
 const STEP_GROWTH = 4
 const SHORT_STEP_MS = 1
@@ -44,6 +48,7 @@ export class Evaluation {
   #line: Promise<void> = Promise.resolve()
   #evaluated = 0
   #retained = 0
+  #pending = 0
 
   constructor(options: EvaluationOptions) {
     this.source = options.source
@@ -61,7 +66,24 @@ export class Evaluation {
   /** Counts values before they are worked out. Throws LIMIT_EVALUATED_VALUES when the call's budget is used up. */
   charge(values: number): void {
     this.#evaluated += values + CALL_VALUES
-    if (this.#evaluated <= this.#maxEvaluated) return
+    if (this.#evaluated > this.#maxEvaluated) this.#exhaust()
+  }
+
+  /**
+   * Works so many values out, which are held until those of the inputs are known. Rejects with LIMIT_EVALUATED_VALUES
+   * when a call has too many of them at a time: the same values at shifted times differ on each level.
+   */
+  async pending<Result>(values: number, work: () => Promise<Result>): Promise<Result> {
+    this.#pending += values
+    try {
+      if (this.#pending > PENDING_VALUES) this.#exhaust()
+      return await work()
+    } finally {
+      this.#pending -= values
+    }
+  }
+
+  #exhaust(): never {
     const error = new TidemarkError('LIMIT_EVALUATED_VALUES', { limit: this.#maxEvaluated })
     this.#onExhausted(error)
     throw error
@@ -126,7 +148,8 @@ export class Pace {
   /** Follows from how long a step took. */
   took(items: number, ms: number): void {
     if (ms > LONG_STEP_MS) this.#step = Math.max(FIRST_STEP / 2, Math.floor(items / STEP_GROWTH))
-    else if (ms < SHORT_STEP_MS && items === this.#step) this.#step *= STEP_GROWTH
+    else if (ms < SHORT_STEP_MS && items === this.#step)
+      this.#step = Math.min(LONGEST_STEP, this.#step * STEP_GROWTH)
   }
 }
 

@@ -245,8 +245,15 @@ export class AnchoredTotal extends OwnTimesOperator {
       if (ascends) carried = base
       evaluation.charge(times.length + inside.length)
       const total = runningTotal(segments, first, last, inside, base)
-      yield totalChunk(total, segments, inside, { windows, rateUs, rangeEnds: this.rangeEnds, evaluation })
+      const chunk = totalChunk(total, segments, inside, {
+        windows,
+        rateUs,
+        rangeEnds: this.rangeEnds,
+        evaluation,
+      })
+      // Before it is given: operators inside each other wait here on each level, with what they hold.
       if (end === (ascends ? times.at(-1) : times[0])) segments = null
+      yield chunk
       position = end
     }
   }
