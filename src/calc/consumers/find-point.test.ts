@@ -78,6 +78,9 @@ const CALCULATIONS = [
   'EPOCH_MS(ADD(STEPS, 1))',
   'TIMESHIFT(ADD(STEPS, 1), -1s)',
   'MUL(SLIDINGAGG(EMPTY, AVG, 1h), STEPS)',
+  'MAX(ADD(TOTALISE(3, 1h, BEGIN_DAY, 1h), EMPTY), 3)',
+  'MAX(TIMESHIFT(ADD(TOTALISE(3, 1h, BEGIN_DAY, 1h), EMPTY), 1d), 3)',
+  'MEAN(NEG(ADD(TOTALISE(3, 1h, BEGIN_DAY, 1h), ADD(EMPTY, 1))), MIN(LINE, 2))',
 ].map((text) => text.replaceAll(/LINE|STEPS|OTHER|EMPTY/g, 'h/$&'))
 
 describe('the search for a good raw point', () => {
@@ -114,6 +117,8 @@ const WRAPS: readonly ((x: string, y: string) => string)[] = [
   (x) => `THRESHOLD(${x}, 2, 1, 0)`,
   (x, y) => `THRESHOLD(${x}, ${y}, 1, 0)`,
   (x, y) => `IFEQUALS(${x}, ${y}, 1, ${x}, 0.5)`,
+  (x, y) => `MAX(${x}, ${y}, 1)`,
+  (x) => `MEAN(${x}, 2)`,
   (x) => `STEPPED(${x})`,
   (x) => `EPOCH_MS(${x})`,
   (x) => `MAXGAP(${x}, 5min)`,

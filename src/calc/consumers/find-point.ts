@@ -120,6 +120,23 @@ export async function beginningOf(inputs: readonly Operator[], at: Instant): Pro
   return starts.includes(null) ? null : starts.reduce((a, b) => (a! > b! ? a : b), at)
 }
 
+/** When the last hold of a signal ends; from then on it has values between good raw points alone. */
+export function endOfHold({ extrapolationLimits }: Operator): Instant {
+  const last = Math.max(...extrapolationLimits)
+  return Number.isFinite(last) ? instantFromUs(last) : instantFromUs(END_INSTANT - 1)
+}
+
+/** The last instant up to one at which no input has ended. */
+export async function endOf(inputs: readonly Operator[], at: Instant): Promise<Instant> {
+  const ends = await Promise.all(
+    inputs.map(async (input) => {
+      const end = endOfHold(input)
+      return end < at && (await input.goodBound('after', end)) === null ? end : at
+    }),
+  )
+  return ends.reduce((a, b) => (a < b ? a : b), at)
+}
+
 /** What `findRawPoint` needs of a good point: those beside each bound, and a few that are passed by. */
 export function findNeeds(operator: Operator, place: FindPlace, sink: NeedSink): void {
   const { find, at, count = 1 } = place

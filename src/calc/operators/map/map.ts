@@ -1,7 +1,7 @@
 import { NO_POINTS, type PointColumns, STATUS_BAD } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { beginningOf, goesBack, reachFrom } from '../../consumers/find-point.ts'
+import { beginningOf, endOf, endOfHold, goesBack, reachFrom } from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
@@ -163,7 +163,8 @@ export class MapOperator extends BaseOperator {
    * That of the source that is next to the instant: what the others have nearer is BAD, and so is the result there.
    */
   override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
-    const { sources, isNeeded } = this.#program
+    const program = this.#program
+    const { sources, isNeeded } = program
     const isBack = goesBack(find)
     const bounds = await Promise.all(
       sources.map(async (source) => {
@@ -172,16 +173,20 @@ export class MapOperator extends BaseOperator {
         return (await source.rawTime(find, at)) ?? (isBack ? MIN_INSTANT : null)
       }),
     )
-    const isMissing = (i: number) => isNeeded[i] && sources[i]!.varies !== 'nothing' && bounds[i] === null
-    if (isBack && sources.some((_, i) => isMissing(i))) return null
-    const found = bounds.filter((bound) => bound !== null)
+    const isLacking = await Promise.all(
+      sources.map(async (source, i) => {
+        if (source.varies === 'nothing' || bounds[i] !== null) return false
+        // Forwards a value may be held.
+        return isBack || !(await source.mayHaveValue(find, at))
+      }),
+    )
+    if (isLacking.some((isSo, i) => isSo && isNeeded[i])) return null
+    const without = isLacking.includes(true) ? program.withoutGood(isLacking) : null
+    const found = bounds.filter((bound, i) => bound !== null && !without?.has(i)) as Instant[]
     if (found.length === 0) return isBack ? MIN_INSTANT : null
     const bound = found.reduce(isBack ? larger : smaller)
-    if (isBack) return bound
-    return beginningOf(
-      sources.filter((_, i) => isNeeded[i]),
-      bound,
-    )
+    const needed = sources.filter((_, i) => isNeeded[i])
+    return isBack ? endOf(needed, bound) : beginningOf(needed, bound)
   }
 
   /**
@@ -218,6 +223,7 @@ export class MapOperator extends BaseOperator {
       source.goodBoundNeeds(place, sink)
       // Whether there is a good one before it, and where the first one is.
       if (!goesBack(find)) sink.need(source, nearNeed({ find, at, count: 4 * count }))
+      else if (at > endOfHold(source)) source.goodBoundNeeds({ find: 'after', at: endOfHold(source) }, sink)
     }
   }
 

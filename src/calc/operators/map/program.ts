@@ -43,6 +43,8 @@ export class MapProgram {
   readonly decides: readonly boolean[]
   /** For each source whether the result has no value where it has none. */
   readonly isNeeded: readonly boolean[]
+  /** Slots whose BAD points make those of the result BAD. */
+  readonly #deciding: readonly number[]
 
   constructor(root: MapNode, isMap: (operator: Operator) => operator is MapNode) {
     const sources: Operator[] = []
@@ -67,23 +69,44 @@ export class MapProgram {
     const args = nodes.reduce((sum, node) => sum + node.args.length, 0)
     const most = Math.min(TILE_VALUES / (slots.size + 1), TILE_ARGUMENTS / args)
     this.#tile = Math.max(16, Math.floor(most))
-    this.decides = this.#sourcesThrough(() => true)
-    this.isNeeded = this.#sourcesThrough((rule) => rule.leavesNullsOut !== true)
+    const last = slots.size - 1
+    const [deciding, needed] = [this.#below(last, alwaysMatters), this.#below(last, isNeeded)]
+    this.decides = sources.map((_, i) => deciding.has(i))
+    this.isNeeded = sources.map((_, i) => needed.has(i))
+    this.#deciding = [...deciding]
   }
 
-  /** Sources that lead to the result by arguments that always matter, through accepted rules alone. */
-  #sourcesThrough(accept: (rule: MapRule) => boolean): readonly boolean[] {
-    const first = this.sources.length
-    const isReached: boolean[] = Array(first + this.#steps.length).fill(false)
-    isReached[isReached.length - 1] = true
-    for (let n = this.#steps.length - 1; n >= 0; n--) {
-      const { rule, args } = this.#steps[n]!
-      if (!isReached[first + n] || !accept(rule)) continue
-      args.forEach((slot, argument) => {
-        if (rule.matters === undefined || argument === 0) isReached[slot] = true
+  /** Slots below one, itself included, through accepted arguments alone. */
+  #below(root: number, accept: (rule: MapRule, argument: number) => boolean): ReadonlySet<number> {
+    const found = new Set([root])
+    // A set that grows is gone through to its end.
+    for (const slot of found) {
+      const step = this.#steps[slot - this.sources.length]
+      step?.args.forEach((arg, argument) => {
+        if (accept(step.rule, argument)) found.add(arg)
       })
     }
-    return isReached.slice(0, first)
+    return found
+  }
+
+  /**
+   * Sources without good raw points of their own, where others lack values. What leaves nulls out has a value without an
+   * argument that has none, but the raw points of that argument are BAD, and so are those of the result there.
+   */
+  withoutGood(isLacking: readonly boolean[]): ReadonlySet<number> {
+    const found = new Set<number>()
+    for (const slot of this.#deciding) {
+      const step = this.#steps[slot - this.sources.length]
+      if (step?.rule.leavesNullsOut !== true) continue
+      for (const arg of step.args)
+        if (
+          this.#below(arg, isNeeded)
+            .values()
+            .some((needed) => isLacking[needed])
+        )
+          for (const below of this.#below(arg, () => true)) found.add(below)
+    }
+    return found
   }
 
   /** Columns that one time takes. */
@@ -187,6 +210,15 @@ export class MapProgram {
       )
     return slots.at(-1)!
   }
+}
+
+/** Whether what an argument is matters to the result, whatever the other arguments are. */
+function alwaysMatters({ matters }: MapRule, argument: number): boolean {
+  return matters === undefined || argument === 0
+}
+
+function isNeeded(rule: MapRule, argument: number): boolean {
+  return rule.leavesNullsOut !== true && alwaysMatters(rule, argument)
 }
 
 interface Tile {

@@ -120,7 +120,8 @@ class ShiftOperator extends BaseOperator {
 
   override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
     const { us } = this.map
-    if (us === null || this.goodPoint !== undefined) return super.goodBound(find, at)
+    if (us === null) return this.#boundInSpan(find, at)
+    if (this.goodPoint !== undefined) return super.goodBound(find, at)
     const place = placeOf(us, find, at)
     const bound = place === null ? null : await this.input.goodBound(...place)
     if (bound === null) return null
@@ -128,8 +129,29 @@ class ShiftOperator extends BaseOperator {
     return goesBack(find) || isAccepted(time) ? time : null
   }
 
+  /** Where a span moves all times equally far that of the input, but not beyond the span. */
+  async #boundInSpan(find: FindPoint, at: Instant): Promise<Instant | null> {
+    const isBack = goesBack(find)
+    const onwards = isBack ? 'before-or-at' : 'after-or-at'
+    const limit = this.map.limitFrom(at, isBack)
+    const bound = await this.input.goodBound(onwards, limit)
+    // A value that is held has raw points at breaks.
+    if (bound === null && (isBack || !(await this.input.mayHaveValue(onwards, limit)))) return null
+    const nearest = await super.goodBound(find, at)
+    const { from, to, target } = this.map.spanAt(Math.min(at, END_INSTANT - 1))
+    if (nearest === null || bound === null || target.kind !== 'moved' || limit !== at + target.us)
+      return nearest
+    return isBack
+      ? instantFromUs(Math.min(nearest, Math.max(bound - target.us, from)))
+      : instantFromUs(Math.max(nearest, Math.min(bound - target.us, to)))
+  }
+
   override goodBoundNeeds(place: FindPlace, sink: NeedSink): void {
     const { us } = this.map
+    if (us === null) {
+      const at = this.map.limitFrom(place.at, goesBack(place.find))
+      this.input.goodBoundNeeds({ ...place, at }, sink)
+    }
     if (us === null || this.goodPoint !== undefined) super.goodBoundNeeds(place, sink)
     else this.input.goodBoundNeeds({ ...place, at: clampInstant(place.at + us) }, sink)
   }
