@@ -4,11 +4,11 @@ import { parseTag } from '../../grammar/parser.ts'
 import { instantFromUs, US_PER_HOUR } from '../../time/instant.ts'
 import { UTC } from '../../time/zone.ts'
 import { SIGNATURES } from '../functions/index.ts'
-import { ArraySource, columnsOf, storedTag } from '../graph/array-source.fixture.ts'
+import { ArraySource, columnsOf, type Row, storedTag } from '../graph/array-source.fixture.ts'
 import type { Chunk } from '../graph/chunk.ts'
 import { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
-import { seriesOf } from '../graph/series.fixture.ts'
+import { seriesOf, type TestSeries } from '../graph/series.fixture.ts'
 import { SegmentReader } from './segments.ts'
 
 const POINTS = 400
@@ -68,3 +68,34 @@ for (const pagePoints of [1, 2, 7, 512]) {
     assert.ok(Math.abs((await series.valuesAt(Float64Array.of(at(0.2))))[0]! + 0.9) < 1e-6)
   })
 }
+
+/** Windows of some microseconds over two tags, the first with one good point. */
+function windowsOver(text: string, a: readonly Row[], b: readonly Row[], pagePoints: number): TestSeries {
+  const now = instantFromUs(16)
+  const tree = parseTag(`calc/${text}`, { signatures: SIGNATURES, defaultHistorian: null, now, zone: UTC })
+  const source = new ArraySource(new Map(Object.entries({ A: columnsOf(a), B: columnsOf(b) })))
+  const context = { source, now, zone: UTC, range: { from: now, to: now }, pagePoints }
+  return seriesOf(tree, context, ({ name }) => storedTag(name, false, 'all'))
+}
+
+test('a hold that ends behind the last point of a page ends the signal that has no value at the next point', async () => {
+  const b: Row[] = [...[1, 2, 3, 4].map((time): Row => [time, 0, true]), [15, 0], [25, 0, true]]
+  for (const pagePoints of [1, 2, 6, 512]) {
+    const windows = windowsOver('SLIDINGAGG(ADD(h/A, h/B), STDDEV, 0.009)', [[0, 0]], b, pagePoints)
+    const { coveredUs } = await windows.integrals(Float64Array.of(0), Float64Array.of(16))
+    assert.deepEqual([...coveredUs], [1], `pages of ${pagePoints}`)
+  }
+})
+
+test('a first chunk of windows has as many points as are wanted, whatever was read before the range', async () => {
+  const bad = (...times: readonly number[]) => times.map((time): Row => [time, 0, true])
+  const windows = windowsOver('SLIDINGAGG(MUL(h/A, h/B), AVG, 0.001)', bad(0, 2), bad(3, 4, 5), 1)
+  const range = {
+    from: instantFromUs(1),
+    to: instantFromUs(5),
+    order: 'asc',
+    page: 3,
+    extent: 'first',
+  } as const
+  assert.deepEqual([...(await windows.chunks(range).next())!.raw.times], [2, 3, 4])
+})

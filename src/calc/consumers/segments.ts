@@ -34,6 +34,8 @@ export class SegmentReader {
   #outermost: Promise<Outermost> | null = null
   /** The vertex that joins what was given with what comes. */
   #joining: Segments | null = null
+  /** Ends of holds behind the last vertex, read forwards: they are vertices if there is no value at the next one. */
+  #undecided: Segments | null = null
   /** Where holds end: at `now`, unless something moved them. Ascending. */
   readonly #extrapolationLimits: readonly Instant[]
 
@@ -57,7 +59,8 @@ export class SegmentReader {
       const chunk = await stream.next()
       if (chunk === null) return null
       await this.#onChunk(chunk)
-      const vertices = this.#joined(await this.#verticesOf(chunk))
+      const undecided = this.#undecided
+      const vertices = this.#joined(undecided, await this.#verticesOf(chunk))
       const length = vertices.times.length
       if (length > 0)
         this.#joining =
@@ -113,22 +116,30 @@ export class SegmentReader {
   async #endsIn(chunk: Chunk, vertices: Float64Array): Promise<Float64Array> {
     const found: number[] = []
     for (const [i, end] of this.#extrapolationLimits.entries()) {
-      const next = vertices[lowerBound(vertices, end)] ?? chunk.to
-      if (end < chunk.from || end >= next || !(await this.#hasValue(chunk, end))) continue
-      if (await this.#hasValue(chunk, next)) continue
+      const next = vertices[lowerBound(vertices, end)]
+      if (end < chunk.from || end >= (next ?? chunk.to)) continue
+      const value = await this.#limitBefore(chunk, end)
+      if (Number.isNaN(value)) continue
+      // A chunk may end before the next vertex: that of the later chunk, which was read before or comes next.
+      const isForwards = this.#range.order === 'asc'
+      const isOpen = next === undefined && isForwards
+      const after = next === undefined ? this.#joining?.before[0] : await this.#limitBefore(chunk, next)
+      if (!isOpen && after !== undefined && !Number.isNaN(after)) continue
       // Another hold that ends later is what ends the signal.
       const isLast = i === this.#extrapolationLimits.length - 1
-      if (isLast || !(await this.#hasValue(chunk, end + 1))) found.push(end)
+      if (!isLast && !Number.isNaN(await this.#limitBefore(chunk, end + 1))) continue
+      if (isOpen) this.#undecided = endAt(end, value)
+      else found.push(end)
     }
     return Float64Array.from(found)
   }
 
-  /** Whether there is a limit from the left. */
-  async #hasValue(chunk: Chunk, time: number): Promise<boolean> {
+  /** The limit from the left. */
+  async #limitBefore(chunk: Chunk, time: number): Promise<number> {
     const [value] = chunk.valuesAt(Float64Array.of(time), 'before')
     // One value of windows inside each other takes some milliseconds.
     await this.#evaluation.pause()
-    return !Number.isNaN(value!)
+    return value!
   }
 
   /**
@@ -195,9 +206,11 @@ export class SegmentReader {
   }
 
   /** With the vertex before or after them. */
-  #joined(vertices: Segments): Segments {
-    const parts = [this.#joining, vertices].filter((part) => part !== null && part.times.length > 0)
-    if (parts.length === 0) return vertices
+  #joined(undecided: Segments | null, vertices: Segments): Segments {
+    if (vertices.times.length === 0) return this.#joining ?? vertices
+    const parts = [this.#joining, vertices].filter((part) => part !== null)
+    if (undecided !== null && Number.isNaN(vertices.before[0]!)) parts.splice(-1, 0, undecided)
+    if (this.#undecided === undecided) this.#undecided = null
     return joinSegments((this.#range.order === 'asc' ? parts : parts.reverse()) as readonly Segments[])
   }
 }
@@ -217,6 +230,16 @@ function kindsOf({ times, statuses }: PointColumns, vertices: Float64Array): Uin
     kinds[index] = statuses[i] === STATUS_BAD ? BAD_POINT : GOOD_POINT
   }
   return kinds
+}
+
+/** Where a hold ends that has a value until then. */
+function endAt(time: number, value: number): Segments {
+  return {
+    times: Float64Array.of(time),
+    at: Float64Array.of(Number.NaN),
+    before: Float64Array.of(value),
+    kinds: Uint8Array.of(NO_POINT),
+  }
 }
 
 const NO_TIMES = new Float64Array(0)

@@ -45,6 +45,12 @@ export class BufferedInput {
     return this.#chunks.reduce((count, { raw }) => count + raw.times.length, 0)
   }
 
+  /** Raw points of [from, to). */
+  countWithin(from: number, to: number): number {
+    const { times } = this.raw
+    return lowerBound(times, to) - lowerBound(times, from)
+  }
+
   /** Adds what was read on: after what is held, or before it when the input is read backwards. */
   add(order: 'asc' | 'desc', chunks: readonly Chunk[], segments: readonly Segments[]): void {
     this.#raw = null

@@ -78,8 +78,10 @@ export class RollingStream {
     for (let position = from; position < to; ) {
       // What was read already is given before more is.
       if (known <= position) {
-        const enough = extent === 'all' ? 2 * held.length : held.length + page + 1
-        while (known < to && (known <= position || held.length < enough)) {
+        const doubled = 2 * held.length
+        const isEnough = () =>
+          extent === 'all' ? held.length >= doubled : held.countWithin(position, known) >= page - 1
+        while (known < to && (known <= position || !isEnough())) {
           const reach = await feed.next(held)
           known = reach === null ? to : this.#complete(position, reach)
           await evaluation.pause()
