@@ -65,10 +65,11 @@ export async function aggregatesFromChunks(
   }
   const signal = new SignalWindows(edges, now)
   const hasBounds = takesBounds(names)
-  const reader = new SegmentReader(operator, evaluation, range, async (chunk) => {
+  const onChunk = async (chunk: Chunk) => {
     await addPoints(points, chunk.raw, edges, evaluation)
     if (hasBounds) await addBounds(signal, edges, chunk, evaluation)
-  })
+  }
+  const reader = new SegmentReader(operator, evaluation, range, onChunk, edges)
   for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
     addSegments(signal, segments)
     await evaluation.pause()

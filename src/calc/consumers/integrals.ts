@@ -1,3 +1,4 @@
+import { allTimes } from '../../series/columns.ts'
 import { SpanIntegrator } from '../../series/integrate.ts'
 import type { Integrals } from '../../series/reads.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
@@ -27,7 +28,8 @@ export async function integralsFromChunks(
   const from = starts[0]
   const to = ends.at(-1)
   if (from !== undefined && to !== undefined && from < to) {
-    const reader = new SegmentReader(operator, evaluation, wholeRange(from, to, operator, evaluation))
+    const range = wholeRange(from, to, operator, evaluation)
+    const reader = new SegmentReader(operator, evaluation, range, undefined, allTimes([starts, ends]))
     for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
       addSegments(integrator, segments)
       await evaluation.pause()

@@ -12,6 +12,8 @@ export const BAD_POINT = 1
 /** An end of the range or the end of a hold, where there is no raw point. */
 export const NO_POINT = 2
 
+const NO_TIMES = new Float64Array(0)
+
 /** Leaves from which on a page of values takes long. */
 const WIDE = 16
 
@@ -26,6 +28,7 @@ export class SegmentReader {
   readonly #evaluation: Evaluation
   readonly #range: ChunkRange
   readonly #onChunk: (chunk: Chunk) => Promise<void> | void
+  readonly #edges: Float64Array
   readonly #pace = new Pace()
   #stream: ChunkStream | null = null
   #first = 0 as Instant
@@ -39,16 +42,22 @@ export class SegmentReader {
   /** Where holds end: at `now`, unless something moved them. Ascending. */
   readonly #extrapolationLimits: readonly Instant[]
 
+  /**
+   * @param edges instants, ascending, at which a linear operator has a vertex, too: of where its segments are cut its
+   *              own value then depends neither on the range nor on its pages
+   */
   constructor(
     operator: Operator,
     evaluation: Evaluation,
     range: ChunkRange,
     onChunk: (chunk: Chunk) => Promise<void> | void = () => {},
+    edges: Float64Array = NO_TIMES,
   ) {
     this.#operator = operator
     this.#evaluation = evaluation
     this.#range = range
     this.#onChunk = onChunk
+    this.#edges = operator.linear ? edges : NO_TIMES
     this.#extrapolationLimits = [...operator.extrapolationLimits].sort((a, b) => a - b)
   }
 
@@ -99,7 +108,8 @@ export class SegmentReader {
     if (opens) ownTimes[0] = this.#first
     if (closes) ownTimes[ownTimes.length - 1] = this.#last
     const { breaks = NO_TIMES } = chunk
-    const known = mergeTimes(ownTimes, breaks)
+    const edges = this.#edges.subarray(lowerBound(this.#edges, chunk.from), lowerBound(this.#edges, chunk.to))
+    const known = mergeTimes(mergeTimes(ownTimes, breaks), edges)
     const ends = await this.#endsIn(chunk, known)
     const further = [ends, await this.#endsBehind(chunk), await this.#outerIn(chunk)]
     const vertexTimes = further.reduce(mergeTimes, known)
@@ -241,5 +251,3 @@ function endAt(time: number, value: number): Segments {
     kinds: Uint8Array.of(NO_POINT),
   }
 }
-
-const NO_TIMES = new Float64Array(0)

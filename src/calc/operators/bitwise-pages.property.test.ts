@@ -47,6 +47,21 @@ const rows = pointRows({ now: NOW, minutes: MINUTES, divisor: 3 })
 const tags = fc.tuple(rows, rows, rows)
 type Tags = typeof tags extends fc.Arbitrary<infer Value> ? Value : never
 
+/** Points at minutes before `NOW`, and a tag C with none that is good. */
+function tagsOf(a: Readonly<Record<number, number>>): Tags {
+  const rows = Object.entries(a).map(
+    ([minutes, value]): Row => [NOW - Number(minutes) * US_PER_MINUTE, value],
+  )
+  const none: Row[] = [[NOW - 600 * US_PER_MINUTE, 0, true]]
+  return [rows.reverse(), none, none]
+}
+
+/** Windows that follow each other cut one line; windows that overlap are asked for in parts. */
+const TOTALS: [address: string, tags: Tags][] = [
+  ['calc/ADD(WINDOWAGG(h/A, TOTAL, 1h, 1min), h/A)', tagsOf({ 600: 0, 29: 1 / 3 })],
+  ['calc/TIMESHIFT(TOTALISE(h/A, 2h, 0, 1h), begin of this hour)', tagsOf({ 600: 0, 240: -7 / 3 })],
+]
+
 const leaf = fc.constantFrom('h/A', 'h/B', 'h/C', '3', 'siggen/sin4@72000', 'siggen/saw3@90000')
 
 function calculationOf(wraps: readonly Wrap[]): fc.Arbitrary<string> {
@@ -97,7 +112,7 @@ describe('to the last bit', () => {
           for (const answer of all) assert.deepStrictEqual(answer, all[0])
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 60, examples: TOTALS },
     )
   })
 
@@ -117,7 +132,7 @@ describe('to the last bit', () => {
           }
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 100, examples: TOTALS },
     )
   })
 })

@@ -37,10 +37,10 @@ export class DropBadOperator extends BaseOperator {
       this.stepInterpolated = (pushDowns) => new DropBadOperator(input.stepInterpolated!(pushDowns), context)
     }
     if (input.goodPoint !== undefined) this.goodPoint = (find, at) => input.goodPoint!(find, at)
-    if (linear) {
+    if (!linear) return
+    this.aggregates = (edges, names) => this.#aggregates(edges, names)
+    if (input.integrals !== undefined)
       this.integrals = (starts, ends) => integralsOf(input, starts, ends, context.evaluation)
-      this.aggregates = (edges, names) => this.#aggregates(edges, names)
-    }
   }
 
   override get isNeverBad(): boolean {

@@ -23,6 +23,14 @@ export class IntegralInput {
     this.#evaluation = evaluation
   }
 
+  /**
+   * Whether integrals are worked out from points: they are then added up one after the other, with the same last digits
+   * whatever else is asked for.
+   */
+  get isFromPoints(): boolean {
+    return this.#fromRaw || this.#operator.integrals === undefined
+  }
+
   /** @param starts, ends of spans that do not overlap, ascending */
   async over(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
     if (starts.length === 0) return { integrals: starts, coveredUs: ends }

@@ -172,7 +172,8 @@ export class RollingOperator extends OwnTimesOperator {
     const { window, op } = this.#options
     const { text } = window
     if (this.#isStreamed) {
-      this.#chunkNeeds(from, clampInstant(to + 1), 0, sink)
+      const beyond = op.integrals === undefined ? 0 : segmentsBeyond(input)
+      this.#chunkNeeds(from, clampInstant(to + 1), beyond, sink)
       return
     }
     const first = window.earliestStart(from)
@@ -203,10 +204,17 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
-    if (this.#isStreamed) return valuesFromChunks(this, times, this.context.evaluation)
+    if (this.#isStreamed) return this.#streamedValues(times)
     if (this.varies !== 'nothing') return this.#evaluateWindows(times)
     const [value] = await this.#evaluateWindows(Float64Array.of(LAST_INSTANT))
     return new Float64Array(times.length).fill(value!)
+  }
+
+  /** From the windows' own stream, without values at raw points between the times. */
+  #streamedValues(times: Float64Array): Promise<Float64Array> {
+    const { width } = this
+    const chunks = (range: ChunkRange) => streamOf(this.#stream(range, false).chunks())
+    return valuesFromChunks({ width, chunks }, times, this.context.evaluation)
   }
 
   async #evaluateWindows(times: Float64Array): Promise<Float64Array> {
@@ -248,11 +256,13 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   /**
-   * Whether values come from the windows' own stream: extremes of a signal that may lie further out between raw points
-   * than at these.
+   * Whether values come from the windows' own stream: integrals that are worked out from points, and extremes of a signal
+   * that may lie further out between raw points than at these.
    */
   get #isStreamed(): boolean {
     const { input } = this
+    if (this.#options.op.integrals !== undefined)
+      return this.varies !== 'nothing' && this.#integrals.isFromPoints
     const isInPoints = input.stepInterpolated !== undefined || input.varies === 'nothing'
     return this.#options.op.extreme !== undefined && !isInPoints
   }
@@ -297,18 +307,23 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
+    if (this.varies === 'nothing') return ConstantLeaf.valueAt(this, LAST_INSTANT, this.context).chunks(range)
+    return streamOf(this.#stream(range, true).chunks())
+  }
+
+  #stream(range: ChunkRange, hasRawPoints: boolean): RollingStream {
     const { input, context, rangeEnds } = this
-    if (this.varies === 'nothing') return ConstantLeaf.valueAt(this, LAST_INSTANT, context).chunks(range)
     const { op, window, isTotal } = this.#options
     const source = {
       input,
       op,
       window,
       evaluation: context.evaluation,
+      hasRawPoints,
       ownTimes: isTotal ? rangeEnds : [],
       maxFarPoints: isTotal ? Number.POSITIVE_INFINITY : MAX_FAR_POINTS,
     }
-    return streamOf(new RollingStream(source, range).chunks())
+    return new RollingStream(source, range)
   }
 
   protected ownTimes(find: FindPoint, at: Instant): readonly number[] {

@@ -1,5 +1,5 @@
 import { TidemarkError } from '../../../errors/tidemark-error.ts'
-import { lowerBound, type PointColumns, sliceColumns } from '../../../series/columns.ts'
+import { lowerBound, NO_POINTS, type PointColumns, sliceColumns } from '../../../series/columns.ts'
 import { clampInstant, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { Chunk, ChunkRange, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
@@ -19,6 +19,8 @@ export interface RollingSource {
   readonly op: RollingOp
   readonly window: RollingWindow
   readonly evaluation: Evaluation
+  /** Set where chunks are asked for raw points, too. */
+  readonly hasRawPoints: boolean
   /** Raw points beside those of the input. */
   readonly ownTimes: readonly number[]
   /**
@@ -184,15 +186,21 @@ export class RollingStream {
   }
 
   async #chunk(held: BufferedInput, from: Instant, to: Instant): Promise<Chunk> {
-    const { op, window, input, evaluation, ownTimes } = this.#source
+    const { op, window, input, evaluation, hasRawPoints, ownTimes } = this.#source
     const all = held.raw
     evaluation.charge(all.times.length)
     const reach = held.part(this.#firstBuffered(from), lastRead(window, to))
     const values = bufferedWindows(op, window, reach, input.extrapolationLimits)
+    const empty = emptyWindowsUntil(op, window, reach)
+    const { emptyUntil = MIN_INSTANT } = empty
+    const charged = (times: Float64Array, limit: Limit): Float64Array => {
+      evaluation.charge(times.length)
+      return from < emptyUntil ? valuesFrom(emptyUntil, times, limit, values) : values(times, limit)
+    }
+    if (!hasRawPoints) return { from, to, raw: NO_POINTS, valuesAt: charged }
     const inside: PointColumns = sliceColumns(all, lowerBound(all.times, from), lowerBound(all.times, to))
     const own = ownTimes.filter((time) => time >= from && time < to)
     const rawTimes = rawTimesWith(inside, own)
-    const empty = emptyWindowsUntil(op, window, reach)
     const { times } = rawTimes
     const outer = outerBreaksOf(
       window,
@@ -202,11 +210,6 @@ export class RollingStream {
       input.levels < FOLLOWED_LEVELS,
     )
     const parts = { isRightContinuous: true, isTrueToRaw: true, ...empty, ...outer } as const
-    const { emptyUntil = MIN_INSTANT } = empty
-    const charged = (times: Float64Array, limit: Limit): Float64Array => {
-      evaluation.charge(times.length)
-      return from < emptyUntil ? valuesFrom(emptyUntil, times, limit, values) : values(times, limit)
-    }
     if (input.levels < DEEP_LEVELS) {
       const raw = withValues(rawTimes, charged(rawTimes.times, 'at'))
       return { from, to, raw, ...parts, valuesAt: charged }

@@ -66,10 +66,11 @@ class ShiftOperator extends BaseOperator {
     if (input.goodPoint !== undefined)
       this.goodPoint = (find, at) => this.#moved(us, find, at, (find, at) => input.goodPoint!(find, at))
     this.rawPoints = (range) => this.#rawPoints(us, range)
-    this.integrals = (starts, ends) => {
-      const moved = (times: Float64Array) => times.map((time) => clampInstant(time + us))
-      return integralsOf(input, moved(starts), moved(ends), context.evaluation)
-    }
+    if (input.integrals !== undefined)
+      this.integrals = (starts, ends) => {
+        const moved = (times: Float64Array) => times.map((time) => clampInstant(time + us))
+        return integralsOf(input, moved(starts), moved(ends), context.evaluation)
+      }
     this.aggregates = (edges, names) => {
       if (!reaches(us, edges[0]!, edges.at(-1)!) || names.some(isOfTime))
         return aggregatesFromChunks(this, edges, names, context)
