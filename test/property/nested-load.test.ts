@@ -168,6 +168,17 @@ describe('nested calculations', () => {
         { ...over('05:47', '15:40'), order: 'asc', maxPoints: 1 },
       ],
       ['ADJACENT_POINTS', 'MUL(WINDOWAGG(plant/HELD, AVG, 1h), server/HELD)', { at: at('10:00') }],
+      [
+        'POINT_BEFORE',
+        'ADD(SLIDINGAGG(WINDOWAGG(TIMESHIFT(plant/DENSE, 1d), TOTAL, 1h, 1min), AVG, 1h), plant/DENSE)',
+        { at: at('05:22') },
+      ],
+      [
+        'RAW_POINTS',
+        'TIMESHIFT(ADD(TOTALISERAW(plant/DENSE, DAY, BEGIN_DAY, 1d), plant/DENSE), 1d)',
+        { ...over('00:01', '00:02'), leftBoundary: 'NEAREST', rightBoundary: 'INCLUDE', maxPoints: 1 },
+      ],
+      ['CURRENT_POINT', 'NOBAD(TOTALISE(WINDOWAGG(plant/DENSE, TOTAL, 1h, 1min), 1h, BEGIN_DAY, 1h))', {}],
       ['RAW_POINTS', 'HIGHPASS(plant/DENSE, 900)', { ...over('07:15', '16:40'), ...inner, maxPoints: 17 }],
     ] as const) {
       const found = await loadOf({ a: { type, tag: `calc/${tag}`, details } })

@@ -141,8 +141,9 @@ export async function endOf(inputs: readonly Operator[], at: Instant): Promise<I
 export function findNeeds(operator: Operator, place: FindPlace, sink: NeedSink): void {
   const { find, at, count = 1 } = place
   const isFound = operator.goodPoint !== undefined
-  if (operator.isNeverBad || isFound) sink.need(operator, { kind: 'point', find, at, count })
-  if (operator.isNeverBad) return
+  const isFirst = operator.isNeverBad || operator.isSeldomBad === true
+  if (isFirst || isFound) sink.need(operator, { kind: 'point', find, at, count })
+  if (isFirst) return
   operator.goodBoundNeeds(place, sink)
   if (!isFound) passingNeeds(operator, place, sink)
 }

@@ -66,6 +66,8 @@ export interface Estimated {
 export interface GoodPointSearch {
   /** Set where no raw point is BAD or without a value: a search for a good one ends at the first. */
   readonly isNeverBad: boolean
+  /** Set where a raw point is BAD only when its value leaves the range of doubles: the estimate counts on none. */
+  readonly isSeldomBad?: boolean
   /** Set where the signal has a value at each instant from its first good raw point to the last one, and to `now`. */
   readonly isGapless?: boolean
   /**

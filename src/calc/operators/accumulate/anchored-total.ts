@@ -53,6 +53,11 @@ export class AnchoredTotal extends OwnTimesOperator {
     this.#integrals = new IntegralInput(input, options.fromRaw, context.evaluation)
   }
 
+  /** There is a total also where there is no value. */
+  get isSeldomBad(): boolean {
+    return this.input.isNeverBad
+  }
+
   /** Each window has a raw point at its start and one at its end. */
   override reach(find: FindPoint, at: Instant | null): Reach {
     const { windows } = this.#options

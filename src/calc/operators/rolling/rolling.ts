@@ -82,6 +82,10 @@ export class RollingOperator extends OwnTimesOperator {
     this.#valueNeeds({ kind: 'values', from, to, count, key: keyOf('raw', from, to, order, count) }, sink)
   }
 
+  get isSeldomBad(): boolean {
+    return this.#options.op.ofNothing === true && this.input.isNeverBad
+  }
+
   override reach(find: FindPoint, at: Instant | null): Reach {
     const reach = this.input.reach(find, at)
     if (reach.isSure || !this.#options.isTotal || this.rangeEnds.length === 0) return reach

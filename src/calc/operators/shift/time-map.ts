@@ -1,4 +1,5 @@
 import { lowerBound } from '../../../series/columns.ts'
+import { daysOf, monthsOf } from '../../../time/duration.ts'
 import {
   clampInstant,
   END_INSTANT,
@@ -44,7 +45,7 @@ export class TimeMap {
 
   /** @param text the offset as it was written */
   constructor(offset: Offset, text: string, zone: TimeZone) {
-    this.us = offset.kind === 'exact' || offset.kind === 'clock' ? offset.us : null
+    this.us = fixedUs(offset, zone)
     this.key = this.us === null ? keyOf('offset', text, zone.id) : keyOf('moved', this.us)
     this.#offset = offset
     this.#zone = zone
@@ -232,6 +233,13 @@ export class TimeMap {
       else high = start
     }
   }
+}
+
+/** How far an offset moves every instant; `null` where that differs. Without changes of clocks days are equally long. */
+function fixedUs(offset: Offset, zone: TimeZone): number | null {
+  if (offset.kind === 'exact' || offset.kind === 'clock') return offset.us
+  if (offset.kind !== 'calendar' || zone.id !== UTC.id || monthsOf(offset.duration) !== 0) return null
+  return offset.sign * (daysOf(offset.duration) * US_PER_DAY + offset.duration.us)
 }
 
 /** The nearest accepted instant. */
