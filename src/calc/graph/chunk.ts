@@ -66,7 +66,7 @@ export interface Chunk {
    */
   readonly breaks?: Float64Array
   /**
-   * Instants of (from, to) before the first raw point of the chunk, or behind its last, at which the signal bends or
+   * Instants of [from, to) before the first raw point of the chunk, or behind its last, at which the signal bends or
    * jumps: where a raw point leaves a rolling window. They are vertices only before all raw points of the signal, and
    * behind all of them: between two raw points it goes linearly. Ascending; left out for none.
    */

@@ -62,6 +62,11 @@ const TOTALS: [address: string, tags: Tags][] = [
   ['calc/TIMESHIFT(TOTALISE(h/A, 2h, 0, 1h), begin of this hour)', tagsOf({ 600: 0, 240: -7 / 3 })],
 ]
 
+/** A page begins where the signal ends at a BAD point that was left out. */
+const ENDING: [address: string, tags: Tags][] = [
+  ['calc/FLOOR(NOBAD(STEPPEDRAW(LN(h/A))), 2)', tagsOf({ 600: 1 / 3, 299: 0, 298: 0 })],
+]
+
 const leaf = fc.constantFrom('h/A', 'h/B', 'h/C', '3', 'siggen/sin4@72000', 'siggen/saw3@90000')
 
 function calculationOf(wraps: readonly Wrap[]): fc.Arbitrary<string> {
@@ -112,7 +117,7 @@ describe('to the last bit', () => {
           for (const answer of all) assert.deepStrictEqual(answer, all[0])
         }
       }),
-      { numRuns: 60, examples: TOTALS },
+      { numRuns: 60, examples: [...TOTALS, ...ENDING] },
     )
   })
 

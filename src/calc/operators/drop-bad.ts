@@ -1,5 +1,5 @@
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
-import { lowerBound, mergeTimes, upperBound } from '../../series/columns.ts'
+import { lowerBound, mergeTimes } from '../../series/columns.ts'
 import { goodPoints } from '../../series/interpolate.ts'
 import type { FindPoint, Integrals } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
@@ -113,9 +113,9 @@ export class DropBadOperator extends BaseOperator {
     if (this.linear) return { ...chunk, raw: good }
     const { outerBreaks = NO_TIMES } = chunk
     const early = within(outerBreaks, from, raw.times[0] ?? to)
-    const late = within(outerBreaks, raw.times.at(-1) ?? from, to)
+    const late = within(outerBreaks, (raw.times.at(-1) ?? from - 1) + 1, to)
     const bad = good === raw ? NO_TIMES : outside(raw.times, good.times)
-    const parts = [bad.subarray(lowerBound(bad, from + 1), lowerBound(bad, to))]
+    const parts = [within(bad, from, to)]
     if (early.length > 0 && (await input.rawTime('before', from)) === null) parts.push(early)
     if (late.length > 0 && (await input.rawTime('after-or-at', to)) === null) parts.push(late)
     return { ...chunk, raw: good, outerBreaks: parts.reduce(mergeTimes) }
@@ -155,9 +155,9 @@ export class DropBadOperator extends BaseOperator {
 
 const NO_TIMES = new Float64Array(0)
 
-/** Times between two others. */
+/** Times of [from, to). */
 function within(times: Float64Array, from: number, to: number): Float64Array {
-  return times.subarray(upperBound(times, from), lowerBound(times, to))
+  return times.subarray(lowerBound(times, from), lowerBound(times, to))
 }
 
 /** Times before the first of some others and behind their last. */

@@ -29,7 +29,7 @@ export function outerBreaksOf(
   const [first, last] = [times[0] ?? to, times.at(-1) ?? from]
   const found = new Set<number>()
   const add = (t: number): void => {
-    if (t > from && t < to && (t < first || t > last)) found.add(t)
+    if (t >= from && t < to && (t < first || t > last || times.length === 0)) found.add(t)
   }
   const raw = held.raw.times
   const others = othersOf(held, extrapolationLimits, isFollowed)
@@ -39,7 +39,7 @@ export function outerBreaksOf(
         [from, first],
         [last, to],
       ]) {
-    if (end! - start! < 2) continue
+    if (end! <= start!) continue
     for (const vertex of within(raw, ...window.startsWithin(start!, end!))) add(window.startingAt(vertex))
     // Windows that end at their t end at raw points where these stand.
     if (window.isTrailing) continue
