@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { PointColumns } from '../../series/columns.ts'
+import { ColumnsMemory, SortMemory } from './sort-memory.ts'
 import { mergePoints, mergeRuns, sortPoints } from './sort-points.ts'
 
 const rows = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.nat(99), fc.constantFrom(0, 1)), {
@@ -24,6 +25,21 @@ test('sorting keeps the last of each timestamp', () => {
   fc.assert(fc.property(rows, (points) => assert.deepEqual(sortPoints(columnsOf(points)), plainly(points))))
 })
 
+test('sorting in memory that is used again gives the same, and makes none for as many points', () => {
+  fc.assert(
+    fc.property(rows, rows, (one, other) => {
+      const memory = new SortMemory()
+      assert.deepEqual(sortPoints(columnsOf(one), memory), plainly(one))
+      assert.deepEqual(sortPoints(columnsOf(other), memory), plainly(other))
+    }),
+  )
+  const memory = new SortMemory()
+  const falling = (count: number) => columnsOf(Array.from({ length: count }, (_, i) => [count - i, i, 0]))
+  const first = sortPoints(falling(100), memory)
+  assert.equal(sortPoints(falling(90), memory).times.buffer, first.times.buffer)
+  assert.notEqual(sortPoints(falling(100)).times.buffer, first.times.buffer)
+})
+
 test('sorting keeps the last of each timestamp, whether times are near, whole milliseconds, or neither', () => {
   const spread = fc.constantFrom(1, 1_000, 2 ** 40, 1_000 * 2 ** 30, 5e14 + 1)
   const many = fc.array(fc.tuple(fc.integer({ min: -9, max: 9 }), fc.nat(99), fc.constantFrom(0, 1)), {
@@ -43,6 +59,10 @@ test('merging lets the second one win', () => {
     fc.property(rows, rows, (base, over) => {
       const merged = mergePoints(sortPoints(columnsOf(base)), sortPoints(columnsOf(over)))
       assert.deepEqual(merged, plainly([...base, ...over]))
+      const memory = new ColumnsMemory()
+      const taken = (count: number) => memory.columns(count)
+      const inMemory = mergePoints(sortPoints(columnsOf(base)), sortPoints(columnsOf(over)), taken)
+      assert.deepEqual(inMemory, plainly([...base, ...over]))
     }),
   )
 })

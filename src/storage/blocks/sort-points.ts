@@ -1,5 +1,6 @@
-import { concatColumns, makeColumns, type PointColumns } from '../../series/columns.ts'
+import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { RunMerge } from './run-merge.ts'
+import { SortMemory } from './sort-memory.ts'
 
 /** Times over years have no place beside an index in a double, those in milliseconds do. */
 const US_PER_MS = 1_000
@@ -7,8 +8,9 @@ const US_PER_MS = 1_000
 /**
  * Points in time order, one per timestamp: of several with the same one the last in the order given. May be the
  * argument.
+ * @param given  memory that the result lies in, valid until it is used again; memory of its own when left out
  */
-export function sortPoints(points: PointColumns): PointColumns {
+export function sortPoints(points: PointColumns, given: SortMemory | null = null): PointColumns {
   const { times } = points
   let ascending = true
   for (let i = 1; i < times.length; i++) {
@@ -18,10 +20,12 @@ export function sortPoints(points: PointColumns): PointColumns {
     }
   }
   if (ascending) return points
-  const order = orderOf(times)
-  const sorted = makeColumns(times.length)
+  const memory = given ?? new SortMemory()
+  const order = orderOf(times, memory)
+  const sorted = memory.columns(times.length)
   let length = 0
-  for (const index of order) {
+  for (let i = 0; i < order.length; i++) {
+    const index = order[i]!
     const time = times[index]!
     if (length > 0 && sorted.times[length - 1] === time) length--
     sorted.times[length] = time
@@ -29,17 +33,13 @@ export function sortPoints(points: PointColumns): PointColumns {
     sorted.statuses[length] = points.statuses[index]!
     length++
   }
-  return {
-    times: sorted.times.subarray(0, length),
-    values: sorted.values.subarray(0, length),
-    statuses: sorted.statuses.subarray(0, length),
-  }
+  return sliceColumns(sorted, 0, length)
 }
 
 /** Indexes of times in ascending order; equal ones in the order given. */
-function orderOf(times: Float64Array): Uint32Array {
-  const order = new Uint32Array(times.length)
-  const keys = keysOf(times)
+function orderOf(times: Float64Array, memory: SortMemory): Uint32Array {
+  const order = memory.order(times.length)
+  const keys = keysOf(times, memory)
   if (keys === null) {
     for (let i = 0; i < order.length; i++) order[i] = i
     return order.sort((a, b) => times[a]! - times[b]! || a - b)
@@ -57,10 +57,11 @@ function orderOf(times: Float64Array): Uint32Array {
  * Numbers that sort as the times do and have the index in them: without a function that compares, sorting takes a third
  * of the time. `null` where they are too large to be whole.
  */
-function keysOf(times: Float64Array): Float64Array | null {
+function keysOf(times: Float64Array, memory: SortMemory): Float64Array | null {
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
-  for (const time of times) {
+  for (let i = 0; i < times.length; i++) {
+    const time = times[i]!
     if (time < first) first = time
     if (time > last) last = time
   }
@@ -68,7 +69,7 @@ function keysOf(times: Float64Array): Float64Array | null {
   const isLong = (last - first + 1) * scale > Number.MAX_SAFE_INTEGER
   const unit = isLong ? US_PER_MS : 1
   if (((last - first) / unit + 1) * scale > Number.MAX_SAFE_INTEGER) return null
-  const keys = new Float64Array(times.length)
+  const keys = memory.keys(times.length)
   for (let i = 0; i < keys.length; i++) {
     const units = (times[i]! - first) / unit
     if (Math.floor(units) !== units) return null
@@ -84,15 +85,21 @@ function scaleOf(length: number): number {
 
 /**
  * All points of two columns in time order; where both have a timestamp, that of `over`. Both ascending and distinct.
+ * May be one of them.
+ * @param columns  gives memory with room for so many points at least, none of it theirs, that the result lies in
  */
-export function mergePoints(base: PointColumns, over: PointColumns): PointColumns {
+export function mergePoints(
+  base: PointColumns,
+  over: PointColumns,
+  columns: (count: number) => PointColumns = makeColumns,
+): PointColumns {
   const baseLength = base.times.length
   const overLength = over.times.length
   if (overLength === 0) return base
   if (baseLength === 0) return over
-  if (base.times[baseLength - 1]! < over.times[0]!) return concatColumns([base, over])
-  if (over.times[overLength - 1]! < base.times[0]!) return concatColumns([over, base])
-  const merged = makeColumns(baseLength + overLength)
+  if (base.times[baseLength - 1]! < over.times[0]!) return joined(base, over, columns)
+  if (over.times[overLength - 1]! < base.times[0]!) return joined(over, base, columns)
+  const merged = columns(baseLength + overLength)
   let length = 0
   let left = 0
   let right = 0
@@ -113,11 +120,24 @@ export function mergePoints(base: PointColumns, over: PointColumns): PointColumn
     }
     length++
   }
-  return {
-    times: merged.times.subarray(0, length),
-    values: merged.values.subarray(0, length),
-    statuses: merged.statuses.subarray(0, length),
-  }
+  return sliceColumns(merged, 0, length)
+}
+
+function joined(
+  first: PointColumns,
+  second: PointColumns,
+  columns: (count: number) => PointColumns,
+): PointColumns {
+  const at = first.times.length
+  const end = at + second.times.length
+  const all = columns(end)
+  all.times.set(first.times)
+  all.values.set(first.values)
+  all.statuses.set(first.statuses)
+  all.times.set(second.times, at)
+  all.values.set(second.values, at)
+  all.statuses.set(second.statuses, at)
+  return sliceColumns(all, 0, end)
 }
 
 /**

@@ -131,47 +131,80 @@ export function decodeTimes(
   if (unit === undefined) throw new Damage('the times of a block have an unknown unit')
   const scale = (head & MULTIPLE) === 0 ? unit : unit * reader.varint()
   const usual = reader.varint()
-  let time = first
-  if (mode === TIMES.steps) {
-    // Differences of one byte or two without a call for each.
-    const { bytes } = reader
-    let { at } = reader
-    for (let i = 1; i < count; i++) {
-      let byte = bytes[at++]!
-      if (byte >= 128) {
-        const next = bytes[at++]!
-        if (next < 128) byte = (byte & 127) | (next << 7)
-        else {
-          reader.at = at - 2
-          time += (usual + reader.signed()) * scale
-          at = reader.at
-          target[to + i] = time
-          continue
-        }
+  // A function for each: in a loop among others V8 makes an object of each time.
+  if (mode === TIMES.steps) decodeSteps(reader, usual, scale, count, target, to)
+  else if (mode === TIMES.runs) decodeRuns(reader, usual, scale, count, target, to)
+  else if (mode === TIMES.packed) decodePacked(reader, usual, scale, count, target, to)
+  else throw new Damage('the times of a block are written in an unknown way')
+}
+
+function decodeSteps(
+  reader: ByteReader,
+  usual: number,
+  scale: number,
+  count: number,
+  target: Float64Array,
+  to: number,
+): void {
+  // Differences of one byte or two without a call for each.
+  const { bytes } = reader
+  let { at } = reader
+  let time = target[to]!
+  for (let i = 1; i < count; i++) {
+    let byte = bytes[at++]!
+    if (byte >= 128) {
+      const next = bytes[at++]!
+      if (next < 128) byte = (byte & 127) | (next << 7)
+      else {
+        reader.at = at - 2
+        time += (usual + reader.signed()) * scale
+        at = reader.at
+        target[to + i] = time
+        continue
       }
-      time += (usual + ((byte >>> 1) ^ -(byte & 1))) * scale
+    }
+    time += (usual + ((byte >>> 1) ^ -(byte & 1))) * scale
+    target[to + i] = time
+  }
+  reader.at = at
+}
+
+function decodeRuns(
+  reader: ByteReader,
+  usual: number,
+  scale: number,
+  count: number,
+  target: Float64Array,
+  to: number,
+): void {
+  let time = target[to]!
+  for (let i = 1; i < count; ) {
+    const delta = (usual + reader.signed()) * scale
+    const runEnd = i + reader.varint() + 1
+    if (runEnd > count) throw new Damage('the times of a block are too many')
+    for (; i < runEnd; i++) {
+      time += delta
       target[to + i] = time
     }
-    reader.at = at
-  } else if (mode === TIMES.runs) {
-    for (let i = 1; i < count; ) {
-      const delta = (usual + reader.signed()) * scale
-      const runEnd = i + reader.varint() + 1
-      if (runEnd > count) throw new Damage('the times of a block are too many')
-      for (; i < runEnd; i++) {
-        time += delta
-        target[to + i] = time
-      }
+  }
+}
+
+function decodePacked(
+  reader: ByteReader,
+  usual: number,
+  scale: number,
+  count: number,
+  target: Float64Array,
+  to: number,
+): void {
+  let time = target[to]!
+  packed.open(reader)
+  for (let i = 1; i < count; i += GROUP) {
+    const length = Math.min(GROUP, count - i)
+    packed.read(reader, length)
+    for (let k = 0; k < length; k++) {
+      time += (usual + packed.numbers[k]!) * scale
+      target[to + i + k] = time
     }
-  } else if (mode === TIMES.packed) {
-    packed.open(reader)
-    for (let i = 1; i < count; i += GROUP) {
-      const length = Math.min(GROUP, count - i)
-      packed.read(reader, length)
-      for (let k = 0; k < length; k++) {
-        time += (usual + packed.numbers[k]!) * scale
-        target[to + i + k] = time
-      }
-    }
-  } else throw new Damage('the times of a block are written in an unknown way')
+  }
 }

@@ -2,6 +2,7 @@ import { makeColumns, type PointColumns, sliceColumns } from '../../series/colum
 import { BlockView } from '../blocks/block.ts'
 import { Damage } from '../damage.ts'
 import { systemCode } from '../files/files.ts'
+import { PageMemory } from '../parts/block-cache.ts'
 import type { FilePart } from '../parts/file-part.ts'
 import type { PartInfo } from '../parts/part.ts'
 import type { PartSummary } from '../parts/part-summary.ts'
@@ -109,6 +110,8 @@ export class MergeInput {
 }
 
 const view = new BlockView()
+/** Of the block that is looked at. A merge reads each once. */
+const blockMemory = new PageMemory()
 
 /** The points of a tag in an input. All throw InputDamage and InputUnreadable. */
 export class InputRun {
@@ -151,13 +154,9 @@ export class InputRun {
     return this.#large?.blockBytes(block) ?? 0
   }
 
-  /** A compressed block as it is; its header is compared with the index. */
+  /** A compressed block as it is; its header is compared with the index. Lent until another one is read. */
   block(block: number): Uint8Array {
-    return ofInput(this.info.name, () => {
-      const bytes = this.#large!.blockOf(block)
-      this.#large!.openBytes(block, bytes, view)
-      return bytes
-    })
+    return ofInput(this.info.name, () => this.#open(block))
   }
 
   /** What is known of a compressed block; `null` when only its points say it. */
@@ -169,10 +168,16 @@ export class InputRun {
   points(block: number): PointColumns {
     if (this.#small !== null) return this.#small.points
     return ofInput(this.info.name, () => {
-      this.#large!.open(block, view)
+      this.#open(block)
       const columns = this.#scratch.columns(view.count)
       view.copyTo(columns, 0, 0, view.count)
       return sliceColumns(columns, 0, view.count)
     })
+  }
+
+  #open(block: number): Uint8Array {
+    const bytes = this.#large!.blockInto(blockMemory, block)
+    this.#large!.openBytes(block, bytes, view)
+    return bytes
   }
 }

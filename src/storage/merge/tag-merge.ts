@@ -1,4 +1,5 @@
 import { lowerBound, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { ColumnsMemory } from '../blocks/sort-memory.ts'
 import { mergePoints } from '../blocks/sort-points.ts'
 import type { InputRun } from './merge-input.ts'
 import { isCut, isWithin, type Span, withoutSpans } from './spans.ts'
@@ -9,7 +10,7 @@ export interface CutRun {
   readonly cuts: readonly Span[]
 }
 
-/** Takes the merged points of a tag in time order. */
+/** Takes the merged points of a tag in time order, which are lent to it for the call. */
 export interface MergeSink {
   /** Takes a compressed block over as it is; false when its points are needed, which then come. */
   takeBlock(run: InputRun, block: number, isOnly: boolean): boolean
@@ -46,11 +47,22 @@ export async function mergeTag(runs: readonly CutRun[], sink: MergeSink, pauseIf
   }
 }
 
+/** For merged points until a sink has taken them: two in turn, as what two runs made is merged with a third one. */
+let memory = new ColumnsMemory()
+let otherMemory = new ColumnsMemory()
+
+function nextMemory(count: number): PointColumns {
+  const next = otherMemory
+  otherMemory = memory
+  memory = next
+  return next.columns(count)
+}
+
 function mergeSmall(runs: readonly CutRun[], sink: MergeSink): void {
   let merged: PointColumns | null = null
   for (const { run, cuts } of runs) {
     const points = withoutSpans(run.small!, cuts)
-    if (points.times.length > 0) merged = merged === null ? points : mergePoints(merged, points)
+    if (points.times.length > 0) merged = merged === null ? points : mergePoints(merged, points, nextMemory)
   }
   if (merged !== null) sink.takePoints(merged)
 }
@@ -75,7 +87,7 @@ function mergeUntil(cursors: readonly Cursor[], first: Cursor, sink: MergeSink):
   for (const cursor of cursors) {
     if (!cursor.isDecoded) continue
     const points = cursor.takeUntil(until)
-    if (points.times.length > 0) merged = merged === null ? points : mergePoints(merged, points)
+    if (points.times.length > 0) merged = merged === null ? points : mergePoints(merged, points, nextMemory)
   }
   sink.takePoints(merged!)
 }

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { collectGarbage } from '../../scheduling/garbage-collector.ts'
+import { collectWhereMuchIsLeft } from '../background-garbage.ts'
 import { standBack } from '../background-priority.ts'
 import { failureOf } from '../background-thread.ts'
 import { systemFiles } from '../files/system-files.ts'
@@ -28,8 +28,7 @@ parentPort!.on('message', (message: ToThread) => {
 
 function post(message: FromThread): void {
   parentPort!.postMessage(message)
-  // Points lie outside of the heap of this thread, which is small: V8 would leave a hundred megabytes until it needs more.
-  collectGarbage('major')
+  collectWhereMuchIsLeft()
 }
 
 function answerTo(error: unknown): FromThread {

@@ -1,6 +1,6 @@
 import { Damage } from '../damage.ts'
 import type { FileHandle } from '../files/files.ts'
-import { isSound } from './page-checksum.ts'
+import { aligned, isSound } from './page-checksum.ts'
 
 /** What a page takes of memory beside its bytes, about. */
 const ENTRY_BYTES = 256
@@ -77,6 +77,19 @@ export interface PageKind<T> {
   ownBytes(value: T): number
 }
 
+/** Memory for one page at a time, of which nobody keeps anything. */
+export class PageMemory {
+  #bytes = new Uint8Array(0)
+
+  /** So many bytes, with anything in them. */
+  room(bytes: number): Uint8Array<ArrayBuffer> {
+    // Whole doubles, which views of blocks look at.
+    if (this.#bytes.length < bytes)
+      this.#bytes = new Uint8Array(aligned(Math.max(bytes, 2 * this.#bytes.length)))
+    return this.#bytes.subarray(0, bytes)
+  }
+}
+
 /** The pages of one file, by their place, through the cache. */
 export class PageReader {
   readonly #file: FileHandle
@@ -117,9 +130,13 @@ export class PageReader {
 
   /** Reads and verifies a page past the cache. Throws Damage, and the system's errors. */
   readNow(at: number, bytes: number): Uint8Array<ArrayBuffer> {
-    const page = this.#room(at, bytes)
-    const read = this.#file.readNow(page, at)
-    return this.#verify(page, read === bytes)
+    return this.#readNow(this.#room(at, bytes), at)
+  }
+
+  /** The same into memory that is used again. */
+  readNowInto(memory: PageMemory, at: number, bytes: number): Uint8Array<ArrayBuffer> {
+    this.#check(at, bytes)
+    return this.#readNow(memory.room(bytes), at)
   }
 
   /** The same without blocking. */
@@ -183,6 +200,11 @@ export class PageReader {
   /** A page that was read with others. Throws Damage when it is not sound. */
   verified(page: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     return this.#verify(page, true)
+  }
+
+  #readNow(page: Uint8Array<ArrayBuffer>, at: number): Uint8Array<ArrayBuffer> {
+    const read = this.#file.readNow(page, at)
+    return this.#verify(page, read === page.length)
   }
 
   #room(at: number, bytes: number): Uint8Array<ArrayBuffer> {

@@ -1,16 +1,20 @@
 import { concatColumns, type PointColumns } from '../../series/columns.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
+import { SortMemory } from '../blocks/sort-memory.ts'
 import { sortPoints } from '../blocks/sort-points.ts'
 import type { PartWriter } from './part.ts'
 
 /** Brings the points of batches in order of time, and adds them to a part. */
 export class BatchPacker {
   readonly #writer: PartWriter
+  readonly #memory: SortMemory
   /** Of a tag that goes on in the next batch. */
   #open: PointColumns[] = []
 
-  constructor(writer: PartWriter) {
+  /** @param memory  for sorting, that the next packer can use again */
+  constructor(writer: PartWriter, memory = new SortMemory()) {
     this.#writer = writer
+    this.#memory = memory
   }
 
   /** @param isOpen  whether the next batch goes on with the tag of the last entry */
@@ -20,11 +24,11 @@ export class BatchPacker {
       const tag = batch.tagOf(entry)
       const points = batch.pointsOf(entry)
       if (isOpen && entry === entries - 1) this.#open.push(copyOf(points))
-      else if (this.#open.length === 0) this.#writer.add(tag, sortPoints(points))
+      else if (this.#open.length === 0) this.#writer.add(tag, sortPoints(points, this.#memory))
       else {
         const all = concatColumns([...this.#open, points])
         this.#open = []
-        this.#writer.add(tag, sortPoints(all))
+        this.#writer.add(tag, sortPoints(all, this.#memory))
       }
     }
   }

@@ -71,7 +71,7 @@ class ThreadPacker implements Packer {
 
   #started(): Worker {
     if (this.#thread !== null) return this.#thread
-    // Little: what is sorted lies outside of the heap, and comes free with the objects that refer to it.
+    // Little: what is sorted lies outside of the heap, in memory that is used again.
     const limits = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 256 }
     const thread = startThread<FromThread>(
       new URL('./thread.ts', import.meta.url),

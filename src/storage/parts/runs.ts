@@ -1,7 +1,7 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { BlockView } from '../blocks/block.ts'
 import { Damage } from '../damage.ts'
-import type { PageReader } from './block-cache.ts'
+import type { PageMemory, PageReader } from './block-cache.ts'
 import { BLOCK, SUMMARIES } from './page-kinds.ts'
 import type { PartRun } from './part.ts'
 import type { PartSummary } from './part-summary.ts'
@@ -161,6 +161,11 @@ export class LargeRun implements PartRun {
   /** A block as it stands in the file, verified. */
   blockOf(block: number): Uint8Array<ArrayBuffer> {
     return this.#reader.page(this.blockAt(block), this.blockBytes(block), BLOCK)
+  }
+
+  /** The same past the cache, in memory that is used again. */
+  blockInto(memory: PageMemory, block: number): Uint8Array<ArrayBuffer> {
+    return this.#reader.readNowInto(memory, this.blockAt(block), this.blockBytes(block))
   }
 
   open(block: number, view: BlockView): void {

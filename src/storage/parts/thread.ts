@@ -1,8 +1,9 @@
 import { parentPort } from 'node:worker_threads'
-import { collectGarbage } from '../../scheduling/garbage-collector.ts'
+import { collectWhereMuchIsLeft } from '../background-garbage.ts'
 import { standBack } from '../background-priority.ts'
 import { failureOf } from '../background-thread.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
+import { SortMemory } from '../blocks/sort-memory.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { BatchPacker } from './pack-batches.ts'
 import type { FromThread, ToThread } from './pack-thread.ts'
@@ -16,6 +17,7 @@ const NICER = 2
 standBack(NICER)
 let writer: FilePartWriter | null = null
 let packer: BatchPacker | null = null
+const memory = new SortMemory()
 /** Calls are done one after the other, each with its writes to the file. */
 let before: Promise<void> = Promise.resolve()
 
@@ -27,7 +29,7 @@ async function take(message: ToThread): Promise<void> {
   switch (message.kind) {
     case 'begin':
       writer = new FilePartWriter(systemFiles, message.folder, message.name, message.origin)
-      packer = new BatchPacker(writer)
+      packer = new BatchPacker(writer, memory)
       break
     case 'points':
       // After a failure nothing but the end is waited for.
@@ -66,11 +68,10 @@ function failed(error: unknown): void {
   post(failureOf(error))
 }
 
-/** Points lie outside of the heap of this thread, which is small: V8 would leave a hundred megabytes of them. */
 function forget(): void {
   writer = null
   packer = null
-  collectGarbage('major')
+  collectWhereMuchIsLeft()
 }
 
 function post(message: FromThread): void {
