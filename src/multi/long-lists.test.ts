@@ -85,7 +85,7 @@ test('what very many labels need is added up in slices', async (t) => {
   const labels = Array.from({ length: LABELS }, (_, i) => ({
     kind: 'planned',
     size: { points: 2, windows: 1 },
-    reads: [{ historian: 'local', tag: nameOf(i % 5_000), points: 1, isCapped: false }],
+    reads: [{ number: i % 5_000, points: 1, isCapped: false }],
   }))
   const scheduler = new CooperativeScheduler(signal)
   const plan = { labels, reads: null } as unknown as Plan

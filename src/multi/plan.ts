@@ -5,7 +5,6 @@ import type { Operator, OperatorContext } from '../calc/graph/operator.ts'
 import { checkGenerated } from '../calc/leaves/generated.ts'
 import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach } from '../scheduling/each.ts'
-import { WideMap } from '../scheduling/wide-map.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
 import { type CallLabel, failedLabel, type InvalidLabel, type ParsedLabel } from './call.ts'
 import type { CallLimits, CallTotals } from './limit.ts'
@@ -156,6 +155,7 @@ export async function totalsOf(
   let aggregateWindows = 0
   const counting = ++totalsMade
   const reads: EstimatedRead[] = []
+  const tags = new Set<number>()
   await forEach(plannedLabels(plan), scheduler, ({ size, reads: own }) => {
     requestedPoints += size.points
     aggregateWindows += size.windows
@@ -163,16 +163,9 @@ export async function totalsOf(
       if (read.countedIn === counting || (read.forMedian && !withMedian)) continue
       read.countedIn = counting
       reads.push(read)
+      tags.add(read.number)
     }
   })
-  const tags = new WideMap<number>()
-  let effectiveTags = 0
-  await forEach(reads, scheduler, ({ historian, tag }) => {
-    const address = `${historian}/${tag}`
-    if (tags.get(address) !== undefined) return
-    tags.set(address, 1)
-    effectiveTags++
-  })
   const load = withLoad ? sumLoad(reads) : null
-  return { requestedPoints, aggregateWindows, effectiveTags, load }
+  return { requestedPoints, aggregateWindows, effectiveTags: tags.size, load }
 }

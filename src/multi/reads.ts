@@ -2,9 +2,9 @@ import type { PlannedRead } from '../calc/graph/need.ts'
 import type { CallContext, CountedRange, Historian } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
-import { WideMap } from '../scheduling/wide-map.ts'
 import type { Comparisons } from '../series/reads.ts'
 import { togetherOrAlone } from './batcher.ts'
+import { ByTag } from './by-tag.ts'
 import type { Load } from './limit.ts'
 import { type CountSearch, countSearch, type CountedRange as Range } from './near-search.ts'
 import { type RangeRead, sharedRanges } from './shared-ranges.ts'
@@ -42,19 +42,19 @@ const STEP_READS = 4_096
 
 /** The reads that a call will make, each once; beyond KEPT_READS each as often as it is wanted. */
 export class PlannedReads {
-  readonly #byKey = new WideMap<EstimatedRead>()
+  readonly #byKey = new ByTag<EstimatedRead>()
   readonly #all: EstimatedRead[] = []
 
   /** The read of this tag and key: the one that is planned already, or this one. */
   add(read: PlannedRead): EstimatedRead {
-    // A wide map wants the tag at the end.
-    const key = `${read.key}\0${read.historian}/${read.tag}`
-    const known = this.#byKey.get(key)
+    const { key } = read
+    const known = this.#byKey.get(read, key)
     if (known === undefined) {
-      const { historian, tag, pushDown, atMost, stored, forMedian } = read
+      const { historian, tag, number, pushDown, atMost, stored, forMedian } = read
       const estimated = {
         historian,
         tag,
+        number,
         pushDown,
         atMost,
         stored,
@@ -64,7 +64,7 @@ export class PlannedReads {
         countedIn: 0,
         shared: null,
       }
-      if (this.#all.length < KEPT_READS) this.#byKey.set(key, estimated)
+      if (this.#all.length < KEPT_READS) this.#byKey.set(read, key, estimated)
       this.#all.push(estimated)
       return estimated
     }

@@ -24,6 +24,7 @@ interface TagsOfHistorian {
 /** A tag that a label names, and what came of looking it up. */
 interface WantedTag {
   readonly name: string
+  readonly number: number
   /** `null` until it is looked up. */
   found: StoredTag | Failure | null
 }
@@ -47,11 +48,11 @@ export class ResolvedTags {
   /** Throws HISTORIAN_NOT_FOUND, TAG_NOT_FOUND, or what kept the historian from answering. */
   stored(tag: TagNode): StoredTag {
     const { historian, name } = tag
-    const address = `${historian}/${name}`
-    const unresolved = this.#unresolved.get(address)
-    if (unresolved !== undefined) throw unresolved
     const found = this.#wanted.get(historian)?.byName.get(name)?.found ?? null
-    if (found === null) throw new TidemarkError('BUG', { what: `tag ${address} was resolved` })
+    if (found === null) {
+      const address = `${historian}/${name}`
+      throw this.#unresolved.get(address) ?? new TidemarkError('BUG', { what: `tag ${address} was resolved` })
+    }
     if ('error' in found) throw throughAlias(found.error, tag)
     return found
   }
@@ -76,6 +77,7 @@ export async function resolveTags(
   unresolved: ReadonlyMap<string, TidemarkError>,
 ): Promise<ResolvedTags> {
   const wanted: WantedTags = new Map()
+  let count = 0
   const want = ({ historian, name }: TagNode) => {
     if (unresolved.size > 0 && unresolved.has(`${historian}/${name}`)) return
     let tags = wanted.get(historian)
@@ -85,7 +87,7 @@ export async function resolveTags(
       wanted.set(historian, tags)
     }
     if (tags.byName.get(name) !== undefined) return
-    const tag = { name, found: null }
+    const tag = { name, number: count++, found: null }
     tags.byName.set(name, tag)
     tags.all.push(tag)
   }
@@ -139,7 +141,7 @@ async function lookUp(
     const { stepped, maxGap, states } = found
     const maxGapUs = maxGap === undefined ? null : fixedDurationUs(maxGap)
     tag.found = {
-      ...{ historian: name, tag: tag.name, stepped, pushDowns },
+      ...{ historian: name, tag: tag.name, number: tag.number, stepped, pushDowns },
       ...(maxGapUs !== null && { maxGapUs }),
       ...(states !== undefined && { states }),
     }

@@ -55,7 +55,7 @@ describe('pages of a call that has fetched very much', () => {
       const source = new CallSource(historians, { signal: new AbortController().signal })
       source.statistics.points = 2_000_000
       const pushDowns = { ...plant.capabilities, comparisons: true }
-      const tag = { historian: 'plant', tag: 'FLOW', stepped: false, pushDowns, ...compared }
+      const tag = { historian: 'plant', tag: 'FLOW', number: 0, stepped: false, pushDowns, ...compared }
       const range = { from: timeOf('01:00'), to: timeOf('02:00'), order: 'asc', limit: 10 } as const
       const [first, beside] = [source.page(tag, range), source.page(tag, range)]
       assert.equal(first, beside)
@@ -68,7 +68,7 @@ describe('pages of a call that has fetched very much', () => {
 test('a call of very many reads keeps the first of them, and makes each further one as often as it is counted', async () => {
   const historians = { find: () => plant } as unknown as HistorianView
   const source = new CallSource(historians, { signal: new AbortController().signal })
-  const tag = { historian: 'plant', tag: 'LEVEL', stepped: false, pushDowns: plant.capabilities }
+  const tag = { historian: 'plant', tag: 'LEVEL', number: 0, stepped: false, pushDowns: plant.capabilities }
   const instants = Array.from({ length: KEPT_READS + 2 }, (_, i) =>
     instantFromUs(timeOf('01:00') + i * US_PER_SECOND),
   )

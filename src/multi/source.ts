@@ -11,13 +11,13 @@ import { comparedName } from '../calc/leaves/stored-cost.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian, PointQuery } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
-import { WideMap } from '../scheduling/wide-map.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import { type PointColumns, STATUS_BAD } from '../series/columns.ts'
 import type { GapPage, GapSearch } from '../series/gaps.ts'
 import type { BoundingValues, FindPoint, Integrals, PlotPoints, RangeResult } from '../series/reads.ts'
 import { type Instant, instantFromUs } from '../time/instant.ts'
 import { Batcher } from './batcher.ts'
+import { ByTag } from './by-tag.ts'
 
 /** What crossed the historian contract in a call, for metrics and for the proof that estimates hold. */
 export interface ReadStatistics {
@@ -55,8 +55,9 @@ export class CallSource implements PointSource {
   readonly #context: CallContext
   readonly #budget: FetchBudget | null
   readonly #readers = new Map<string, HistorianReader>()
-  readonly #made = new WideMap<Promise<unknown>>()
-  readonly #tags = new WideMap<TagReads>()
+  readonly #made = new ByTag<Promise<unknown>>()
+  /** By which of its points: all (''), or those that decide comparisons. */
+  readonly #tags = new ByTag<TagReads>()
 
   constructor(historians: HistorianView, context: CallContext, budget: FetchBudget | null = null) {
     this.#historians = historians
@@ -65,9 +66,10 @@ export class CallSource implements PointSource {
   }
 
   point(tag: StoredTag, find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    return this.#once(tag, `point ${find} ${at}`, (reader) =>
-      this.#reads(tag).point(find, at, () => reader.points.add({ tag: tag.tag, find, at })),
-    )
+    return this.#once(tag, `point ${find} ${at}`, ({ points }) => {
+      const known = this.#tags.get(tag, '')?.point(find, at) ?? null
+      return known === null ? points.add({ tag: tag.tag, find, at }) : Promise.resolve(known)
+    })
   }
 
   range(tag: StoredTag, range: RawRange): Promise<RangeResult> {
@@ -90,14 +92,15 @@ export class CallSource implements PointSource {
   page(tag: StoredTag, range: RawRange): Promise<RangeResult> {
     const page = this.range(tag, range)
     // Callers that stream the same range side by side still share this page while it is on its way.
-    if (this.statistics.points > KEPT_POINTS) this.#forget(keyOf(tag, rangeName(tag, range)), page)
+    if (this.statistics.points > KEPT_POINTS) this.#forget(tag, rangeName(tag, range), page)
     return page
   }
 
   boundingValues(tag: StoredTag, times: Float64Array): Promise<BoundingValues> {
-    return this.#once(tag, `boundingValues ${contentKey(times)}`, (reader) =>
-      this.#reads(tag).boundingValues(times, () => reader.boundingValuesAt(times).add(tag.tag)),
-    )
+    return this.#once(tag, `boundingValues ${contentKey(times)}`, (reader) => {
+      const known = this.#tags.get(tag, '')?.boundingValues(times) ?? null
+      return known === null ? reader.boundingValuesAt(times).add(tag.tag) : Promise.resolve(known)
+    })
   }
 
   interpolated(tag: StoredTag, times: Float64Array, holdUntil: Instant): Promise<Float64Array> {
@@ -155,28 +158,25 @@ export class CallSource implements PointSource {
     read: string,
     make: (reader: HistorianReader) => Promise<Result>,
   ): Promise<Result> {
-    const key = keyOf(tag, read)
-    const made = this.#made.get(key)
+    const made = this.#made.get(tag, read)
     if (made !== undefined) return made as Promise<Result>
     const promise = make(this.#reader(tag))
-    this.#made.set(key, promise)
-    if (this.#kept++ >= KEPT_READS && !this.keepsAll) this.#forget(key, promise)
+    this.#made.set(tag, read, promise)
+    if (this.#kept++ >= KEPT_READS && !this.keepsAll) this.#forget(tag, read, promise)
     return promise
   }
 
   /** Once it is settled. */
-  #forget(key: string, read: Promise<unknown>): void {
-    const forget = () => this.#made.delete(key)
-    read.then(forget, forget)
+  #forget(tag: StoredTag, read: string, made: Promise<unknown>): void {
+    const forget = () => this.#made.delete(tag, read)
+    made.then(forget, forget)
   }
 
-  /** @param points which of its points: all, or those that decide comparisons */
-  #reads(tag: StoredTag, points = ''): TagReads {
-    const key = keyOf(tag, points)
-    let reads = this.#tags.get(key)
+  #reads(tag: StoredTag, points: string): TagReads {
+    let reads = this.#tags.get(tag, points)
     if (reads === undefined) {
       reads = new TagReads(() => this.statistics.points <= KEPT_POINTS)
-      this.#tags.set(key, reads)
+      this.#tags.set(tag, points, reads)
     }
     return reads
   }
@@ -207,16 +207,6 @@ export class CallSource implements PointSource {
 function rangeName({ compared }: StoredTag, { from, to, order, limit }: RawRange): string {
   const name = `range ${from} ${to} ${order} ${limit}`
   return compared === undefined ? name : `${name} ${comparedName(compared)}`
-}
-
-function keyOf(tag: StoredTag, read: string): string {
-  // No control character stands in a tag's name, so the separator is unambiguous. A wide map wants the tag at the end.
-  return `${read}\0${tagKey(tag)}`
-}
-
-function tagKey({ historian, tag }: StoredTag): string {
-  // A historian's name holds no slash, so the first one separates it from the tag.
-  return `${historian}/${tag}`
 }
 
 type ReadMethod<Query, Result> = (

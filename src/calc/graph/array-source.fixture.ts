@@ -46,22 +46,22 @@ export class ArraySource implements PointSource {
   }
 
   point(tag: StoredTag, find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    return this.#once(`point ${tag.tag} ${find} ${at}`, () =>
-      this.#reads(tag).point(find, at, async () => {
-        const points = this.#points(tag)
-        const index = {
-          before: lowerBound(points.times, at) - 1,
-          'before-or-at': upperBound(points.times, at) - 1,
-          after: upperBound(points.times, at),
-          'after-or-at': lowerBound(points.times, at),
-        }[find]
-        this.crossed++
-        const time = points.times[index]
-        if (time === undefined) return null
-        const bad = points.statuses[index] === STATUS_BAD
-        return { time: instantFromUs(time), value: points.values[index]!, bad }
-      }),
-    )
+    return this.#once(`point ${tag.tag} ${find} ${at}`, async () => {
+      const known = this.#reads(tag).point(find, at)
+      if (known !== null) return known
+      const points = this.#points(tag)
+      const index = {
+        before: lowerBound(points.times, at) - 1,
+        'before-or-at': upperBound(points.times, at) - 1,
+        after: upperBound(points.times, at),
+        'after-or-at': lowerBound(points.times, at),
+      }[find]
+      this.crossed++
+      const time = points.times[index]
+      if (time === undefined) return null
+      const bad = points.statuses[index] === STATUS_BAD
+      return { time: instantFromUs(time), value: points.values[index]!, bad }
+    })
   }
 
   range(tag: StoredTag, { from, to, order, limit }: RawRange): Promise<RangeResult> {
@@ -81,15 +81,15 @@ export class ArraySource implements PointSource {
   }
 
   boundingValues(tag: StoredTag, times: Float64Array): Promise<BoundingValues> {
-    return this.#once(`boundingValues ${tag.tag} ${contentKey(times)}`, () =>
-      this.#reads(tag).boundingValues(times, async () => {
-        const found = this.#boundingValuesOf(tag, times)
-        for (const side of [found.beforeTimes, found.afterTimes]) {
-          this.crossed += side.filter((time) => !Number.isNaN(time)).length
-        }
-        return found
-      }),
-    )
+    return this.#once(`boundingValues ${tag.tag} ${contentKey(times)}`, async () => {
+      const known = this.#reads(tag).boundingValues(times)
+      if (known !== null) return known
+      const found = this.#boundingValuesOf(tag, times)
+      for (const side of [found.beforeTimes, found.afterTimes]) {
+        this.crossed += side.filter((time) => !Number.isNaN(time)).length
+      }
+      return found
+    })
   }
 
   interpolated(tag: StoredTag, times: Float64Array, holdUntil: Instant): Promise<Float64Array> {
@@ -234,11 +234,14 @@ function distinct(reads: readonly PlannedRead[]): Iterable<PlannedRead> {
   return new Map(reads.map((read) => [`${read.historian}/${read.tag} ${read.key}`, read])).values()
 }
 
+const numbers = new Map<string, number>()
+
 /** A tag of the historian `h`, with all push-downs or none. */
 export function storedTag(tag: string, stepped: boolean, pushDowns: 'all' | 'none' | 'no median'): StoredTag {
   return {
     historian: 'h',
     tag,
+    number: numbers.getOrInsert(tag, numbers.size),
     stepped,
     pushDowns: {
       aggregates:

@@ -27,6 +27,8 @@ const FUNCTION_VALUES = 1_250
 export class Graph {
   readonly #resolve: (tag: TagNode) => StoredTag
   readonly #made = new WideMap<Operator>()
+  /** Leaves of stored tags by context, and by the number of their tag. */
+  readonly #leaves = new Map<string, Operator[]>()
   /** Of calculations alone: a weak map of very many tags would be gone through by every collection of garbage. */
   readonly #names = new WeakMap<TagTree, ExpressionName>()
   /** Of calculations inside of others, by their texts. */
@@ -43,14 +45,19 @@ export class Graph {
   }
 
   #build(tree: TagTree, context: OperatorContext, contexts: Set<string>): Operator {
-    const { text, dependsOnRange } = this.#nameOf(tree)
+    const isStored = tree.kind === 'tag' && !isVirtual(tree.historian)
+    const { text, dependsOnRange } = isStored ? STORED : this.#nameOf(tree)
     const inContext = contextName(context, dependsOnRange)
     contexts.add(inContext)
     if (contexts.size > MAX_CONTEXTS) throw new TidemarkError('LIMIT_CONTEXTS', { limit: MAX_CONTEXTS })
+    if (isStored) return this.#leaf(this.#resolve(tree), inContext, context)
     const name = `${inContext}\0${text}`
     let operator = this.#made.get(name)
     if (operator === undefined) {
-      operator = tree.kind === 'call' ? this.#call(tree, context, contexts) : this.#leaf(tree, context)
+      operator =
+        tree.kind === 'call'
+          ? this.#call(tree, context, contexts)
+          : virtualLeaf(tree.historian, tree.name, context)
       if (operator.extrapolationLimits.length > MAX_CONTEXTS)
         throw new TidemarkError('LIMIT_CONTEXTS', { limit: MAX_CONTEXTS })
       this.#made.set(name, operator)
@@ -66,10 +73,10 @@ export class Graph {
     return definition.build(new BoundArguments(call, definition, build), context)
   }
 
-  #leaf(tag: TagNode, context: OperatorContext): Operator {
-    return isVirtual(tag.historian)
-      ? virtualLeaf(tag.historian, tag.name, context)
-      : new StoredLeaf(this.#resolve(tag), context)
+  #leaf(tag: StoredTag, inContext: string, context: OperatorContext): Operator {
+    const leaves = this.#leaves.getOrInsertComputed(inContext, () => [])
+    leaves[tag.number] ??= new StoredLeaf(tag, context)
+    return leaves[tag.number]!
   }
 
   #nameOf(tree: TagTree): ExpressionName {
@@ -98,6 +105,9 @@ export class Graph {
     return { text: `${name}(${parts.join(', ')})`, dependsOnRange: dependence }
   }
 }
+
+/** Stored tags need no text. */
+const STORED: ExpressionName = { text: '', dependsOnRange: null }
 
 interface ExpressionName {
   readonly text: string

@@ -118,7 +118,9 @@ interface Interval extends Placed {
 export interface PlannedRead {
   readonly historian: string
   readonly tag: string
-  /** Equal keys are one read, counted once per call. */
+  /** Of the stored tag. */
+  readonly number: number
+  /** Equal keys are one read of the tag, counted once per call. */
   readonly key: string
   /** What the historian computes itself, if it does. */
   readonly pushDown: 'aggregates' | 'interpolation' | 'integrals' | 'plots' | 'gaps' | null

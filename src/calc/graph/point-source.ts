@@ -47,6 +47,8 @@ export interface RawRange {
 export interface StoredTag {
   readonly historian: string
   readonly tag: string
+  /** From 0 on within a call: what is kept of each tag stands in an array. */
+  readonly number: number
   readonly stepped: boolean
   /** How long a good point is good for; left out for no limit. */
   readonly maxGapUs?: number

@@ -36,21 +36,17 @@ export class TagReads {
     this.#mayKeep = mayKeep
   }
 
-  /** The raw point next to an instant; fetched where the known points do not show it. */
-  point(find: FindPoint, at: Instant, fetch: () => Promise<SinglePoint | null>): Promise<SinglePoint | null> {
+  /** The raw point next to an instant; `null` where the known points do not show it. */
+  point(find: FindPoint, at: Instant): SinglePoint | null {
     const found = this.#known.point(find, at)
-    if (found === null) return fetch()
+    if (found === null) return null
     const { time, value, status } = found
-    return Promise.resolve({ time: instantFromUs(time), value, bad: status === STATUS_BAD })
+    return { time: instantFromUs(time), value, bad: status === STATUS_BAD }
   }
 
-  /**
-   * Bounding values at ascending times; those of a single time are fetched only where the known points do not show
-   * them.
-   */
-  boundingValues(times: Float64Array, fetch: () => Promise<BoundingValues>): Promise<BoundingValues> {
-    const found = times.length === 1 ? this.#known.boundingValues(times[0]!) : null
-    return found === null ? fetch() : Promise.resolve(found)
+  /** Bounding values at a single time; `null` for several, and where the known points do not show them. */
+  boundingValues(times: Float64Array): BoundingValues | null {
+    return times.length === 1 ? this.#known.boundingValues(times[0]!) : null
   }
 
   /** @param fetch reads from the historian; called with what is missing, once for each part of it */

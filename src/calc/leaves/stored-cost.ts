@@ -10,8 +10,8 @@ import { type Available, sourcesOf } from './aggregate-sources.ts'
 import { EDGE_POINTS } from './stored-chunks.ts'
 
 /** What one raw point of a stored tag costs: one point, whatever it is. */
-export function pointRead({ historian, tag }: StoredTag, find: FindPoint, at: Instant): PlannedRead {
-  return new PointRead(historian, tag, find, at)
+export function pointRead(tag: StoredTag, find: FindPoint, at: Instant): PlannedRead {
+  return new PointRead(tag, find, at)
 }
 
 /**
@@ -21,6 +21,7 @@ export function pointRead({ historian, tag }: StoredTag, find: FindPoint, at: In
 class PointRead implements PlannedRead {
   readonly historian: string
   readonly tag: string
+  readonly number: number
   readonly #find: FindPoint
   readonly #at: Instant
   readonly atMost = 1
@@ -28,9 +29,10 @@ class PointRead implements PlannedRead {
   readonly stored = null
   readonly forMedian = false
 
-  constructor(historian: string, tag: string, find: FindPoint, at: Instant) {
+  constructor({ historian, tag, number }: StoredTag, find: FindPoint, at: Instant) {
     this.historian = historian
     this.tag = tag
+    this.number = number
     this.#find = find
     this.#at = at
   }
@@ -75,6 +77,7 @@ export function estimateNeed(
     sink.read({
       historian: tag.historian,
       tag: tag.tag,
+      number: tag.number,
       pushDown: null,
       forMedian: false,
       ...read,
