@@ -2,9 +2,10 @@ import type { Evaluation } from '../calc/graph/evaluation.ts'
 import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach } from '../scheduling/each.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
-import { failedLabel, type InvalidLabel, type ParsedLabel, treesOf } from './call.ts'
+import { failedLabel, type InvalidLabel, type ParsedLabel } from './call.ts'
 import { expectedBytes } from './expected-memory.ts'
 import type { MemoryGate } from './memory-gate.ts'
+import { isCalculation } from './parse.ts'
 import { namedStates, type Plan, type PlannedLabel } from './plan.ts'
 import type { Grids, Result } from './requests/request.ts'
 
@@ -36,8 +37,7 @@ export async function executableLabels(
       return
     }
     const { parsed, operator, other } = planned
-    const isTagAlone = treesOf(parsed).every(({ kind }) => kind === 'tag')
-    const heldBytes = isTagAlone ? 0 : expectedBytes(planned)
+    const heldBytes = isCalculation(parsed) ? expectedBytes(planned) : 0
     executable.push({ kind: 'executable', parsed, operator, other, heldBytes })
   })
   return executable

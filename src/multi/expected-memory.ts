@@ -1,4 +1,4 @@
-import type { Operator } from '../calc/graph/operator.ts'
+import { operatorsBelow } from '../calc/graph/estimate.ts'
 import type { PlannedLabel } from './plan.ts'
 
 const BYTES_OF_VALUE = 8
@@ -33,12 +33,4 @@ export function expectedBytes({ operator, other, size, reads, generated }: Expec
   const levels = roots.reduce((most, root) => Math.max(most, root.levels), FEW_LEVELS) - FEW_LEVELS
   const own = BYTES_OF_OPERATOR * operators.length + BYTES_OF_LEVEL * levels
   return BYTES_OF_VALUE * size.points * (width + 1) + BYTES_OF_VERTEX * vertices + own
-}
-
-/** Operators below some and these themselves, each once. */
-function operatorsBelow(roots: readonly Operator[]): readonly Operator[] {
-  const seen = new Set(roots)
-  // A set gives what is added while it is gone through, too.
-  for (const { inputs } of seen) for (const input of inputs) seen.add(input)
-  return [...seen]
 }

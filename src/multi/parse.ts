@@ -153,7 +153,7 @@ export async function checkTagNames(
 
 /** Whether a label may take as long as hundreds of plain tags. */
 export function isCalculation(label: CallLabel): label is ParsedLabel {
-  return label.kind === 'parsed' && treesOf(label).some(({ kind }) => kind === 'call')
+  return label.kind === 'parsed' && (label.tree.kind === 'call' || label.otherTree?.kind === 'call')
 }
 
 interface LabelContext {

@@ -70,10 +70,8 @@ export abstract class BaseOperator implements Operator {
   #streams: Map<string, SharedStream> | null = null
   /** Streams of whole ranges of a deep operator. */
   readonly #whole: WholeRange[] = []
-  readonly #times = new LookUps<Instant | null>()
-  readonly #outerBreaks = new LookUps<Instant | null>()
-  readonly #points = new LookUps<SinglePoint | null>()
-  readonly #valued = new LookUps<boolean>()
+  /** What was found next to instants. */
+  #lookUps: Map<string, Promise<unknown>> | null = null
   #questions = 0
 
   constructor(inputs: readonly Operator[], context: OperatorContext, traits: OwnTraits) {
@@ -242,6 +240,12 @@ export abstract class BaseOperator implements Operator {
     return values
   }
 
+  /** Equal look-ups are one. */
+  #lookUp<Found>(what: string, make: () => Promise<Found>): Promise<Found> {
+    this.#lookUps ??= new Map()
+    return this.#lookUps.getOrInsertComputed(what, () => this.#begun(make)) as Promise<Found>
+  }
+
   /**
    * Counts what is evaluated, and yields to the event loop: nested operators may call each other for long without
    * reading.
@@ -294,19 +298,19 @@ export abstract class BaseOperator implements Operator {
   }
 
   rawTime(find: FindPoint, at: Instant): Promise<Instant | null> {
-    return this.#times.get(find, at, () => this.#begun(() => this.findTime(find, at)))
+    return this.#lookUp(`time ${find} ${at}`, () => this.findTime(find, at))
   }
 
   outerBreak(at: Instant): Promise<Instant | null> {
-    return this.#outerBreaks.get('after-or-at', at, () => this.#begun(() => this.findOuterBreak(at)))
+    return this.#lookUp(`outer break ${at}`, () => this.findOuterBreak(at))
   }
 
   rawPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    return this.#points.get(find, at, () => this.#begun(() => this.findPoint(find, at)))
+    return this.#lookUp(`point ${find} ${at}`, () => this.findPoint(find, at))
   }
 
   mayHaveValue(find: FindPoint, at: Instant): Promise<boolean> {
-    return this.#valued.get(find, at, () => this.#begun(() => this.findValue(find, at)))
+    return this.#lookUp(`value ${find} ${at}`, () => this.findValue(find, at))
   }
 
   /**
@@ -335,16 +339,6 @@ const NO_VALUES = Promise.resolve(new Float64Array(0))
 
 function valuesOf({ raw }: Chunk): number {
   return 2 * raw.times.length
-}
-
-/** What was found next to instants. */
-class LookUps<Found> {
-  #made: Map<string, Promise<Found>> | null = null
-
-  get(find: FindPoint, at: Instant, make: () => Promise<Found>): Promise<Found> {
-    this.#made ??= new Map()
-    return this.#made.getOrInsertComputed(`${find} ${at}`, make)
-  }
 }
 
 /** A range that was read whole, from its beginning. */

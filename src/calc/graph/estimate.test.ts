@@ -7,7 +7,7 @@ import { estimate, operatorsBelow } from './estimate.ts'
 async function stepsOf(levels: number, wrap: (inner: string) => string) {
   const { operator } = deepSeries({ levels, leaf: 'h/A', wrap }, sourceOf(rows))
   let [all, step, longest] = [0, 0, 0]
-  for (const below of operatorsBelow(operator)) {
+  for (const below of operatorsBelow([operator])) {
     const needs = below.needs.bind(below)
     below.needs = (need, sink) => {
       all++

@@ -42,9 +42,11 @@ export function estimateNow(root: Operator, needs: readonly Need[]): Estimate {
   return fold
 }
 
+const NOTHING: Estimate['generated'] = new Map()
+
 class Fold implements NeedSink, Estimate {
   readonly #reads: PlannedRead[] = []
-  readonly generated = new Map<string, number>()
+  #generated: Map<string, number> | null = null
   /** Needs of operators that were not visited yet. */
   readonly #needs = new Map<number, NeedSet>()
   /** Operators below the root, those above before those below. */
@@ -54,8 +56,12 @@ class Fold implements NeedSink, Estimate {
   #visiting: Generator<Need, void> | null = null
 
   constructor(root: Operator, needs: readonly Need[]) {
-    this.#order = operatorsBelow(root)
+    this.#order = operatorsBelow([root]).toSorted((a, b) => b.id - a.id)
     for (const need of needs) this.need(root, need)
+  }
+
+  get generated(): ReadonlyMap<string, number> {
+    return this.#generated ?? NOTHING
   }
 
   /** In the order in which tags stand in the expression. */
@@ -100,20 +106,15 @@ class Fold implements NeedSink, Estimate {
   }
 
   generate(address: string, points: number): void {
-    this.generated.set(address, (this.generated.get(address) ?? 0) + points)
+    this.#generated ??= new Map()
+    this.#generated.set(address, (this.#generated.get(address) ?? 0) + points)
   }
 }
 
-/** All operators that a root is made of, itself included, by falling position. */
-export function operatorsBelow(root: Operator): readonly Operator[] {
-  const found = new Map<number, Operator>([[root.id, root]])
-  const visit = [root]
-  for (let operator = visit.pop(); operator !== undefined; operator = visit.pop()) {
-    for (const input of operator.inputs) {
-      if (found.has(input.id)) continue
-      found.set(input.id, input)
-      visit.push(input)
-    }
-  }
-  return [...found.values()].sort((a, b) => b.id - a.id)
+/** Operators below some and these themselves, each once. */
+export function operatorsBelow(roots: readonly Operator[]): readonly Operator[] {
+  const seen = new Set(roots)
+  // A set gives what is added while it is gone through, too.
+  for (const { inputs } of seen) for (const input of inputs) seen.add(input)
+  return [...seen]
 }

@@ -17,21 +17,23 @@ const MAX_RANGES = 16
  */
 export class NeedSet {
   readonly #byKey = new Map<string, Need>()
-  readonly #counts = new Map<Need['kind'], number>()
-  readonly #joined = new Map<string, Need>()
-  readonly #whole = new Map<string, ChunksNeed>()
-  readonly #placed = new Map<string, ChunksNeed>()
+  readonly #counts: Partial<Record<Need['kind'], number>> = {}
+  // Made when they are used: each operator of each label has a set.
+  #joined: Map<string, Need> | null = null
+  /** Those that are read as a whole. */
+  #ranges: Map<string, ChunksNeed> | null = null
 
   add(need: Need): void {
+    const isRange = need.kind === 'chunks' && need.compared === undefined
     // Aggregates that a historian computes cost as much again at another place.
-    const isApart = need.near !== undefined && need.kind === 'aggregates'
+    const isApart = need.near !== undefined && (isRange || need.kind === 'aggregates')
     const key = isApart ? `${keyOfNeed(need)} near` : keyOfNeed(need)
-    if (need.kind === 'chunks' && need.compared === undefined) {
+    if (isRange) {
       if (need.from >= need.to) return
-      const ranges = need.near === undefined ? this.#whole : this.#placed
-      const known = ranges.get(key)
+      this.#ranges ??= new Map()
+      const known = this.#ranges.get(key)
       const isMore = known === undefined || (known.ranges ?? 1) < (need.ranges ?? 1)
-      ranges.set(key, { ...(isMore ? need : known), near: furthestOf(known ?? need, need) })
+      this.#ranges.set(key, { ...(isMore ? need : known), near: furthestOf(known ?? need, need) })
       return
     }
     const known = this.#byKey.get(key)
@@ -39,20 +41,23 @@ export class NeedSet {
       if (need.near !== undefined) this.#byKey.set(key, { ...known, near: furthestOf(known, need)! })
       return
     }
-    const count = (this.#counts.get(need.kind) ?? 0) + 1
+    const count = (this.#counts[need.kind] ?? 0) + 1
     if (count <= MAX_NEEDS) {
-      this.#counts.set(need.kind, count)
+      this.#counts[need.kind] = count
       this.#byKey.set(key, need)
       return
     }
     const group = groupOf(need)
+    this.#joined ??= new Map()
     const joined = this.#joined.get(group)
     this.#joined.set(group, joined === undefined ? need : join(joined, need))
   }
 
   *all(): Generator<Need, void> {
-    for (const ranges of [this.#whole, this.#placed]) yield* unionOf([...ranges.values()])
-    for (const needs of [this.#byKey, this.#joined]) yield* needs.values()
+    const ranges = [...(this.#ranges?.values() ?? [])]
+    for (const isPlaced of [false, true])
+      yield* unionOf(ranges.filter(({ near }) => (near !== undefined) === isPlaced))
+    for (const needs of [this.#byKey, this.#joined]) if (needs !== null) yield* needs.values()
   }
 }
 

@@ -286,7 +286,7 @@ export class CrossingOperator extends BaseOperator {
   #isBesideWindows({ from, to }: ChunkRange): boolean {
     const reach = reachOf(this.context)
     if (from >= reach.from && to <= reach.to) return false
-    return operatorsBelow(this).some(({ isOfWindows }) => isOfWindows)
+    return operatorsBelow([this]).some(({ isOfWindows }) => isOfWindows)
   }
 
   /** Where values begin to change, with no raw point of the inputs before an instant; `null` where they do not. */
@@ -321,7 +321,7 @@ export class CrossingOperator extends BaseOperator {
    * instant have no others beyond.
    */
   get #moves(): Moves | null {
-    if (this.#movesKnown === undefined) this.#movesKnown = movesOf(operatorsBelow(this))
+    if (this.#movesKnown === undefined) this.#movesKnown = movesOf(operatorsBelow([this]))
     return this.#movesKnown
   }
 
