@@ -31,10 +31,6 @@ export class AnswerWriter {
   #buffer: OutputBuffer
   #at = 0
   #full: Uint8Array[] = []
-  /** Of rows, by zone: labels of one day share its text. */
-  readonly #rowStamps = new Map<TimeZone, TimestampTemplate>()
-  /** Of single points. */
-  readonly #pointStamps = new WeakMap<TimeZone, TimestampTemplate>()
 
   constructor(pool: BufferPool) {
     this.#pool = pool
@@ -101,7 +97,7 @@ export class AnswerWriter {
     if (comma) bytes[this.#at++] = COMMA
     const plain = writePlainLabel(bytes, label, this.#at)
     const at = plain < 0 ? this.#at + bytes.write(JSON.stringify(label), this.#at) : plain
-    const stamp = this.#pointStamp(zone)
+    const stamp = stampOf(POINTS, zone)
     if (stamp.holds(point.time)) {
       const end = writeShortNumber(view, stamp.write(view, at, point.time), point.value)
       if (end >= 0) {
@@ -115,24 +111,13 @@ export class AnswerWriter {
 
   /** Says that single points near this instant come next. */
   pointsNear(time: number, zone: TimeZone): void {
-    const stamp = this.#pointStamp(zone)
+    const stamp = stampOf(POINTS, zone)
     if (!stamp.holds(time)) stamp.enter(time)
-  }
-
-  #pointStamp(zone: TimeZone): TimestampTemplate {
-    return this.#pointStamps.getOrInsertComputed(
-      zone,
-      () => new TimestampTemplate(':{"dataPoint":{"timestamp":"', zone, '","value":'),
-    )
   }
 
   /** Points as an array of objects. @param names of their values, for a tag that has some */
   rows(points: PointColumns, zone: TimeZone, names: StateNames | null): Generator<void> {
-    const stamp = this.#rowStamps.getOrInsertComputed(
-      zone,
-      () => new TimestampTemplate(',{"timestamp":"', zone, '","value":'),
-    )
-    return this.#list(points.times.length, new RowWriter(points, stamp, names))
+    return this.#list(points.times.length, new RowWriter(points, stampOf(ROWS, zone), names))
   }
 
   /** Points as columns: epoch milliseconds, values, and statuses unless all are OK. */
@@ -230,6 +215,19 @@ class RowWriter {
     this.reached = i
     return at
   }
+}
+
+/** Texts of timestamps by zone, with what is before them: all answers of one day share them. */
+interface Stamps {
+  readonly before: string
+  readonly byZone: WeakMap<TimeZone, TimestampTemplate>
+}
+
+const POINTS: Stamps = { before: ':{"dataPoint":{"timestamp":"', byZone: new WeakMap() }
+const ROWS: Stamps = { before: ',{"timestamp":"', byZone: new WeakMap() }
+
+function stampOf({ before, byZone }: Stamps, zone: TimeZone): TimestampTemplate {
+  return byZone.getOrInsertComputed(zone, () => new TimestampTemplate(before, zone, '","value":'))
 }
 
 /** A single point as the interface shows it. @param names of its values, for a tag that has some */
