@@ -10,6 +10,8 @@ type Aggregate = AggregateState & {
   readonly empty: number
   /** How answers show it; a number when left out. */
   readonly shownAs?: 'time' | 'status'
+  /** Whether it takes the squares of moments. */
+  readonly ofSquares?: true
 }
 
 type AggregateState =
@@ -26,7 +28,7 @@ type AggregateState =
   /** Over the raw points in their order, from the signal at the window's start to that at its end. */
   | { readonly state: 'counter' }
 
-type Options = Partial<Pick<Aggregate, 'empty' | 'shownAs'>>
+type Options = Partial<Pick<Aggregate, 'empty' | 'shownAs' | 'ofSquares'>>
 
 function moments(value: (window: Moments) => number, options: Options = {}) {
   return { state: 'moments', value, empty: Number.NaN, ...options } as const
@@ -45,6 +47,7 @@ function signal(value: (window: SignalWindow) => number, empty = Number.NaN) {
 }
 
 const COUNT: Options = { empty: 0 }
+const OF_SQUARES: Options = { ofSquares: true }
 const US_PER_SECOND = 1_000_000
 
 /** The aggregates that a request without names means; an answer has all of them, null where one was not asked for. */
@@ -53,8 +56,8 @@ const FIRST_AGGREGATES = {
   max: moments(({ max }) => max),
   avg: moments(({ avg }) => avg),
   median: { state: 'values', value: (window: GoodValues) => window.median(), empty: Number.NaN },
-  variance: moments(({ variance }) => variance),
-  stdDev: moments(({ variance }) => Math.sqrt(variance)),
+  variance: moments(({ variance }) => variance, OF_SQUARES),
+  stdDev: moments(({ variance }) => Math.sqrt(variance), OF_SQUARES),
   first: moments(({ first }) => first),
   last: moments(({ last }) => last),
   sum: moments(({ sum }) => sum),
@@ -76,8 +79,8 @@ const FURTHER_AGGREGATES = {
   deltaBounds: signal(({ start, end }) => end - start),
   minTime: extremes(({ minTime }) => minTime),
   maxTime: extremes(({ maxTime }) => maxTime),
-  stdDevP: moments(({ populationVariance }) => Math.sqrt(populationVariance)),
-  varP: moments(({ populationVariance }) => populationVariance),
+  stdDevP: moments(({ populationVariance }) => Math.sqrt(populationVariance), OF_SQUARES),
+  varP: moments(({ populationVariance }) => populationVariance, OF_SQUARES),
   durationGood: runs(({ goodUs }) => goodUs / US_PER_SECOND),
   durationBad: runs(({ badUs }) => badUs / US_PER_SECOND),
   coverage: signal(({ coveredToNowUs, lengthToNowUs }) =>

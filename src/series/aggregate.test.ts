@@ -90,6 +90,22 @@ test('aggregates over windows are those of the good points in each, however the 
   )
 })
 
+test('an aggregate alone is the one beside all others, to the last bit', () => {
+  const value = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer({ max: 9 }))
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 30 }), fc.nat({ max: 30 }), (values, bad) => {
+      const edges = Float64Array.of(0, 10, 30)
+      const aggregated = (names: readonly AggregateName[]) => {
+        const windows = new WindowAggregator(edges, names)
+        windows.add(columnsOf(values, bad < values.length ? [bad] : []))
+        return windows.finish()
+      }
+      const all = aggregated(NAMES)
+      for (const name of NAMES) assert.deepEqual(aggregated([name])[name], all[name], name)
+    }),
+  )
+})
+
 test('a window is closed below and open above', () => {
   const windows = new WindowAggregator(Float64Array.of(1, 3, 4), ['sum', 'count'])
   windows.add(columnsOf([1, 2, 4, 8, 16]))

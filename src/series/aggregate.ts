@@ -31,7 +31,7 @@ export class WindowAggregator {
   constructor(edges: Float64Array, names: readonly AggregateName[], now = Number.POSITIVE_INFINITY) {
     this.#edges = edges
     const states = {
-      moments: new Moments(),
+      moments: new Moments(names.some((name) => aggregateOf(name).ofSquares === true)),
       values: new GoodValues(),
       extremes: new Extremes(),
       runs: new PointRuns(now, runUses(names)),

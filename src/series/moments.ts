@@ -21,6 +21,12 @@ export class Moments {
   #first = Number.NaN
   #last = Number.NaN
   readonly #held = new HeldPoints()
+  readonly #withSquares: boolean
+
+  /** @param withSquares whether variances are wanted; those of points that are fed without are 0 */
+  constructor(withSquares = true) {
+    this.#withSquares = withSquares
+  }
 
   /** Back to an empty window. */
   reset(): void {
@@ -51,10 +57,10 @@ export class Moments {
       if (held.length === BLOCK_POINTS) this.#settle()
     }
     for (; end - from >= BLOCK_POINTS; from += BLOCK_POINTS) {
-      this.#merge(summarize(points, from, from + BLOCK_POINTS))
+      this.#merge(summarize(points, from, from + BLOCK_POINTS, this.#withSquares))
     }
     if (from === end) return
-    if (isLast) this.#merge(summarize(points, from, end))
+    if (isLast) this.#merge(summarize(points, from, end, this.#withSquares))
     else held.add(points, from, end)
   }
 
@@ -140,7 +146,7 @@ export class Moments {
   /** Takes the points that wait for more of their block. */
   #settle(): void {
     if (this.#held.length === 0) return
-    const summary = this.#held.summary()
+    const summary = this.#held.summary(this.#withSquares)
     this.#held.clear()
     this.#merge(summary)
   }
@@ -204,9 +210,10 @@ class HeldPoints {
     this.length = 0
   }
 
-  summary(): Summary {
+  summary(withSquares: boolean): Summary {
     // Summaries have no times.
-    return summarize({ times: NO_TIMES, values: this.#values, statuses: this.#statuses }, 0, this.length)
+    const points = { times: NO_TIMES, values: this.#values, statuses: this.#statuses }
+    return summarize(points, 0, this.length, withSquares)
   }
 
   #reserve(length: number): void {

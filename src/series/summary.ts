@@ -29,9 +29,15 @@ export const BLOCK_POINTS = 4096
 
 /**
  * Summary of the points with index from start (included) to end (excluded).
- * @param points  ascending; points without a value count as BAD
+ * @param points      ascending; points without a value count as BAD
+ * @param withSquares whether squares are wanted, which take as long as all else; without them they are 0
  */
-export function summarize(points: PointColumns, start = 0, end = points.times.length): Summary {
+export function summarize(
+  points: PointColumns,
+  start = 0,
+  end = points.times.length,
+  withSquares = true,
+): Summary {
   const { values, statuses } = points
   // Neumaier's compensation, as in CompensatedSum, in place: these loops see every point that is read or stored.
   let sum = 0
@@ -57,6 +63,8 @@ export function summarize(points: PointColumns, start = 0, end = points.times.le
   if (numGood === 0) return { ...NOTHING, count: end - start }
   if (Number.isFinite(sum)) sum += lost
   const mean = meanOf(sum, numGood, values, statuses, start, end)
+  const summary = { count: end - start, numGood, sum, mean, meanRest: 0, squares: 0, min, max, first, last }
+  if (!withSquares) return summary
   // Two passes: squares of differences from a mean that is known do not cancel. What the mean is off by from rounding
   // shows as a sum of differences that is not 0, and is taken out again.
   let squares = 0
@@ -71,7 +79,7 @@ export function summarize(points: PointColumns, start = 0, end = points.times.le
   const rest = differences / numGood
   squares = Math.max(0, squares - differences * rest)
   const meanRest = Number.isFinite(rest) ? rest : 0
-  return { count: end - start, numGood, sum, mean, meanRest, squares, min, max, first, last }
+  return { ...summary, meanRest, squares }
 }
 
 const NOTHING: Summary = {
