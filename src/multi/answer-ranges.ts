@@ -43,20 +43,8 @@ export function* writeRanges(
   zone: TimeZone,
 ): Generator<void> {
   const timeText = createInstantFormatter(zone)
-  if (format === 'columns') yield* writeColumns(out, tableOf(result, 'columns', millisText))
-  else
-    yield* writeRows(
-      out,
-      tableOf(result, 'points', (time) => `"${timeText(time)}"`),
-      timeText,
-    )
-}
-
-function* writeRows(
-  out: AnswerWriter,
-  table: RangeTable,
-  timeText: (time: number) => string,
-): Generator<void> {
+  if (format === 'columns') return yield* writeColumns(out, tableOf(result, 'columns', millisText))
+  const table = tableOf(result, 'points', (time) => `"${timeText(time)}"`)
   const rowOf = ({ from, to, fields, aggregates }: RangeTable, i: number): string => {
     let text = `{"from":"${timeText(from[i]!)}","to":"${timeText(to[i]!)}"`
     for (const { name, textOf } of fields) {
@@ -65,12 +53,7 @@ function* writeRows(
     }
     return aggregates === undefined ? `${text}}` : `${text},"aggregates":${rowOf(aggregates, i)}}`
   }
-  out.text('[')
-  for (let i = 0; i < table.from.length; i++) {
-    out.text(i === 0 ? rowOf(table, i) : `,${rowOf(table, i)}`)
-    if (out.isFull) yield
-  }
-  out.text(']')
+  yield* out.array(table.from.length, (i) => rowOf(table, i))
 }
 
 function* writeColumns(out: AnswerWriter, { from, to, fields, aggregates }: RangeTable): Generator<void> {

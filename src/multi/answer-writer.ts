@@ -18,8 +18,8 @@ const LONGEST_LABEL = 256
 const SMALL_BYTES = BUFFER_BYTES / 4
 /** Node writes texts without memory of their own up to three times this length. */
 const LONGEST_TEXT = 5_000
-/** Texts of a column that are joined before they are written. */
-const STEP_TEXTS = 512
+/** Texts of a list are joined to about so many characters before they are written. */
+const JOINED_CHARACTERS = 8_192
 
 /**
  * Buffered writer of JSON: texts, single points, points in rows and in columns go into one pooled buffer after the
@@ -140,15 +140,22 @@ export class AnswerWriter {
   }
 
   /** A further field that is an array of texts. */
-  *texts(name: string, length: number, textOf: (index: number) => string): Generator<void> {
-    this.text(`,"${name}":[`)
-    for (let start = 0; start < length; start += STEP_TEXTS) {
-      let joined = start === 0 ? textOf(0) : `,${textOf(start)}`
-      for (let i = start + 1; i < Math.min(start + STEP_TEXTS, length); i++) joined += `,${textOf(i)}`
+  texts(name: string, length: number, textOf: (index: number) => string): Generator<void> {
+    this.text(`,"${name}":`)
+    return this.array(length, textOf)
+  }
+
+  /** An array of texts. */
+  *array(length: number, textOf: (index: number) => string): Generator<void> {
+    let joined = '['
+    for (let i = 0; i < length; i++) {
+      joined += i === 0 ? textOf(i) : `,${textOf(i)}`
+      if (joined.length < JOINED_CHARACTERS) continue
       this.text(joined)
+      joined = ''
       if (this.isFull) yield
     }
-    this.text(']')
+    this.text(`${joined}]`)
   }
 
   *#list(length: number, list: MillisWriter | NumberWriter | RowWriter): Generator<void> {
