@@ -53,8 +53,18 @@ export function cutSegments(segments: Segments, instant: number): Segments {
   return sliceSegments(segments, 0, lowerBound(segments.times, instant) + 1)
 }
 
+/** One vertex, in memory of its own: a reader that waits with it keeps nothing of what it was taken from. */
+export function vertexOf({ times, at, before, kinds }: Segments, index: number): Segments {
+  return {
+    times: Float64Array.of(times[index]!),
+    at: Float64Array.of(at[index]!),
+    before: Float64Array.of(before[index]!),
+    kinds: Uint8Array.of(kinds[index]!),
+  }
+}
+
 /** Those with index from `from` to `to`; shares memory. */
-export function sliceSegments({ times, at, before, kinds }: Segments, from: number, to: number): Segments {
+function sliceSegments({ times, at, before, kinds }: Segments, from: number, to: number): Segments {
   return {
     times: times.subarray(from, to),
     at: at.subarray(from, to),

@@ -3,7 +3,7 @@ import { type Instant, MIN_INSTANT } from '../../time/instant.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
 import { type Evaluation, Pace } from '../graph/evaluation.ts'
 import { DEEP_LEVELS, type Operator } from '../graph/operator.ts'
-import { joinSegments, type Segments, sliceSegments } from './join-segments.ts'
+import { joinSegments, type Segments, vertexOf } from './join-segments.ts'
 import { setValues } from './stream.ts'
 
 /** What stands at a vertex of segments. */
@@ -71,11 +71,7 @@ export class SegmentReader {
       const undecided = this.#undecided
       const vertices = this.#joined(undecided, await this.#verticesOf(chunk))
       const length = vertices.times.length
-      if (length > 0)
-        this.#joining =
-          this.#range.order === 'asc'
-            ? sliceSegments(vertices, length - 1, length)
-            : sliceSegments(vertices, 0, 1)
+      if (length > 0) this.#joining = vertexOf(vertices, this.#range.order === 'asc' ? length - 1 : 0)
       if (length > 1) return vertices
       await this.#evaluation.pause()
     }

@@ -112,7 +112,7 @@ interface TotalTraits {
 /** The total as a chunk. @param windowStarts those in (from, to] */
 export function totalChunk(
   total: RunningTotal,
-  { times, kinds }: Segments,
+  segments: Segments,
   windowStarts: Float64Array,
   { windows, rateUs, rangeEnds, evaluation }: TotalTraits,
 ): Chunk {
@@ -126,17 +126,21 @@ export function totalChunk(
     if (start < to) own.push(start)
   }
   own.sort((a, b) => a - b)
-  const isRaw = (_: unknown, i: number): boolean =>
-    kinds[i] !== NO_POINT && times[i]! >= from && times[i]! < to
-  const raw = {
-    times: times.filter(isRaw),
-    statuses: kinds.filter(isRaw).map((kind) => (kind === BAD_POINT ? STATUS_BAD : STATUS_OK)),
-  }
   const valuesAt = (at: Float64Array, limit: Limit): Float64Array => {
     evaluation.charge(at.length)
     return totalsAt(total, at, limit, rateUs)
   }
-  return { from, to, raw: rawPointsAt(raw, own, (at) => valuesAt(at, 'at')), valuesAt }
+  return { from, to, raw: rawPointsAt(rawOf(segments, from, to), own, (at) => valuesAt(at, 'at')), valuesAt }
+}
+
+/** Raw times of [from, to) with their statuses. */
+function rawOf({ times, kinds }: Segments, from: Instant, to: Instant) {
+  const isRaw = (_: unknown, i: number): boolean =>
+    kinds[i] !== NO_POINT && times[i]! >= from && times[i]! < to
+  return {
+    times: times.filter(isRaw),
+    statuses: kinds.filter(isRaw).map((kind) => (kind === BAD_POINT ? STATUS_BAD : STATUS_OK)),
+  }
 }
 
 function totalsAt(total: RunningTotal, at: Float64Array, limit: Limit, rateUs: number): Float64Array {
