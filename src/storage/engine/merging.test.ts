@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { ThreadEnded } from '../background-thread.ts'
 import { MERGE_LIMITS, type MergeResult, type PlanMerge } from '../merge/merge.ts'
 import type { PartInfo } from '../parts/part.ts'
 import { Merging, type MergingParts } from './merging.ts'
@@ -22,6 +23,7 @@ function merging(
   names: readonly string[],
   plans: Pick<MergingParts, 'plan' | 'planIdle' | 'planThorough'>,
   thoroughEveryMs: number,
+  others: Partial<MergingParts> = {},
 ): Bench {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const parts = names.map(partOf)
@@ -29,7 +31,7 @@ function merging(
   let under: PromiseWithResolvers<MergeResult> | null = null
   const set = () => ({
     version: { parts: parts.slice() },
-    parts: parts.map((info) => ({ info, part: null, damage: null })),
+    parts: parts.map((info) => ({ info, part: {}, damage: null })),
     tombstonesWithout: () => [],
   })
   const made = new Merging({
@@ -66,6 +68,7 @@ function merging(
     folder: '',
     namePrefix: '',
     takeNumbers: () => 1,
+    ...others,
   } as unknown as MergingParts)
   return {
     merging: made,
@@ -133,5 +136,30 @@ test('a flush has what waits for a rest wait anew', async (t) => {
   await finish()
   await made.idle()
   assert.equal(merged.length, 1)
+  await made.close()
+})
+
+test('parts that were set aside are merged also when their time comes while others are looked at', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const aside = new PartsAside('plant', 1_000, null)
+  // Timers are early by up to a millisecond, and planning takes a part of one.
+  const plan: PlanMerge = (parts, limits, excluded) => {
+    if (excluded.size === 0) return two(parts, limits, excluded)
+    if (now > 0) now = 1_000.1
+    return null
+  }
+  const plans = { plan, planIdle: nothing, planThorough: nothing }
+  const { merging: made, parts, merged, finish } = merging(t, ['a', 'b'], plans, 0, { aside })
+  for (let i = 0; i < 3; i++) aside.failed(parts, new ThreadEnded('the thread of merges', null))
+  made.goOn()
+  await turns()
+  now = 999.6
+  t.mock.timers.tick(1_000)
+  await turns()
+  assert.deepEqual(merged, [])
+  t.mock.timers.tick(1)
+  await finish()
+  assert.deepEqual(merged, ['a+b'])
   await made.close()
 })

@@ -45,6 +45,21 @@ test('parts are set aside after three failures, each time for twice as long, up 
   assert.equal(aside.failed(all, ended), false)
 })
 
+test('parts that were set aside when they were looked at are waited for until they are looked at again', (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const aside = new PartsAside('plant', FIRST_MS, null)
+  const all = parts('a', 'b')
+  for (let i = 0; i < 3; i++) aside.failed(all, ended)
+  now = FIRST_MS - 0.5
+  assert.deepEqual([...aside.namesNow(all)], ['a', 'b'])
+  assert.equal(aside.waitMs, 0.5)
+  now = FIRST_MS + 0.5
+  assert.equal(aside.waitMs, 0)
+  assert.deepEqual([...aside.namesNow(all)], [])
+  assert.equal(aside.waitMs, null)
+})
+
 test('an error of the program sets parts aside, too; what the disk reports, and damage, do not', () => {
   const aside = new PartsAside('plant', FIRST_MS, null)
   const eio = Object.assign(new Error('EIO'), { code: 'EIO' })

@@ -33,6 +33,8 @@ export class PartsAside {
   /** By name of a part: how many merges of it have failed. */
   readonly #failures = new Map<string, number>()
   #aside: readonly Aside[] = []
+  /** When it was asked which ones are set aside. */
+  #lookedAt = Number.NEGATIVE_INFINITY
   #isTold = false
 
   /** @param firstMs  how long parts are set aside for the first time */
@@ -69,11 +71,13 @@ export class PartsAside {
     return true
   }
 
-  /** In how many milliseconds the next ones are to be tried again; `null` for none that wait. */
+  /**
+   * In how many milliseconds the next ones are to be tried again, of those that `namesNow` gave or that have failed
+   * since: 0 where their time has come by now. `null` for none that wait.
+   */
   get waitMs(): number | null {
-    const now = performance.now()
-    const waits = this.#aside.map(({ until }) => until - now).filter((wait) => wait > 0)
-    return waits.length === 0 ? null : Math.min(...waits)
+    const ends = this.#aside.map(({ until }) => until).filter((until) => until > this.#lookedAt)
+    return ends.length === 0 ? null : Math.max(0, Math.min(...ends) - performance.now())
   }
 
   /** Names of the parts that are set aside now. @param there  all that there are; the others are forgotten */
@@ -84,8 +88,9 @@ export class PartsAside {
     // One of which a part is gone was merged, or has another set of parts now.
     this.#aside = this.#aside.filter((aside) => isWithin(aside.names, names))
     if (this.#aside.length === 0) return this.#none()
-    const now = performance.now()
-    return new Set(this.#aside.filter(({ until }) => until > now).flatMap((aside) => [...aside.names]))
+    this.#lookedAt = performance.now()
+    const waiting = this.#aside.filter(({ until }) => until > this.#lookedAt)
+    return new Set(waiting.flatMap((aside) => [...aside.names]))
   }
 
   #none(): ReadonlySet<string> {
