@@ -163,3 +163,54 @@ test('parts that were set aside are merged also when their time comes while othe
   assert.deepEqual(merged, ['a+b'])
   await made.close()
 })
+
+/** What has expired of a part is not known before it is told to be nothing; gives how often it was asked for. */
+function slowExpiry() {
+  const asked: PromiseWithResolvers<number>[] = []
+  const expiry = {
+    keep() {},
+    isDue: () => true,
+    ofParts: async () => null,
+    shareOf: () => {
+      asked.push(Promise.withResolvers())
+      return asked.at(-1)!.promise
+    },
+  } as unknown as MergingParts['expiry']
+  return { expiry, asked }
+}
+
+test('parts that come while it is looked for what has expired are merged', async (t) => {
+  const { expiry, asked } = slowExpiry()
+  const plans = { plan: two, planIdle: nothing, planThorough: nothing }
+  const { merging: made, parts, merged, finish } = merging(t, ['a'], plans, 0, { expiry })
+  made.trim()
+  await turns()
+  assert.equal(asked.length, 1)
+  parts.push(partOf('b'))
+  made.goOn()
+  asked[0]!.resolve(0)
+  await finish()
+  await made.idle()
+  assert.deepEqual(merged, ['a+b'])
+  await made.close()
+})
+
+test('a rest that begins again while it is looked for what has expired is used', async (t) => {
+  const { expiry, asked } = slowExpiry()
+  const plans = { plan: nothing, planIdle: two, planThorough: nothing }
+  const { merging: made, parts, merged, finish } = merging(t, ['a', 'b'], plans, 0, { expiry })
+  made.goOn()
+  t.mock.timers.tick(IDLE_MS)
+  await turns()
+  made.trim()
+  await finish()
+  assert.equal(asked.length, 1)
+  parts.push(partOf('c'))
+  made.goOn()
+  t.mock.timers.tick(IDLE_MS)
+  asked[0]!.resolve(0)
+  await finish()
+  await made.idle()
+  assert.deepEqual(merged, ['a+b', '(a+b)+c'])
+  await made.close()
+})

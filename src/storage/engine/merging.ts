@@ -55,6 +55,8 @@ export class Merging {
   readonly #damaged = new Set<string>()
   readonly #closing = new AbortController()
   #running: Promise<void> | null = null
+  /** Whether there are new parts since parts were looked at. */
+  #isLookDue = false
   /** Whether watermarks have moved since parts were looked at. */
   #isTrimDue = false
   /** Whether nothing was flushed for some time, and not all is merged that waited for that. */
@@ -82,6 +84,7 @@ export class Merging {
   /** To be called when there are new parts. */
   goOn(): void {
     if (this.#closing.signal.aborted) return
+    this.#isLookDue = true
     this.#isIdle = false
     this.#waitForIdle(this.#parts.idleAfterMs)
     this.#run()
@@ -101,7 +104,7 @@ export class Merging {
         this.#parts.trouble.over()
         this.#waitForAside()
         // What became due when the last look had begun.
-        if (this.#isTrimDue || this.#isIdle) this.#run()
+        if (this.#isLookDue || this.#isTrimDue || this.#isIdle) this.#run()
       },
       async (error: unknown) => {
         const { reserve, makeRoom } = this.#parts
@@ -138,6 +141,7 @@ export class Merging {
   async #mergeNext(signal: AbortSignal): Promise<boolean> {
     const { parts, plan, limits } = this.#parts
     const isIdle = this.#isIdle
+    this.#isLookDue = false
     const set = parts.current
     this.#dropUnsure(set)
     const excluded = new Set([...this.#damaged, ...this.#parts.aside.namesNow(set.version.parts)])
@@ -152,7 +156,8 @@ export class Merging {
     if (await this.#trimNext(set, excluded, signal)) return true
     if (!isIdle) return false
     if (!isFull && (await this.#reclaim(set, excluded, signal))) return true
-    this.#endIdle()
+    // With new parts another rest has begun, or is to be waited for.
+    if (!this.#isLookDue) this.#endIdle()
     return false
   }
 
