@@ -84,7 +84,10 @@ async function measureTotals(): Promise<void> {
         checkTotal(JSON.parse(answer.toString()).results.a.dataPoint.value, expected)
       },
       // A total that the historian works out takes a fraction of a millisecond, once V8 has compiled what it takes.
-      { ...(name === 'TOTALISE' ? { warmUps: 20_000, runs: 10_000 } : { warmUps: 2, runs: 10 }), items: MONTH },
+      {
+        ...(name === 'TOTALISE' ? { warmUps: 20_000, runs: 10_000 } : { warmUps: 2, runs: 10 }),
+        items: MONTH,
+      },
     )
     const note =
       name === 'TOTALISE' ? 'reading the same raw points' : 'reading the same raw points, load limit raised'
