@@ -7,7 +7,7 @@ import { joinSegments, type Segments } from '../../consumers/join-segments.ts'
 import { SegmentReader } from '../../consumers/segments.ts'
 import { wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
-import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
+import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { inWindow, type Near, nearTo, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
@@ -209,14 +209,15 @@ export class AnchoredTotal extends OwnTimesOperator {
   protected open(range: ChunkRange): ChunkStream {
     // A range that is read whole is read as others read it, so that they share the stream.
     const more = range.extent === 'first' ? MORE_POINTS : 0
-    return streamOf(this.#chunks({ ...range, page: range.page + more }))
+    return this.#chunks({ ...range, page: range.page + more })
   }
 
   /**
    * Ascending, the running total is carried from chunk to chunk; descending, each chunk starts with the integral from
-   * the start of its window.
+   * the start of its window. No generator, which would keep the chunk that it gave: operators inside each other wait on
+   * each level.
    */
-  async *#chunks(range: ChunkRange): AsyncGenerator<Chunk, void> {
+  #chunks(range: ChunkRange): ChunkStream {
     const { from, to, order, page } = range
     const { windows, rateUs } = this.#options
     const { evaluation } = this.context
@@ -227,40 +228,41 @@ export class AnchoredTotal extends OwnTimesOperator {
     let carried: Base | null = null
     /** The end of what was given. */
     let position = ascends ? from : to
-    while (position !== (ascends ? to : from)) {
-      segments ??= await (ascends ? reader.next() : pageBefore(reader, position, range, evaluation))
-      if (segments === null) return
-      const { times } = segments
-      const reach = ascends ? Math.min(times.at(-1)!, to) : Math.max(times[0]!, from)
-      // The first segments can lie before the range, when they reach out to the raw point before it.
-      if (ascends ? reach <= position : reach >= position) {
-        segments = null
-        continue
+    const next = async (): Promise<Chunk | null> => {
+      while (position !== (ascends ? to : from)) {
+        segments ??= await (ascends ? reader.next() : pageBefore(reader, position, range, evaluation))
+        if (segments === null) return null
+        const { times } = segments
+        const reach = ascends ? Math.min(times.at(-1)!, to) : Math.max(times[0]!, from)
+        // The first segments can lie before the range, when they reach out to the raw point before it.
+        if (ascends ? reach <= position : reach >= position) {
+          segments = null
+          continue
+        }
+        const following = (at: Instant) =>
+          ascends ? windows.endAt(at) : windows.startAt(instantFromUs(at - 1))
+        const isInside = (start: Instant) => (ascends ? start <= reach : start > reach)
+        const starts: Instant[] = []
+        let start = ascends ? windows.endAt(position) : windows.startAt(position)
+        for (; isInside(start) && starts.length < page; start = following(start)) starts.push(start)
+        // Short windows: as many of them as a page holds, the others with the next page.
+        const end = isInside(start) ? starts.at(-1)! : instantFromUs(reach)
+        const [first, last] = ascends ? [position, end] : [end, position]
+        const inside = Float64Array.from(starts.filter((start) => start > first)).sort()
+        const base: Base = carried ?? (await this.#baseAt(first, from))
+        if (ascends) carried = base
+        evaluation.charge(times.length + inside.length)
+        const total = runningTotal(segments, first, last, inside, base)
+        const traits = { windows, rateUs, rangeEnds: this.rangeEnds, evaluation }
+        const chunk = totalChunk(total, segments, inside, traits)
+        if (end === (ascends ? times.at(-1) : times[0])) segments = null
+        position = end
+        return chunk
       }
-      const next = (at: Instant) => (ascends ? windows.endAt(at) : windows.startAt(instantFromUs(at - 1)))
-      const isInside = (start: Instant) => (ascends ? start <= reach : start > reach)
-      const starts: Instant[] = []
-      let start = ascends ? windows.endAt(position) : windows.startAt(position)
-      for (; isInside(start) && starts.length < page; start = next(start)) starts.push(start)
-      // Short windows: as many of them as a page holds, the others with the next page.
-      const end = isInside(start) ? starts.at(-1)! : instantFromUs(reach)
-      const [first, last] = ascends ? [position, end] : [end, position]
-      const inside = Float64Array.from(starts.filter((start) => start > first)).sort()
-      const base: Base = carried ?? (await this.#baseAt(first, from))
-      if (ascends) carried = base
-      evaluation.charge(times.length + inside.length)
-      const total = runningTotal(segments, first, last, inside, base)
-      const chunk = totalChunk(total, segments, inside, {
-        windows,
-        rateUs,
-        rangeEnds: this.rangeEnds,
-        evaluation,
-      })
-      // Before it is given: operators inside each other wait here on each level, with what they hold.
-      if (end === (ascends ? times.at(-1) : times[0])) segments = null
-      yield chunk
-      position = end
+      segments = null
+      return null
     }
+    return { next }
   }
 
   /**
