@@ -2,6 +2,7 @@ import { setValues } from '../../consumers/stream.ts'
 import type { Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { indexesOf } from './indexes.ts'
+import { TimeTable } from './time-table.ts'
 
 /** Times that a chunk keeps at most, beside twice as many as it has raw points. */
 const MORE_TIMES = 4_096
@@ -16,11 +17,7 @@ export class KnownValues {
   readonly #prepared: Float64Array
   readonly #most: number
   readonly #preparedValues: Partial<Record<Limit, Float64Array>> = {}
-  readonly #more = {
-    at: new Map<number, number>(),
-    before: new Map<number, number>(),
-    after: new Map<number, number>(),
-  }
+  readonly #more = { at: new TimeTable(), before: new TimeTable(), after: new TimeTable() }
 
   /** @param prepared times that `prepare` works out: the raw ones of a chunk */
   constructor(prepared: Float64Array, compute: (times: Float64Array, limit: Limit) => Float64Array) {
@@ -58,9 +55,9 @@ export class KnownValues {
       const time = times[i]!
       if (prepared[indexes[i]!] === time) values[i] = known![indexes[i]!]!
       else {
-        const value = more.get(time)
-        if (value === undefined) missing[count++] = i
-        else values[i] = value
+        const slot = more.find(time)
+        if (slot < 0) missing[count++] = i
+        else values[i] = more.valueAt(slot)
       }
     }
     if (count === 0) return values
@@ -68,7 +65,7 @@ export class KnownValues {
     const found = this.#compute(wanted, limit)
     for (let n = 0; n < count; n++) {
       values[missing[n]!] = found[n]!
-      if (more.size < this.#most) more.set(wanted[n]!, found[n]!)
+      if (more.size < this.#most) more.add(wanted[n]!, found[n]!)
     }
     return values
   }
