@@ -253,7 +253,7 @@ export const FIXED_LIMITS = {
   },
   evaluatedValues: {
     limit: 100_000_000,
-    what: 'values that the calculations of one multi call evaluate, of which 4,000,000 may wait for others at a time',
+    what: 'values that the calculations of one multi call evaluate, of which 8,000,000 of deep ones may wait for others at a time',
     beyond: '`LIMIT_EVALUATED_VALUES` of the call',
   },
   plotColumns: { limit: 10_000, what: 'columns of a PLOT', beyond: '`INVALID_DETAIL` of its label' },

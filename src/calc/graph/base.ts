@@ -235,7 +235,8 @@ export abstract class BaseOperator implements Operator {
   async #charged(times: Float64Array): Promise<Float64Array> {
     const { evaluation } = this.context
     this.#chargeQuestion(times.length)
-    const values = await evaluation.pending(times.length, () => this.evaluate(times))
+    const pending = this.levels >= DEEP_LEVELS ? times.length : 0
+    const values = await evaluation.pending(pending, () => this.evaluate(times))
     await evaluation.pause()
     return values
   }

@@ -45,7 +45,7 @@ test('steps of the same pace go on with the length that they had come to', async
 
 test('values that wait for those of their inputs are limited, as long as they wait', async () => {
   const one = evaluation()
-  const half = 2_500_000
+  const half = 5_000_000
   for (let i = 0; i < 4; i++) await one.pending(half, async () => {})
   const nested = one.pending(half, () => one.pending(half, async () => {}))
   await assert.rejects(nested, { code: 'LIMIT_EVALUATED_VALUES' })

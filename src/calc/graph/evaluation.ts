@@ -11,8 +11,8 @@ const PAGE_POINTS = 20_000
 const CHUNK_VALUES = 500_000
 /** What a call may keep of evaluated columns for later reads of the same; 64 MB. */
 const RETAINED_VALUES = 8_000_000
-/** Values that a call may work out at a time, which wait for those of their inputs: some 45 bytes each. */
-const PENDING_VALUES = 4_000_000
+/** Values of deep operators that a call may work out at a time, which wait for those of their inputs: some 45 bytes each. */
+const PENDING_VALUES = 8_000_000
 /** What one evaluation counts beside its values: its promises and entries. */
 const CALL_VALUES = 32
 
