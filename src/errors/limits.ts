@@ -253,7 +253,12 @@ export const FIXED_LIMITS = {
   },
   evaluatedValues: {
     limit: 100_000_000,
-    what: 'values that the calculations of one multi call evaluate, of which 8,000,000 of deep ones may wait for others at a time',
+    what: 'values that the calculations of one multi call evaluate',
+    beyond: '`LIMIT_EVALUATED_VALUES` of the call',
+  },
+  pendingValues: {
+    limit: 8_000_000,
+    what: 'values of deep calculations of one multi call that wait for those of their inputs at a time',
     beyond: '`LIMIT_EVALUATED_VALUES` of the call',
   },
   plotColumns: { limit: 10_000, what: 'columns of a PLOT', beyond: '`INVALID_DETAIL` of its label' },

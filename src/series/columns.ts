@@ -40,12 +40,19 @@ export function sliceColumns(points: PointColumns, start: number, end: number): 
   }
 }
 
-/** The points one after the other; copied, unless only one part holds any. */
-export function concatColumns(all: readonly PointColumns[]): PointColumns {
+/**
+ * The points one after the other; copied, unless only one part holds any.
+ * @param columns gives memory with room for so many points at least, that a copy lies in
+ */
+export function concatColumns(
+  all: readonly PointColumns[],
+  columns: (count: number) => PointColumns = makeColumns,
+): PointColumns {
   const parts = all.filter((part) => part.times.length > 0)
   if (parts.length === 0) return NO_POINTS
   if (parts.length === 1) return parts[0]!
-  const whole = makeColumns(parts.reduce((length, part) => length + part.times.length, 0))
+  const length = parts.reduce((length, part) => length + part.times.length, 0)
+  const whole = columns(length)
   let offset = 0
   for (const part of parts) {
     whole.times.set(part.times, offset)
@@ -53,7 +60,7 @@ export function concatColumns(all: readonly PointColumns[]): PointColumns {
     whole.statuses.set(part.statuses, offset)
     offset += part.times.length
   }
-  return whole
+  return whole.times.length === length ? whole : sliceColumns(whole, 0, length)
 }
 
 /** The points with these indexes, in their order. */

@@ -235,8 +235,10 @@ export abstract class BaseOperator implements Operator {
   async #charged(times: Float64Array): Promise<Float64Array> {
     const { evaluation } = this.context
     this.#chargeQuestion(times.length)
-    const pending = this.levels >= DEEP_LEVELS ? times.length : 0
-    const values = await evaluation.pending(pending, () => this.evaluate(times))
+    const isDeep = this.levels >= DEEP_LEVELS
+    const values = await (isDeep
+      ? evaluation.pending(times.length, () => this.evaluate(times))
+      : this.evaluate(times))
     await evaluation.pause()
     return values
   }

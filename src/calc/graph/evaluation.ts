@@ -11,8 +11,6 @@ const PAGE_POINTS = 20_000
 const CHUNK_VALUES = 500_000
 /** What a call may keep of evaluated columns for later reads of the same; 64 MB. */
 const RETAINED_VALUES = 8_000_000
-/** Values of deep operators that a call may work out at a time, which wait for those of their inputs: some 45 bytes each. */
-const PENDING_VALUES = 8_000_000
 /** What one evaluation counts beside its values: its promises and entries. */
 const CALL_VALUES = 32
 
@@ -70,13 +68,14 @@ export class Evaluation {
   }
 
   /**
-   * Works so many values out, which are held until those of the inputs are known. Rejects with LIMIT_EVALUATED_VALUES
-   * when a call has too many of them at a time: the same values at shifted times differ on each level.
+   * Works so many values out, which are held until those of the inputs are known, with some 45 bytes for each. Rejects
+   * with LIMIT_EVALUATED_VALUES when a call has too many of them at a time: the same values at shifted times differ on
+   * each level.
    */
   async pending<Result>(values: number, work: () => Promise<Result>): Promise<Result> {
     this.#pending += values
     try {
-      if (this.#pending > PENDING_VALUES) this.#exhaust()
+      if (this.#pending > FIXED_LIMITS.pendingValues.limit) this.#exhaust()
       return await work()
     } finally {
       this.#pending -= values

@@ -1,4 +1,4 @@
-import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { concatColumns, makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { RunMerge } from './run-merge.ts'
 import { SortMemory } from './sort-memory.ts'
 
@@ -97,8 +97,8 @@ export function mergePoints(
   const overLength = over.times.length
   if (overLength === 0) return base
   if (baseLength === 0) return over
-  if (base.times[baseLength - 1]! < over.times[0]!) return joined(base, over, columns)
-  if (over.times[overLength - 1]! < base.times[0]!) return joined(over, base, columns)
+  if (base.times[baseLength - 1]! < over.times[0]!) return concatColumns([base, over], columns)
+  if (over.times[overLength - 1]! < base.times[0]!) return concatColumns([over, base], columns)
   const merged = columns(baseLength + overLength)
   let length = 0
   let left = 0
@@ -121,23 +121,6 @@ export function mergePoints(
     length++
   }
   return sliceColumns(merged, 0, length)
-}
-
-function joined(
-  first: PointColumns,
-  second: PointColumns,
-  columns: (count: number) => PointColumns,
-): PointColumns {
-  const at = first.times.length
-  const end = at + second.times.length
-  const all = columns(end)
-  all.times.set(first.times)
-  all.values.set(first.values)
-  all.statuses.set(first.statuses)
-  all.times.set(second.times, at)
-  all.values.set(second.values, at)
-  all.statuses.set(second.statuses, at)
-  return sliceColumns(all, 0, end)
 }
 
 /**

@@ -138,14 +138,17 @@ export function decodeTimes(
   else throw new Damage('the times of a block are written in an unknown way')
 }
 
-function decodeSteps(
+/** Reads the times behind the first, which stands in the target, from their differences. */
+type DecodeSteps = (
   reader: ByteReader,
   usual: number,
   scale: number,
   count: number,
   target: Float64Array,
   to: number,
-): void {
+) => void
+
+const decodeSteps: DecodeSteps = (reader, usual, scale, count, target, to) => {
   // Differences of one byte or two without a call for each.
   const { bytes } = reader
   let { at } = reader
@@ -169,14 +172,7 @@ function decodeSteps(
   reader.at = at
 }
 
-function decodeRuns(
-  reader: ByteReader,
-  usual: number,
-  scale: number,
-  count: number,
-  target: Float64Array,
-  to: number,
-): void {
+const decodeRuns: DecodeSteps = (reader, usual, scale, count, target, to) => {
   let time = target[to]!
   for (let i = 1; i < count; ) {
     const delta = (usual + reader.signed()) * scale
@@ -189,14 +185,7 @@ function decodeRuns(
   }
 }
 
-function decodePacked(
-  reader: ByteReader,
-  usual: number,
-  scale: number,
-  count: number,
-  target: Float64Array,
-  to: number,
-): void {
+const decodePacked: DecodeSteps = (reader, usual, scale, count, target, to) => {
   let time = target[to]!
   packed.open(reader)
   for (let i = 1; i < count; i += GROUP) {

@@ -1,5 +1,6 @@
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { BlockView } from '../blocks/block.ts'
+import { ColumnsMemory } from '../blocks/sort-memory.ts'
 import { Damage } from '../damage.ts'
 import { systemCode } from '../files/files.ts'
 import { PageMemory } from '../parts/block-cache.ts'
@@ -44,17 +45,6 @@ export function ofInput<T>(name: string, read: () => T): T {
   }
 }
 
-/** Memory for the block of an input that is decoded. */
-class Scratch {
-  #columns = makeColumns(0)
-
-  /** Room for so many points at least. */
-  columns(count: number): PointColumns {
-    if (this.#columns.times.length < count) this.#columns = makeColumns(count)
-    return this.#columns
-  }
-}
-
 /** A part that is merged, read tag by tag. All throw InputDamage and InputUnreadable. */
 export class MergeInput {
   readonly info: PartInfo
@@ -62,7 +52,8 @@ export class MergeInput {
   readonly #small: SmallWalk
   readonly #large: Iterator<number>
   #largeTag = 0
-  readonly #scratch = new Scratch()
+  /** For the block that is decoded. */
+  readonly #scratch = new ColumnsMemory()
   /** The tag in hand; Infinity behind the last. */
   tag = 0
 
@@ -118,9 +109,9 @@ export class InputRun {
   readonly info: PartInfo
   readonly #small: SmallRun | null
   readonly #large: LargeRun | null
-  readonly #scratch: Scratch
+  readonly #scratch: ColumnsMemory
 
-  constructor(info: PartInfo, run: SmallRun | LargeRun, scratch: Scratch) {
+  constructor(info: PartInfo, run: SmallRun | LargeRun, scratch: ColumnsMemory) {
     this.info = info
     this.#scratch = scratch
     this.#small = run instanceof SmallRun ? run : null

@@ -102,7 +102,6 @@ export class PartOutput {
     this.#isOpen = false
     this.#file.close()
     // Given back at once: as garbage, V8 would go through the heap for it.
-    for (const { buffer } of [this.#buffer, ...this.#full]) buffer.transfer(0)
-    this.#spare?.buffer.transfer(0)
+    for (const bytes of [this.#buffer, ...this.#full, this.#spare]) bytes?.buffer.transfer(0)
   }
 }

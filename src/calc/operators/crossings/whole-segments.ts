@@ -17,6 +17,12 @@ export async function* wholeSegments(
   /** Read and not given yet, ascending; they join. */
   let held: readonly AlignedChunks[] = []
   let count = 0
+  const upToLastPoint = function* () {
+    const cut = atLastPoint(held)
+    if (cut === null) return
+    held = cut.held
+    yield cut.given
+  }
   for await (const read of union) {
     if (range.order === 'desc') {
       const cut = read.from === range.from ? read.from : read.times[0]
@@ -34,17 +40,13 @@ export async function* wholeSegments(
       yield joined(held)
       held = []
     } else {
-      const cut = atLastPoint(held)
-      if (cut !== null) yield cut.given
-      held = cut?.held ?? held
+      yield* upToLastPoint()
     }
     held = [...held, read]
     count += read.times.length
     if (read.to === range.to) yield joined(held)
     else if (count >= wanted) {
-      const cut = atLastPoint(held)
-      if (cut !== null) yield cut.given
-      held = cut?.held ?? held
+      yield* upToLastPoint()
     }
   }
 }

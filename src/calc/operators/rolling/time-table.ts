@@ -26,7 +26,7 @@ export class TimeTable {
     return this.#values[slot]!
   }
 
-  /** @param time not NaN; in here only once */
+  /** In place of the value that stands at the time, if any. @param time not NaN */
   add(time: number, value: number): void {
     if (2 * this.#size >= this.#times.length) this.#grow()
     const slot = this.#slotOf(time)
