@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { HistorianRegistry } from '../../../src/historian/registry.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'
 import { runMulti } from '../../../src/multi/run.ts'
+import { TimeSlice } from '../../../src/scheduling/time-slice.ts'
 import { instantFromUs } from '../../../src/time/instant.ts'
 import { UTC } from '../../../src/time/zone.ts'
 import { ramp } from '../../contract/points.ts'
@@ -76,6 +77,10 @@ describe('a multi call is one call to the other instance', () => {
   ]
   for (const [title, type, details, wrap] of cases) {
     test(title, async () => assert.deepEqual(await callsFor(TAGS, type, details, wrap), ['1 read']))
+    test(`${title}, while other calls use the time up`, async (t) => {
+      t.mock.method(TimeSlice.shared, 'isSpent', () => true)
+      assert.deepEqual(await callsFor(TAGS, type, details, wrap), ['1 read'])
+    })
   }
 })
 
