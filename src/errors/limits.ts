@@ -256,9 +256,9 @@ export const FIXED_LIMITS = {
     what: 'values that the calculations of one multi call evaluate',
     beyond: '`LIMIT_EVALUATED_VALUES` of the call',
   },
-  pendingValues: {
-    limit: 8_000_000,
-    what: 'values of deep calculations of one multi call that wait for those of their inputs at a time',
+  heldBytes: {
+    limit: 300_000_000,
+    what: 'bytes, about, of values of deep calculations of one multi call that wait for those of their inputs, or are remembered',
     beyond: '`LIMIT_EVALUATED_VALUES` of the call',
   },
   plotColumns: { limit: 10_000, what: 'columns of a PLOT', beyond: '`INVALID_DETAIL` of its label' },

@@ -218,11 +218,12 @@ export abstract class BaseOperator implements Operator {
     if (values === undefined) {
       values = this.#charged(times)
       known.set(key, values)
-      if (times.length > SMALL_COLUMN && !this.context.evaluation.retains(times.length)) {
+      const { evaluation } = this.context
+      if (times.length > SMALL_COLUMN && !evaluation.retains(times.length)) {
         // Callers that read it while it is computed still share it.
         const forget = () => known.delete(key)
         values.then(forget, forget)
-      }
+      } else if (this.levels >= DEEP_LEVELS) evaluation.held.remember(times.length)
     }
     return values
   }
@@ -237,7 +238,7 @@ export abstract class BaseOperator implements Operator {
     this.#chargeQuestion(times.length)
     const isDeep = this.levels >= DEEP_LEVELS
     const values = await (isDeep
-      ? evaluation.pending(times.length, () => this.evaluate(times))
+      ? evaluation.held.during(times.length, () => this.evaluate(times))
       : this.evaluate(times))
     await evaluation.pause()
     return values

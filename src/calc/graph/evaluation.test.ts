@@ -43,16 +43,6 @@ test('steps of the same pace go on with the length that they had come to', async
   assert.equal(pace.step, 4)
 })
 
-test('values that wait for those of their inputs are limited, as long as they wait', async () => {
-  const one = evaluation()
-  const half = 5_000_000
-  for (let i = 0; i < 4; i++) await one.pending(half, async () => {})
-  const nested = one.pending(half, () => one.pending(half, async () => {}))
-  await assert.rejects(nested, { code: 'LIMIT_EVALUATED_VALUES' })
-  const failing = () => Promise.reject(new Error('over'))
-  for (let i = 0; i < 4; i++) await assert.rejects(one.pending(half, failing), /over/)
-})
-
 test('steps end with their call', async () => {
   const over = new AbortController()
   let steps = 0

@@ -1,6 +1,7 @@
 import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { TimeSlice } from '../../scheduling/time-slice.ts'
+import { HeldMemory } from './held-memory.ts'
 import type { PointSource } from './point-source.ts'
 
 /**
@@ -38,6 +39,8 @@ export interface EvaluationOptions {
 /** What all evaluation of one call shares: where points come from, its budget, and when it lets others go on. */
 export class Evaluation {
   readonly source: PointSource
+  /** Of deep calculations. */
+  readonly held: HeldMemory
   readonly #signal: AbortSignal | undefined
   readonly #pagePoints: number
   readonly #maxEvaluated: number
@@ -46,7 +49,6 @@ export class Evaluation {
   #line: Promise<void> = Promise.resolve()
   #evaluated = 0
   #retained = 0
-  #pending = 0
 
   constructor(options: EvaluationOptions) {
     this.source = options.source
@@ -54,6 +56,7 @@ export class Evaluation {
     this.#pagePoints = options.pagePoints ?? PAGE_POINTS
     this.#maxEvaluated = options.maxEvaluated ?? FIXED_LIMITS.evaluatedValues.limit
     this.#onExhausted = options.onExhausted ?? (() => {})
+    this.held = new HeldMemory(options.signal, () => this.#exhaust())
   }
 
   /** Points of a page for an expression over so many leaves. */
@@ -65,21 +68,6 @@ export class Evaluation {
   charge(values: number): void {
     this.#evaluated += values + CALL_VALUES
     if (this.#evaluated > this.#maxEvaluated) this.#exhaust()
-  }
-
-  /**
-   * Works so many values out, which are held until those of the inputs are known, with some 45 bytes for each. Rejects
-   * with LIMIT_EVALUATED_VALUES when a call has too many of them at a time: the same values at shifted times differ on
-   * each level.
-   */
-  async pending<Result>(values: number, work: () => Promise<Result>): Promise<Result> {
-    this.#pending += values
-    try {
-      if (this.#pending > FIXED_LIMITS.pendingValues.limit) this.#exhaust()
-      return await work()
-    } finally {
-      this.#pending -= values
-    }
   }
 
   #exhaust(): never {

@@ -228,10 +228,12 @@ export class RollingOperator extends OwnTimesOperator {
     const bounds = await window.boundsOf(times, evaluation)
     const points = pointCells(bounds)
     const names = this.#cellNames
+    const starts = op.bounds === 'both' ? valuesOfInput(input, bounds.starts) : NONE
+    if (evaluation.held.isCrowded) await starts
     const [integrals, aggregates, first, last] = await Promise.all([
       op.integrals === undefined ? NOTHING : this.#integralsOf(bounds),
       names.length === 0 ? {} : this.#aggregatesOf(points, names),
-      op.bounds === 'both' ? valuesOfInput(input, bounds.starts) : NONE,
+      starts,
       op.bounds === 'both' ? valuesOfInput(input, bounds.ends) : NONE,
     ])
     await evaluation.pause()
