@@ -45,7 +45,7 @@ const windows = fc.oneof(
 )
 
 /** Shapes of calculations, over tags by number. */
-type Shape =
+export type Shape =
   | number
   | { readonly constant: number }
   | { readonly call: SlowName; readonly inputs: readonly Shape[] }

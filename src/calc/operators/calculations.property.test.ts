@@ -15,6 +15,7 @@ import {
   isTame,
   makeCase,
   ranges,
+  type Shape,
   SPAN,
   setting,
   shapes,
@@ -40,6 +41,23 @@ test('values at any times are those of the slow reference', async () => {
     RUNS,
   )
 })
+
+/** A window that is a little longer than the last one ends between two microseconds. */
+const TOTALS_OF_TOTALS: Parameters<typeof makeCase>[0] = {
+  tags: [
+    [[], false],
+    [[], false],
+    [[], false],
+  ],
+  shape: totalOf(totalOf(totalOf(0))),
+  now: 0,
+  pushDowns: 'all',
+  page: 1,
+}
+
+function totalOf(total: Shape): Shape {
+  return { total, window: { kind: 'laid', us: 1, anchor: 0 }, rateUs: 1 }
+}
 
 test('raw points are those of the slow reference, and pages of them join without gap or repeat', async () => {
   await fc.assert(
@@ -91,7 +109,7 @@ test('raw points are those of the slow reference, and pages of them join without
         }
       },
     ),
-    RUNS,
+    { ...RUNS, examples: [[TOTALS_OF_TOTALS, { from: instantFromUs(0), to: instantFromUs(9) }, 1, 'asc']] },
   )
 })
 

@@ -70,7 +70,7 @@ export class AnchoredTotal extends OwnTimesOperator {
     const { now } = this.context
     const [start, end] = [this.#startAt(now), windows.endAt(now)]
     const lengths = [start - this.#startAt(clampInstant(start - 1)), end - start, windows.endAt(end) - end]
-    return { ...own, mostUs: CALENDAR_SLACK * Math.max(...lengths) }
+    return { ...own, mostUs: Math.ceil(CALENDAR_SLACK * Math.max(...lengths)) }
   }
 
   protected override readFrom(at: Instant): Instant {
