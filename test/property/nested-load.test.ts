@@ -109,7 +109,12 @@ describe('nested calculations', () => {
     const over = (from: string, to: string) => ({ from: at(from), to: at(to) })
     const sides = { leftBoundary: 'NEAREST', rightBoundary: 'NEAREST', order: 'desc' }
     const inner = { leftBoundary: 'INTERPOLATED', rightBoundary: 'INTERPOLATED', order: 'asc' }
+    const newest = { leftBoundary: 'NEAREST', rightBoundary: 'INCLUDE', order: 'desc', maxPoints: 1 }
+    const page = { ...newest, order: 'asc' }
+    const first = { leftBoundary: 'INCLUDE', rightBoundary: 'EXCLUDE', order: 'asc', maxPoints: 1 }
     const twice = 'WINDOWAGG(plant/HELD, AVG, 1h)'
+    const daily = 'TOTALISERAW(plant/DENSE, DAY, BEGIN_DAY, 1d)'
+    const ofEqual = (x: string, y: string) => `IFEQUALS(${x}, ${y}, 1, ${x}, 0.5)`
     for (const [type, tag, details] of [
       [
         'RAW_POINTS',
@@ -180,6 +185,22 @@ describe('nested calculations', () => {
       ],
       ['CURRENT_POINT', 'NOBAD(TOTALISE(WINDOWAGG(plant/DENSE, TOTAL, 1h, 1min), 1h, BEGIN_DAY, 1h))', {}],
       ['RAW_POINTS', 'HIGHPASS(plant/DENSE, 900)', { ...over('07:15', '16:40'), ...inner, maxPoints: 17 }],
+      // A page moves within one window of the total.
+      ['RAW_POINTS', `ADD(TIMESHIFT(${daily}, 1d), plant/DENSE)`, { ...over('00:01', '00:03'), ...newest }],
+      // A page ends long before its range does, and a range begins with a window.
+      ['RAW_POINTS', ofEqual(daily, 'plant/DENSE'), { ...over('00:00', '04:16'), ...first }],
+      ['AGGREGATED_POINTS', `TIMESHIFT(${ofEqual(daily, 'plant/DENSE')}, 1d)`, over('00:00', '00:01')],
+      // Nothing is asked beside raw points.
+      [
+        'RAW_POINTS',
+        `LOWPASS(${ofEqual('plant/DENSE', 'plant/HELD')}, 600)`,
+        { ...over('00:00', '00:01'), ...page },
+      ],
+      [
+        'AGGREGATED_POINTS',
+        `STEPPED(${ofEqual('VARIANCE(plant/DENSE, plant/HELD, 4)', 'plant/DENSE')})`,
+        { ...over('00:00', '00:01'), aggregates: ['COUNT'] },
+      ],
     ] as const) {
       const found = await loadOf({ a: { type, tag: `calc/${tag}`, details } })
       assert.ok(found !== null, `no limit ends ${type} of ${tag}`)
@@ -246,6 +267,16 @@ describe('nested calculations', () => {
       ['INTERPOLATED_POINTS', 'EPOCH_MS(WINDOWAGG(plant/FINE, TOTAL, 1h, 1min))', grid],
       ['RAW_POINTS', 'WINDOWAGG(NEG(WINDOWAGG(server/FINE, SUM, 30m, 00:10)), MAX, 30m)', early],
       ['RAW_POINTS', 'TOTALISERAW(WINDOWAGG(server/STEPS, MAX, 30m), DAY, BEGIN_DAY, 1d)', afternoon],
+      [
+        'POINT_AFTER_OR_AT',
+        'TOTALISE(WINDOWAGG(LOWPASS(server/HELD, 600), SUM, 30m, 00:10), 1h, BEGIN_DAY, 1h)',
+        { at: '2026-01-15T09:37:00Z' },
+      ],
+      [
+        'INTERPOLATED_POINTS',
+        'WINDOWAGG(plant/HELD, MAX, 30m)',
+        { from: '2026-01-15T12:54:00Z', to: '2026-01-15T19:11:00Z', interval: '30m' },
+      ],
     ] as const) {
       const found = await loadOf({ a: { type, tag: `calc/${tag}`, details } })
       assert.ok(found !== null, 'no limit ends it')

@@ -103,9 +103,10 @@ export async function aggregatesOfConstant(
 /** What `aggregatesFromChunks` needs of its operator. */
 export function aggregateNeeds(operator: Operator, need: AggregatesNeed, sink: NeedSink): void {
   const { from, to, names, ranges = 1, near } = need
+  const rawOnly = !takesSignal(names)
   // What is not linear is integrated from the raw point before the range to the one after it.
-  const beyond = takesSignal(names) && !operator.linear ? 1 : 0
-  sink.need(operator, { kind: 'chunks', from, to, beyond, ranges, near })
+  const beyond = rawOnly || operator.linear ? 0 : 1
+  sink.need(operator, { kind: 'chunks', from, to, beyond, ranges, rawOnly, near })
   if (takesPointsBefore(names)) findNeeds(operator, { find: 'before', at: from }, sink)
 }
 

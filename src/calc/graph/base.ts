@@ -191,18 +191,25 @@ export abstract class BaseOperator implements Operator {
         return
       case 'gaps':
         if (need.from < need.to)
-          this.inputNeeds({ kind: 'chunks', from: need.from, to: need.to, beyond: 0 }, sink)
+          this.inputNeeds(
+            { kind: 'chunks', from: need.from, to: need.to, beyond: 0, rawOnly: this.takesRawOnly },
+            sink,
+          )
         return
       case 'current':
         this.inputNeeds(instantNeed(need.at), sink)
         return
       case 'raw': {
         const { kind, from, to, order, count } = need
+        const rawOnly = this.takesRawOnly && (need.rawOnly === true || need.isPage === true)
         // One point more shows that there are more, and one can be held back at the cut.
         const read = need.isPage ? count + 2 : count
-        this.inputNeeds({ kind, from, to, order, count: read }, sink)
+        this.inputNeeds({ kind, from, to, order, count: read, rawOnly }, sink)
         return
       }
+      case 'chunks':
+        this.inputNeeds(need.rawOnly && !this.takesRawOnly ? { ...need, rawOnly: false } : need, sink)
+        return
       default:
         this.inputNeeds(need, sink)
     }

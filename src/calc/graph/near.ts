@@ -65,10 +65,11 @@ export function nearTo(
   return { from: at, to: at, back: isBack ? steps : null, ahead: isBack ? null : steps }
 }
 
-/** A place that was marked, where what is needed depends on the window that holds it. */
-export function inWindow({ from, to }: Near, start: number, end: number, moreUs: number): Near {
-  const window = { withinUs: Math.max(0, from - start), aheadUs: Math.max(0, end - to), moreUs }
-  return { from, to, back: null, ahead: null, window }
+/** A place that was marked, where what is needed depends on the window that holds it, if it may leave that one. */
+export function inWindow({ from, to, back, ahead }: Near, start: number, end: number, moreUs: number): Near {
+  const [withinUs, aheadUs] = [Math.max(0, from - start), Math.max(0, end - to)]
+  const stays = (back?.mostUs ?? 0) <= withinUs && (ahead?.mostUs ?? 0) <= aheadUs
+  return { from, to, back: null, ahead: null, window: stays ? undefined : { withinUs, aheadUs, moreUs } }
 }
 
 /** A place that was marked, of which nothing is read before an instant, wherever it is moved to. */

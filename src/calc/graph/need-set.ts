@@ -1,7 +1,7 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { Instant } from '../../time/instant.ts'
 import { furthest, type Near } from './near.ts'
-import type { ChunksNeed, Need } from './need.ts'
+import type { ChunksNeed, Need, RawNeed } from './need.ts'
 
 /**
  * Different needs of one kind that an operator keeps apart; more are put together, at the cost of their sum, which
@@ -38,7 +38,9 @@ export class NeedSet {
     }
     const known = this.#byKey.get(key)
     if (known !== undefined) {
-      if (need.near !== undefined) this.#byKey.set(key, { ...known, near: furthestOf(known, need)! })
+      const isMore = known.kind === 'raw' && known.rawOnly === true && (need as RawNeed).rawOnly !== true
+      if (need.near !== undefined || isMore)
+        this.#byKey.set(key, { ...(isMore ? need : known), near: furthestOf(known, need) } as Need)
       return
     }
     const count = (this.#counts[need.kind] ?? 0) + 1
@@ -91,7 +93,8 @@ function together(a: ChunksNeed, b: ChunksNeed): ChunksNeed {
   const beyond = Math.max(a.beyond, b.beyond)
   const [first, second] = [a.ranges ?? 1, b.ranges ?? 1]
   const ranges = Math.max(first, second, Math.min(MAX_RANGES, first + second))
-  return { kind: 'chunks', ...hull(a, b), beyond, ranges, near: furthestOf(a, b) }
+  const rawOnly = a.rawOnly === true && b.rawOnly === true
+  return { kind: 'chunks', ...hull(a, b), beyond, ranges, rawOnly, near: furthestOf(a, b) }
 }
 
 function keyOfNeed(need: Need): string {
@@ -111,7 +114,7 @@ function keyOfNeed(need: Need): string {
     case 'raw':
       return `raw ${need.from} ${need.to} ${need.order} ${need.count} ${need.isPage ?? ''}`
     case 'chunks':
-      return `chunks ${need.from} ${need.to} ${need.beyond} ${need.ranges ?? 1} ${need.compared ?? ''}`
+      return `chunks ${need.from} ${need.to} ${need.beyond} ${need.ranges ?? 1} ${need.rawOnly ?? ''} ${need.compared ?? ''}`
   }
 }
 

@@ -56,6 +56,7 @@ export interface RawNeed extends Interval {
   readonly count: number
   /** Set for a page that a request reads, which needs no bounding points where it is not read in chunks. */
   readonly isPage?: true
+  readonly rawOnly?: boolean | undefined
 }
 
 /** All raw points of [from, to), with the bounding points beside them. */
@@ -63,6 +64,8 @@ export interface ChunksNeed extends Interval {
   readonly kind: 'chunks'
   /** So many raw points may be read beyond either end. */
   readonly beyond: number
+  /** Set where its raw points alone are wanted, as `rawOnly` of a range. */
+  readonly rawOnly?: boolean | undefined
   /** Only comparisons with these are wanted; points that they do not need may be left out. */
   readonly compared?: readonly number[]
   /**

@@ -1,5 +1,4 @@
 import { never } from '../../errors/tidemark-error.ts'
-import { takesSignal } from '../../series/aggregate.ts'
 import type { Comparisons, FindPoint, SignalShape } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
 import { aggregateNeeds } from '../consumers/aggregates.ts'
@@ -59,6 +58,11 @@ export function comparedName({ thresholds, maxGapUs }: Comparisons): string {
   return `compared with ${thresholds} ${maxGapUs ?? ''}`
 }
 
+/** Bounding values beside a range, whose raw points alone need none. */
+function edgesOf({ rawOnly }: { readonly rawOnly?: boolean | undefined }): number {
+  return rawOnly ? 0 : EDGE_POINTS
+}
+
 type RangeNeed = Exclude<Need, { readonly kind: 'current' | 'point' }>
 
 /** Says which reads of a stored tag a need takes; its estimate is never below what crosses the contract. */
@@ -114,7 +118,7 @@ export function estimateNeed(
     }
     case 'raw': {
       const { from, to, order, count } = need
-      const extra = need.isPage ? 0 : EDGE_POINTS
+      const extra = need.isPage ? 0 : edgesOf(need)
       add({
         key: `range ${from} ${to} ${order} ${count}`,
         atMost: count + extra,
@@ -123,7 +127,7 @@ export function estimateNeed(
       break
     }
     case 'chunks':
-      stream(need, EDGE_POINTS)
+      stream(need, edgesOf(need))
       break
     case 'integrals':
       if (pushDowns.integrals) {
@@ -139,9 +143,8 @@ export function estimateNeed(
       const { streamed, aggregates } = sources
       if (streamed.length > 0) {
         const forMedian = streamed.every((name) => name === 'median')
-        const edges = takesSignal(names) ? EDGE_POINTS : 0
         aggregateNeeds(leaf, need, {
-          need: (_, own) => (own.kind === 'chunks' ? stream(own, edges, forMedian) : other(own)),
+          need: (_, own) => (own.kind === 'chunks' ? stream(own, edgesOf(own), forMedian) : other(own)),
           read: (read) => sink.read(read),
           generate: (address, points) => sink.generate(address, points),
         })

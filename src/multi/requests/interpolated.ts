@@ -4,7 +4,7 @@ import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { STATUS_BAD } from '../../series/columns.ts'
 import type { Duration } from '../../time/duration.ts'
 import { countSteps, evenGrid, stepGrid } from '../../time/grid.ts'
-import type { Instant } from '../../time/instant.ts'
+import { type Instant, instantFromUs } from '../../time/instant.ts'
 import { nominalUs } from '../../time/windows.ts'
 import type { TimeZone } from '../../time/zone.ts'
 import { COUNT, type Details, DURATION, optional } from './detail.ts'
@@ -53,8 +53,10 @@ export class InterpolatedPointsRequest implements Request {
     const { from, to } = this.range
     if (from === to || points === 1) return [instantNeed(from)]
     const grid = this.#grid
-    const key = grid.kind === 'even' ? 0 : keyOf(grid.text, zone.id)
-    return [{ kind: 'values', from, to, count: points, key }]
+    if (grid.kind === 'even') return [{ kind: 'values', from, to, count: points, key: 0 }]
+    const { interval } = grid
+    const last = interval.kind === 'exact' ? instantFromUs(from + (points - 1) * interval.us) : to
+    return [{ kind: 'values', from, to: last, count: points, key: keyOf(grid.text, zone.id) }]
   }
 
   async answer(operator: Operator, { zone, grids }: AnswerContext): Promise<Result> {

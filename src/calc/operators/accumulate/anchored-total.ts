@@ -9,7 +9,7 @@ import { wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
-import { inWindow, type Near, nearTo, type Reach } from '../../graph/near.ts'
+import { inWindow, type Near, nearTo, type Reach, timesOf } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { keyOf, type NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
@@ -101,13 +101,12 @@ export class AnchoredTotal extends OwnTimesOperator {
           this.#integrals.needs(this.#startAt(own), at, count, key, found)
         } else {
           const to = clampInstant(at + 1)
-          const aheadUs = Math.min(...this.ownTimes(find, at)) - at
           this.#integrals.needs(
             this.#startAt(at),
             to,
             count,
             key,
-            nearSink(found, nearTo(at, false, count, { mostUs: count * aheadUs })),
+            nearSink(found, nearTo(at, false, count, timesOf(this.reach(find, at), count))),
           )
         }
         break

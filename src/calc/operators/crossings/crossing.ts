@@ -83,15 +83,18 @@ export class CrossingOperator extends BaseOperator {
       this.inputNeeds({ kind: 'point', find: 'before-or-at', at: need.from, timeOnly: true }, sink)
       this.inputNeeds({ kind: 'point', find: 'after-or-at', at: need.to, timeOnly: true }, sink)
     }
+    const reach = this.#chunkReach(need)
+    // What bends is read from a raw point on, and nothing is looked up there.
+    const isRaw = !isBackwards && this.#beginsAtPoints
     for (const input of this.inputs) {
       if (need.kind === 'point' && at < END_INSTANT) {
         const to = instantFromUs(at + 1)
         sink.need(input, { kind: 'chunks', from: at, to, beyond: 1, ranges: count })
       }
+      if (isRaw) continue
       // One microsecond before a chunk.
       const before = clampInstant(at - 1)
       const place = { find: 'before', at: before, count: isBackwards ? 2 : count } as const
-      const reach = this.#chunkReach(need)
       sink.need(
         input,
         reach === null && count === 1 ? instantNeed(before) : nearNeed(place, reach ?? AT_PLACE),
@@ -99,32 +102,39 @@ export class CrossingOperator extends BaseOperator {
     }
   }
 
+  /** Whether what is read forwards begins at a raw point of the inputs. */
+  get #beginsAtPoints(): boolean {
+    return !this.linear && this.reach('before-or-at', null).isSure && !this.#hasWindows
+  }
+
   /** What bends is read from the raw point before a range, or an instant, to the one after it. */
   #wholeNeeds(need: Exclude<InputNeed, { readonly kind: 'values' }>, sink: NeedSink): void {
-    const besides = need.kind === 'chunks' ? need.beyond + 1 : 1
-    if (need.kind === 'chunks') this.#pointwise.needs({ ...need, beyond: besides }, sink)
-    else if (need.kind === 'raw') this.#pointwise.needs({ ...need, count: need.count + EDGE_POINTS }, sink)
-    else {
+    const place = { kind: 'point', timeOnly: true } as const
+    if (need.kind === 'point') {
       this.#pointwise.needs(need, sink)
       const find = goesBack(need.find) ? 'after' : 'before-or-at'
       this.#pointwise.needs({ ...need, find, timeOnly: true }, sink)
       return
     }
     const { from, to } = need
-    const place = { kind: 'point', timeOnly: true } as const
+    for (const [find, at] of [
+      ['before-or-at', from],
+      ['after-or-at', to],
+    ] as const)
+      this.#pointwise.needs({ ...place, find, at }, sink)
     if (this.#moves !== null) {
       this.#pointwise.needs({ ...place, find: 'after-or-at', at: from }, sink)
       this.#pointwise.needs({ ...place, find: 'before', at: to }, sink)
     }
-    for (const [find, at] of [
-      ['before-or-at', from],
-      ['after-or-at', to],
-    ] as const) {
-      this.#pointwise.needs({ ...place, find, at }, sink)
-      if (need.kind === 'chunks' || at >= END_INSTANT) continue
-      const next = instantFromUs(at + 1)
-      this.#pointwise.needs({ kind: 'chunks', from: at, to: next, beyond: 1 }, sink)
+    if (need.kind === 'chunks') {
+      this.#pointwise.needs({ ...need, beyond: need.beyond + 1 }, sink)
+      return
     }
+    // A page goes on where its range ends if it gets there.
+    this.#pointwise.needs({ ...need, to: clampInstant(to + 1), count: need.count + EDGE_POINTS }, sink)
+    const at = need.order === 'asc' ? from : to
+    const next = clampInstant(at + 1)
+    if (at < next) this.#pointwise.needs({ kind: 'chunks', from: at, to: next, beyond: 1 }, sink)
   }
 
   /** How far back from the place of a need a chunk begins; `null` where that is the place. */
@@ -286,6 +296,10 @@ export class CrossingOperator extends BaseOperator {
   #isBesideWindows({ from, to }: ChunkRange): boolean {
     const reach = reachOf(this.context)
     if (from >= reach.from && to <= reach.to) return false
+    return this.#hasWindows
+  }
+
+  get #hasWindows(): boolean {
     return operatorsBelow([this]).some(({ isOfWindows }) => isOfWindows)
   }
 

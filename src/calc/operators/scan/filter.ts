@@ -109,8 +109,10 @@ export class LowPassOperator extends ScanOperator {
     if (need.timeOnly) return
     const place = { ...need, at: at < this.start ? this.start : at }
     const passing = this.#passedBy === 0 ? AT_PLACE : FAR
-    const near = nearTo(place.at, goesBack(find), this.#passedBy, passing)
-    this.inputNeeds(nearNeed(place, reachFrom(this, place)), nearSink(sink, near))
+    const passed = nearTo(place.at, goesBack(find), this.#passedBy, passing)
+    const { from, near } = nearNeed(place, reachFrom(this, place))
+    const found = { from, to: clampInstant(place.at + 1), near }
+    this.inputNeeds({ kind: 'chunks', ...found, beyond: 0, rawOnly: true }, nearSink(sink, passed))
   }
 
   /** BAD points that are passed by on the way to a good one. */

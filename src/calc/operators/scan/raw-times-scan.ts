@@ -1,6 +1,8 @@
 import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { type Instant, MIN_INSTANT } from '../../../time/instant.ts'
+import type { InputNeed } from '../../graph/base.ts'
+import type { ChunkRange, ChunkStream } from '../../graph/chunk.ts'
 import type { Reach } from '../../graph/near.ts'
 import type { NeedSink, PointNeed } from '../../graph/need.ts'
 import type { Operator } from '../../graph/operator.ts'
@@ -23,6 +25,22 @@ export abstract class RawTimesScan extends ScanOperator {
 
   override reach(find: FindPoint, at: Instant | null): Reach {
     return this.input.reach(find, at)
+  }
+
+  protected override inputNeeds(need: InputNeed, sink: NeedSink): void {
+    if ('rawOnly' in need && need.rawOnly) sink.need(this.input, need)
+    else super.inputNeeds(need, sink)
+  }
+
+  /** What a raw point becomes does not depend on others. */
+  protected override open(range: ChunkRange): ChunkStream {
+    if (range.rawOnly !== true) return super.open(range)
+    const stream = this.input.chunks(range)
+    const next = async () => {
+      const chunk = await stream.next()
+      return chunk === null ? null : { ...chunk, raw: this.derive(chunk.raw, null).raw }
+    }
+    return { next }
   }
 
   protected pointNeeds(need: PointNeed, sink: NeedSink): void {

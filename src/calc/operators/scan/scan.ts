@@ -102,13 +102,13 @@ export abstract class ScanOperator extends BaseOperator {
   }
 
   #rangeNeeds(need: InputNeed & { readonly kind: 'raw' | 'chunks' }, sink: NeedSink): void {
-    const { from, to } = need
+    const { from, to, rawOnly } = need
     const isBackwards = need.kind === 'raw' && need.order === 'desc'
     const lead = this.leadIn(from)
     if (need.kind === 'raw') {
       sink.need(this.input, { ...need, count: this.pageCount(need.count) })
       if (!isBackwards && lead < from)
-        sink.need(this.input, { kind: 'chunks', from: lead, to: from, beyond: 0 })
+        sink.need(this.input, { kind: 'chunks', from: lead, to: from, beyond: 0, rawOnly })
     } else {
       sink.need(this.input, { ...need, from: lead })
       goodChunkNeeds(this.input, { from: lead, to }, sink)
@@ -120,9 +120,11 @@ export abstract class ScanOperator extends BaseOperator {
         floor: this.readFrom(from),
       })
       if (this.leadIn(to) < to)
-        beginning.need(this.input, { kind: 'chunks', from: this.leadIn(to), to, beyond: 0 })
+        beginning.need(this.input, { kind: 'chunks', from: this.leadIn(to), to, beyond: 0, rawOnly })
       this.vertexBeforeNeeds(to, beginning)
     } else this.vertexBeforeNeeds(from, sink)
+    // The last raw point is a vertex, and nothing is asked after it.
+    if (rawOnly && this.isNeverBad) return
     if (to < END_INSTANT) this.vertexNeeds({ find: 'after-or-at', at: to }, sink)
     if (need.kind === 'raw') this.vertexNeeds({ find: 'after-or-at', at: from }, sink)
   }
@@ -158,7 +160,7 @@ export abstract class ScanOperator extends BaseOperator {
         carried = await (isForwards ? this.vertexBefore(from, lead) : this.vertexUpTo(input.from))
       const derived = this.derive(input.raw, carried)
       const last = lastOf(derived) ?? carried
-      const next = isClosed(range, input, derived)
+      const next = this.#isClosed(range, input, derived)
         ? null
         : this.#nextVertex(await this.#following(input.to), last)
       yield this.#chunk(input, derived, carried, next)
@@ -200,6 +202,12 @@ export abstract class ScanOperator extends BaseOperator {
     return lastOf(this.derive(raw, last)) ?? last
   }
 
+  /** Whether nothing is asked after the last vertex of a chunk: where no raw point is BAD, each is a vertex. */
+  #isClosed({ rawOnly }: ChunkRange, { raw: { times } }: Chunk, { vertices }: Derived): boolean {
+    const endsAtVertex = times.length === 0 || times.at(-1) === vertices.times.at(-1)
+    return rawOnly === true && (this.isNeverBad || endsAtVertex)
+  }
+
   /** The first raw point at or after an instant that makes a vertex. */
   async #following(at: Instant): Promise<PointColumns | null> {
     const point = at >= END_INSTANT ? null : await this.vertexPoint('after-or-at', at)
@@ -218,11 +226,6 @@ export abstract class ScanOperator extends BaseOperator {
       joinVertices(vertices, prev, next, times, shape, limit)
     return this.chunkOf(input, { from: input.from, to: input.to, raw, valuesAt: joined })
   }
-}
-
-/** Whether nothing is asked after the last vertex of a chunk. */
-function isClosed({ rawOnly }: ChunkRange, { raw: { times } }: Chunk, { vertices }: Derived): boolean {
-  return rawOnly === true && (times.length === 0 || times.at(-1) === vertices.times.at(-1))
 }
 
 export function lastOf({ vertices, last }: Derived): EdgePoint | null {

@@ -116,7 +116,7 @@ class ShiftOperator extends BaseOperator {
 
   #passOn(us: number, need: Need, sink: NeedSink): void {
     const moved = movedNeed(need, us)
-    if (moved !== null) sink.need(this.input, moved)
+    if (moved !== null) sink.need(this.input, 'rawOnly' in moved ? { ...moved, rawOnly: false } : moved)
   }
 
   override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
