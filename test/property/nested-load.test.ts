@@ -201,6 +201,17 @@ describe('nested calculations', () => {
         `STEPPED(${ofEqual('VARIANCE(plant/DENSE, plant/HELD, 4)', 'plant/DENSE')})`,
         { ...over('00:00', '00:01'), aggregates: ['COUNT'] },
       ],
+      // Points of windows, and of totals over them, are good wherever they are moved to.
+      [
+        'INTERPOLATED_POINTS',
+        'STEPPEDRAW(TIMESHIFT(WINDOWAGG(plant/HELD, AVG, 1h), 1d))',
+        { ...over('03:31', '05:13'), count: 13 },
+      ],
+      [
+        'AGGREGATED_POINTS',
+        'STEPPED(NEG(TOTALISERAW(WINDOWAGG(TIMESHIFT(plant/DENSE, 1d), AVG, 1h), DAY, BEGIN_DAY, 1d)))',
+        { ...over('07:13', '07:47'), aggregates: ['TIMEAVG'] },
+      ],
     ] as const) {
       const found = await loadOf({ a: { type, tag: `calc/${tag}`, details } })
       assert.ok(found !== null, `no limit ends ${type} of ${tag}`)

@@ -141,7 +141,7 @@ export async function endOf(inputs: readonly Operator[], at: Instant): Promise<I
 export function findNeeds(operator: Operator, place: FindPlace, sink: NeedSink): void {
   const { find, at, count = 1 } = place
   const isFound = operator.goodPoint !== undefined
-  const isFirst = operator.isNeverBad || operator.isSeldomBad === true
+  const isFirst = isMostlyGood(operator)
   if (isFirst || isFound) sink.need(operator, { kind: 'point', find, at, count })
   if (isFirst) return
   operator.goodBoundNeeds(place, sink)
@@ -150,10 +150,17 @@ export function findNeeds(operator: Operator, place: FindPlace, sink: NeedSink):
 
 /** What `findRawPoint` needs where no more than a few points are passed by, one after the other. */
 export function passingNeeds(operator: Operator, { find, at, count = 1 }: FindPlace, sink: NeedSink): void {
+  const isFirst = isMostlyGood(operator)
   // The point at a bound is another one than that next to the instant.
-  sink.need(operator, { kind: 'point', find, at, count: 2 * count })
+  sink.need(operator, { kind: 'point', find, at, count: isFirst ? count : 2 * count })
+  if (isFirst) return
   const [from, to] = goesBack(find) ? [MIN_INSTANT, at] : [at, END_INSTANT]
   const order = goesBack(find) ? 'desc' : 'asc'
-  if (!operator.isNeverBad && operator.varies === 'data' && from < to)
+  if (operator.varies === 'data' && from < to)
     sink.need(operator, { kind: 'raw', from, to, order, count: BAD_RUN * count })
+}
+
+/** Whether the estimate takes the raw point next to an instant for good. */
+export function isMostlyGood({ isNeverBad, isSeldomBad }: Operator): boolean {
+  return isNeverBad || isSeldomBad === true
 }

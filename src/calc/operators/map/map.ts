@@ -1,7 +1,14 @@
 import { NO_POINTS, type PointColumns, STATUS_BAD } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { beginningOf, endOf, endOfHold, goesBack, reachFrom } from '../../consumers/find-point.ts'
+import {
+  beginningOf,
+  endOf,
+  endOfHold,
+  goesBack,
+  isMostlyGood,
+  reachFrom,
+} from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import { FAR, type Reach } from '../../graph/near.ts'
@@ -50,6 +57,12 @@ export class MapOperator extends BaseOperator {
     const isTotal = rule.isTotal === true || rule.leavesNullsOut === true
     this.isGapless = isTotal && varying.length > 0 && args.every(isWithoutGap)
     this.movesOn = rule.leavesNullsOut === true ? AT_ENDS : undefined
+  }
+
+  /** Of one input and numbers: where there are several, one may have a raw point where another has no value yet. */
+  get isSeldomBad(): boolean {
+    const [input, ...others] = this.inputs.filter((input) => !isNumber(input))
+    return this.rule.isTotal === true && others.length === 0 && input !== undefined && isMostlyGood(input)
   }
 
   override needs(need: Need, sink: NeedSink): void {
@@ -291,6 +304,10 @@ export class MapOperator extends BaseOperator {
     this.#made ??= new MapProgram(this, (operator) => operator instanceof MapOperator)
     return this.#made
   }
+}
+
+function isNumber(operator: Operator): boolean {
+  return operator instanceof ConstantLeaf && Number.isFinite(operator.number)
 }
 
 /** Raw values of one input at times that hold all of its raw times, and values of its signal at the others. */

@@ -1,7 +1,7 @@
 import { type PointColumns, STATUS_OK } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import type { Instant } from '../../../time/instant.ts'
-import { findRawPoint, passingNeeds } from '../../consumers/find-point.ts'
+import { findRawPoint, goesBack, passingNeeds } from '../../consumers/find-point.ts'
 import type { FindPlace, Need, NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
@@ -30,13 +30,20 @@ class HoldOperator extends RawTimesScan {
     return this.input.rawPoint(find, at)
   }
 
-  protected vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    const isVertex = ({ bad, value }: SinglePoint) => !bad || Number.isNaN(value)
-    return findRawPoint(this.input, find, at, this.context.evaluation, isVertex)
+  protected async vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    if (!this.#isHeld(find, at)) return findRawPoint(this.input, find, at, this.context.evaluation, isVertex)
+    const point = await this.input.rawPoint(find, at)
+    return point !== null && isVertex(point) ? point : null
   }
 
   protected vertexNeeds(place: FindPlace, sink: NeedSink): void {
-    passingNeeds(this.input, place, sink)
+    if (this.#isHeld(place.find, place.at)) sink.need(this.input, { ...place, kind: 'point' })
+    else passingNeeds(this.input, place, sink)
+  }
+
+  /** Whether no vertex behind an instant makes a difference before it: the last one holds until then at least. */
+  #isHeld(find: FindPoint, at: Instant): boolean {
+    return !goesBack(find) && at <= this.holdUntil()
   }
 
   protected derive(raw: PointColumns): Derived {
@@ -50,6 +57,10 @@ class HoldOperator extends RawTimesScan {
     const pick = (column: Float64Array) => Float64Array.from(kept.subarray(0, count), (i) => column[i]!)
     return { raw, vertices: { times: pick(times), values: pick(values) } }
   }
+}
+
+function isVertex({ bad, value }: SinglePoint): boolean {
+  return !bad || Number.isNaN(value)
 }
 
 /**

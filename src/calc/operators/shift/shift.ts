@@ -79,6 +79,15 @@ class ShiftOperator extends BaseOperator {
     }
   }
 
+  /** Breaks of the calendar have raw points where there may be no value. */
+  override get isNeverBad(): boolean {
+    return this.map.us !== null && this.input.isNeverBad
+  }
+
+  get isSeldomBad(): boolean {
+    return this.map.us !== null && this.input.isSeldomBad === true
+  }
+
   override placeBelow(near: Near): Near {
     return movedPlace(near, (at) => this.map.hullOf({ from: at, to: at }).from)
   }
