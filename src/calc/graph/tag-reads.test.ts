@@ -66,6 +66,25 @@ test('a range waits for one on its way that holds it, and fails with it', async 
   assert.equal(timesOf(await reads.range(rangeOf(700, 800), fetch)), '700 .. 799 (100)')
 })
 
+test('a range that is read as a whole and a page that reaches beyond it fetch once what both hold', async () => {
+  const [whole, page] = [rangeOf(0, 500), rangeOf(300, 600, 'desc', 1_000)]
+  for (const [ranges, expected] of [
+    [
+      [whole, page],
+      ['0 500 asc 5000', '500 600 desc 1000'],
+    ],
+    [
+      [page, whole],
+      ['300 600 desc 1000', '0 300 asc 5000'],
+    ],
+  ] as const) {
+    const { fetched, fetch } = fetcher()
+    const reads = new TagReads(() => true)
+    await Promise.all(ranges.map((range) => reads.range(range, fetch)))
+    assert.deepEqual(fetched, expected)
+  }
+})
+
 test('a range that is read as a whole waits for pages of it that are on their way', async () => {
   const { fetched, fetch } = fetcher()
   const reads = new TagReads(() => true)

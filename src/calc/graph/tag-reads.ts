@@ -100,13 +100,10 @@ export class TagReads {
 
   #pendingFor(from: number, to: number, { order, limit }: RawRange): PendingRange | null {
     for (const pending of this.#pending) {
-      const isWhole = pending.limit >= WHOLE_PAGE
-      const isWithin = pending.from <= from && to <= pending.to
-      if (isWithin && (isWhole || pending.order === order)) return pending
-      if (limit < WHOLE_PAGE) continue
-      // Long pages that overlap are parts of ranges that are read as a whole; a short one may lie within such a range.
-      if (isWhole && pending.from < to && from < pending.to) return pending
-      if (from <= pending.from && pending.to <= to) return pending
+      if (pending.from >= to || from >= pending.to) continue
+      // Long pages are parts of ranges that are read as a whole: what overlaps them is fetched once.
+      if (limit >= WHOLE_PAGE || pending.limit >= WHOLE_PAGE) return pending
+      if (pending.from <= from && to <= pending.to && pending.order === order) return pending
     }
     return null
   }
