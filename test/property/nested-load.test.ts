@@ -176,7 +176,7 @@ describe('nested calculations', () => {
       [
         'POINT_BEFORE',
         'ADD(SLIDINGAGG(WINDOWAGG(TIMESHIFT(plant/DENSE, 1d), TOTAL, 1h, 1min), AVG, 1h), plant/DENSE)',
-        { at: at('05:22') },
+        { at: at('05:02') },
       ],
       [
         'RAW_POINTS',

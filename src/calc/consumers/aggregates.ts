@@ -69,7 +69,7 @@ export async function aggregatesFromChunks(
     await addPoints(points, chunk.raw, edges, evaluation)
     if (hasBounds) await addBounds(signal, edges, chunk, evaluation)
   }
-  const reader = new SegmentReader(operator, evaluation, range, onChunk, edges)
+  const reader = new SegmentReader(operator, evaluation, range, { onChunk, edges })
   for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
     addSegments(signal, segments)
     await evaluation.pause()

@@ -29,7 +29,7 @@ export async function integralsFromChunks(
   const to = ends.at(-1)
   if (from !== undefined && to !== undefined && from < to) {
     const range = wholeRange(from, to, operator, evaluation)
-    const reader = new SegmentReader(operator, evaluation, range, undefined, allTimes([starts, ends]))
+    const reader = new SegmentReader(operator, evaluation, range, { edges: allTimes([starts, ends]) })
     for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
       addSegments(integrator, segments)
       await evaluation.pause()

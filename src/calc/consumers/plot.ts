@@ -45,10 +45,11 @@ async function plotFromChunks(
   const range = wholeRange(edges[0]!, edges.at(-1)!, operator, evaluation)
   const heldUntil = new Set<number>()
   const raw: PointColumns[] = []
-  const reader = new SegmentReader(operator, evaluation, range, (chunk) => {
+  const onChunk = (chunk: Chunk): void => {
     raw.push(chunk.raw)
     for (const end of operator.extrapolationLimits) if (hasValueAt(chunk, end)) heldUntil.add(end)
-  })
+  }
+  const reader = new SegmentReader(operator, evaluation, range, { onChunk })
   for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
     addInOrder(plot, raw.splice(0), gapsOf(segments, heldUntil))
     await evaluation.pause()

@@ -17,6 +17,22 @@ const NO_TIMES = new Float64Array(0)
 /** Leaves from which on a page of values takes long. */
 const WIDE = 16
 
+/** See SegmentReader. */
+export interface SegmentOptions {
+  /** Is given each chunk of the operator before its segments. */
+  readonly onChunk?: (chunk: Chunk) => Promise<void> | void
+  /**
+   * Instants, ascending, at which a linear operator has a vertex, too: of where its segments are cut its own value then
+   * depends neither on the range nor on its pages.
+   */
+  readonly edges?: Float64Array
+  /**
+   * Set where a linear operator is read from raw point to raw point, too: no segment is cut. Where there is no raw point
+   * before the range, segments begin here, which is at or before the range.
+   */
+  readonly wholeFrom?: Instant
+}
+
 /**
  * Segment iterator: reads an operator as linear segments between its raw points, chunk by chunk; chunks join. An
  * operator that is not linear is read from the raw point before the range to the one after it, so that its integrals do
@@ -27,7 +43,8 @@ export class SegmentReader {
   readonly #operator: Operator
   readonly #evaluation: Evaluation
   readonly #range: ChunkRange
-  readonly #onChunk: (chunk: Chunk) => Promise<void> | void
+  readonly #onChunk: SegmentOptions['onChunk']
+  readonly #wholeFrom: Instant | undefined
   readonly #edges: Float64Array
   readonly #pace = new Pace()
   #stream: ChunkStream | null = null
@@ -42,21 +59,17 @@ export class SegmentReader {
   /** Where holds end: at `now`, unless something moved them. Ascending. */
   readonly #extrapolationLimits: readonly Instant[]
 
-  /**
-   * @param edges instants, ascending, at which a linear operator has a vertex, too: of where its segments are cut its
-   *              own value then depends neither on the range nor on its pages
-   */
   constructor(
     operator: Operator,
     evaluation: Evaluation,
     range: ChunkRange,
-    onChunk: (chunk: Chunk) => Promise<void> | void = () => {},
-    edges: Float64Array = NO_TIMES,
+    { onChunk, edges = NO_TIMES, wholeFrom }: SegmentOptions = {},
   ) {
     this.#operator = operator
     this.#evaluation = evaluation
     this.#range = range
     this.#onChunk = onChunk
+    this.#wholeFrom = wholeFrom
     this.#edges = operator.linear ? edges : NO_TIMES
     this.#extrapolationLimits = [...operator.extrapolationLimits].sort((a, b) => a - b)
   }
@@ -67,7 +80,7 @@ export class SegmentReader {
     for (;;) {
       const chunk = await stream.next()
       if (chunk === null) return null
-      await this.#onChunk(chunk)
+      await this.#onChunk?.(chunk)
       const undecided = this.#undecided
       const vertices = this.#joined(undecided, await this.#verticesOf(chunk))
       const length = vertices.times.length
@@ -79,13 +92,14 @@ export class SegmentReader {
 
   async #open(): Promise<ChunkStream> {
     const { from, to, wantedFrom = from, wantedTo = to } = this.#range
-    const [before, after] = this.#operator.linear
+    const isCut = this.#operator.linear && this.#wholeFrom === undefined
+    const [before, after] = isCut
       ? [null, null]
       : await Promise.all([
           this.#operator.rawTime('before-or-at', from),
           this.#operator.rawTime('after-or-at', to),
         ])
-    this.#first = before ?? from
+    this.#first = before ?? this.#wholeFrom ?? from
     const isOpen = after === null && this.#operator.bendsBehind
     const bend = isOpen ? await this.#operator.outerBreak(to) : null
     this.#last = after ?? bend ?? to
@@ -156,7 +170,9 @@ export class SegmentReader {
     const [firstEnd] = this.#extrapolationLimits
     if (this.#operator.linear || firstEnd === undefined || chunk.to <= firstEnd) return NO_TIMES
     const { last } = await this.#rawEnds()
-    const ends = [chunk.raw.times.at(-1) ?? MIN_INSTANT, ...this.#extrapolationLimits]
+    // A last point after `now` is held for no time.
+    const lastPoint = chunk.raw.times.at(-1) ?? MIN_INSTANT
+    const ends = lastPoint > firstEnd ? [lastPoint, ...this.#extrapolationLimits] : this.#extrapolationLimits
     const isIn = (time: number) => time >= chunk.from && time < chunk.to && time > last
     const behind = ends.flatMap((end) => [end, end + 1]).filter(isIn)
     return Float64Array.from(new Set(behind)).sort()

@@ -130,6 +130,8 @@ export interface Shortcuts {
   intactPoints?(range: RawRange): Promise<RangeResult>
   /** Integrals over spans that do not overlap, without reading the range. */
   readonly integrals?: ((starts: Float64Array, ends: Float64Array) => Promise<Integrals>) | undefined
+  /** The same from a formula, at once and each span by itself: they may overlap. */
+  readonly closedIntegrals?: ((starts: Float64Array, ends: Float64Array) => Integrals) | undefined
   /** Aggregates over n windows between n + 1 edges. */
   aggregates?(edges: Float64Array, names: readonly AggregateName[]): Promise<AggregateColumns>
   /** What src/series/plot.ts chooses of the raw points between n + 1 edges, with all breaks. */

@@ -1,6 +1,5 @@
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
 import { NO_POINTS } from '../../series/columns.ts'
-import type { Integrals } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
 import { aggregatesOfConstant } from '../consumers/aggregates.ts'
 import { BaseOperator } from '../graph/base.ts'
@@ -78,15 +77,6 @@ export class ConstantLeaf extends BaseOperator {
 
   protected override async findValue(): Promise<boolean> {
     return !Number.isNaN(await this.#constant())
-  }
-
-  async integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
-    const value = await this.#constant()
-    if (Number.isNaN(value)) {
-      return { integrals: new Float64Array(starts.length), coveredUs: new Float64Array(starts.length) }
-    }
-    const coveredUs = starts.map((start, i) => ends[i]! - start)
-    return { integrals: coveredUs.map((length) => length * value), coveredUs }
   }
 
   /** A constant has no raw points, and the signal is its value. */

@@ -12,11 +12,10 @@ import type { FindPoint, Integrals, RangeResult } from '../../series/reads.ts'
 import { type Instant, instantFromUs, isAccepted } from '../../time/instant.ts'
 import { aggregatesFromChunks } from '../consumers/aggregates.ts'
 import { firstOf, goesBack } from '../consumers/find-point.ts'
-import { integralsFromChunks } from '../consumers/integrals.ts'
 import { BaseOperator } from '../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../graph/chunk.ts'
 import type { Need, NeedSink } from '../graph/need.ts'
-import type { OperatorContext } from '../graph/operator.ts'
+import type { Operator, OperatorContext } from '../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../graph/point-source.ts'
 import { aggregatesFromSources, sourcesOf } from './aggregate-sources.ts'
 
@@ -147,18 +146,34 @@ export class GeneratedLeaf extends BaseOperator {
     }
   }
 
-  async integrals(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
+  get closedIntegrals(): Operator['closedIntegrals'] {
     const { closedForm } = this.#signal
-    const { evaluation } = this.context
-    if (closedForm === undefined) return integralsFromChunks(this, starts, ends, evaluation)
+    return (
+      closedForm &&
+      ((starts, ends) => {
+        this.context.evaluation.charge(starts.length)
+        return closedForm.integrals(starts, ends)
+      })
+    )
+  }
+
+  get integrals(): Operator['integrals'] {
+    const { closedIntegrals } = this
+    return closedIntegrals && ((starts, ends) => this.#inSteps(closedIntegrals, starts, ends))
+  }
+
+  async #inSteps(
+    closedIntegrals: ClosedForm['integrals'],
+    starts: Float64Array,
+    ends: Float64Array,
+  ): Promise<Integrals> {
     const found = { integrals: new Float64Array(starts.length), coveredUs: new Float64Array(starts.length) }
     for (let from = 0; from < starts.length; from += STEP_WINDOWS) {
       const to = from + STEP_WINDOWS
-      evaluation.charge(Math.min(STEP_WINDOWS, starts.length - from))
-      const part = closedForm.integrals(starts.subarray(from, to), ends.subarray(from, to))
+      const part = closedIntegrals(starts.subarray(from, to), ends.subarray(from, to))
       found.integrals.set(part.integrals, from)
       found.coveredUs.set(part.coveredUs, from)
-      await evaluation.pause()
+      await this.context.evaluation.pause()
     }
     return found
   }
@@ -172,7 +187,7 @@ export class GeneratedLeaf extends BaseOperator {
     return aggregatesFromSources(names, sources, edges, this.context.now, {
       aggregates: (names) =>
         this.#closedAggregates(closedForm, edges, names as readonly FirstAggregateName[]),
-      integrals: (starts, ends) => this.integrals(starts, ends),
+      integrals: this.integrals!,
       bounds: async () => ({
         starts: await this.#valuesAt(starts, 'at'),
         ends: await this.#valuesAt(edges.subarray(1), 'before'),

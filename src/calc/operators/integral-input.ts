@@ -1,17 +1,14 @@
 import type { Integrals } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
-import { integralsFromChunks, integralsOf } from '../consumers/integrals.ts'
+import { integralsOf } from '../consumers/integrals.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { NeedSink } from '../graph/need.ts'
 import type { Operator } from '../graph/operator.ts'
 
-/** Raw points that a segment iterator may read beyond either end of its range. */
-export function segmentsBeyond({ linear }: Operator): number {
-  return linear ? 0 : 1
-}
-
 /** An operator whose integrals are wanted: those of the historian where it can integrate, or from raw points alone. */
 export class IntegralInput {
+  /** Integrals from a formula; absent where they are worked out in another way. */
+  readonly closed: Operator['closedIntegrals']
   readonly #operator: Operator
   readonly #fromRaw: boolean
   readonly #evaluation: Evaluation
@@ -21,6 +18,7 @@ export class IntegralInput {
     this.#operator = operator
     this.#fromRaw = fromRaw
     this.#evaluation = evaluation
+    this.closed = fromRaw ? undefined : operator.closedIntegrals
   }
 
   /**
@@ -34,14 +32,13 @@ export class IntegralInput {
   /** @param starts, ends of spans that do not overlap, ascending */
   async over(starts: Float64Array, ends: Float64Array): Promise<Integrals> {
     if (starts.length === 0) return { integrals: starts, coveredUs: ends }
-    const integrate = this.#fromRaw ? integralsFromChunks : integralsOf
-    return integrate(this.#operator, starts, ends, this.#evaluation)
+    return integralsOf(this.#operator, starts, ends, this.#evaluation)
   }
 
+  /** From points, all segments up to the raw points beside the spans. */
   needs(from: Instant, to: Instant, count: number, key: number, sink: NeedSink): void {
-    const operator = this.#operator
     if (from >= to) return
-    if (!this.#fromRaw) sink.need(operator, { kind: 'integrals', from, to, count, key })
-    else sink.need(operator, { kind: 'chunks', from, to, beyond: segmentsBeyond(operator) })
+    if (this.isFromPoints) sink.need(this.#operator, { kind: 'chunks', from, to, beyond: 1 })
+    else sink.need(this.#operator, { kind: 'integrals', from, to, count, key })
   }
 }

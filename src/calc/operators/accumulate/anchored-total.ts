@@ -5,17 +5,25 @@ import type { AnchoredWindows } from '../../../time/total-windows.ts'
 import { firstOf, goesBack, pageReach } from '../../consumers/find-point.ts'
 import { joinSegments, type Segments } from '../../consumers/join-segments.ts'
 import { SegmentReader } from '../../consumers/segments.ts'
-import { wholeRange } from '../../consumers/stream.ts'
+import { setValues, wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
-import type { Chunk, ChunkRange, ChunkStream } from '../../graph/chunk.ts'
+import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import { inWindow, type Near, nearTo, type Reach, timesOf } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { keyOf, type NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
-import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
+import { IntegralInput } from '../integral-input.ts'
 import { isFound, OwnTimesOperator } from '../own-times.ts'
-import { addTerms, type Base, runningTotal, totalChunk } from './running-total.ts'
+import {
+  addTerms,
+  type Base,
+  finiteTotal,
+  runningTotal,
+  type Totals,
+  TotalsAt,
+  totalChunk,
+} from './running-total.ts'
 
 export interface AnchoredTotalOptions {
   readonly windows: AnchoredWindows
@@ -33,8 +41,7 @@ const MORE_POINTS = 2
 /** Years and days with a change of clocks are longer than others. */
 const CALENDAR_SLACK = 1.05
 
-/** Times whose windows are looked up before others may go on. */
-const STEP_TIMES = 4_096
+type ClosedIntegrals = NonNullable<Operator['closedIntegrals']>
 
 /**
  * The integral of a signal from the start of the window that holds t up to t, divided by a rate. Windows are anchored:
@@ -85,7 +92,7 @@ export class AnchoredTotal extends OwnTimesOperator {
         const { from, to, count, key, near } = need
         const start = this.#startAt(from)
         const found = near === undefined ? sink : this.#windowSink(near, sink)
-        this.#integrals.needs(start, to, count, keyOf(key, windowsText), found)
+        this.#integrals.needs(start, clampInstant(to + 1), count, keyOf(key, windowsText), found)
         break
       }
       case 'point': {
@@ -98,7 +105,7 @@ export class AnchoredTotal extends OwnTimesOperator {
         const found = near === undefined ? sink : this.#windowSink(near, sink)
         if (goesBack(find)) {
           const own = instantFromUs(Math.max(...this.ownTimes(find, at)))
-          this.#integrals.needs(this.#startAt(own), at, count, key, found)
+          this.#integrals.needs(this.#startAt(own), clampInstant(at + 1), count, key, found)
         } else {
           const to = clampInstant(at + 1)
           this.#integrals.needs(
@@ -121,7 +128,7 @@ export class AnchoredTotal extends OwnTimesOperator {
             ? { from, to: Math.min(to, from + ofOwn) }
             : { from: Math.max(from, to - ofOwn), to }
         const page = { from: instantFromUs(read.from), to: instantFromUs(read.to), order }
-        const points = count + MORE_POINTS + segmentsBeyond(input)
+        const points = count + MORE_POINTS
         sink.need(input, { kind: 'raw', ...page, count: points })
         this.#segmentNeeds(from, to, sink)
         if (order === 'asc') this.#firstBaseNeeds(from, sink)
@@ -135,7 +142,7 @@ export class AnchoredTotal extends OwnTimesOperator {
       case 'chunks': {
         const { from, to, beyond } = need
         // The raw point beside the range may be this operator's own, and the input is then read from there by itself.
-        sink.need(input, { ...need, beyond: beyond + Math.max(Math.sign(beyond), segmentsBeyond(input)) })
+        sink.need(input, { ...need, beyond: beyond + 1 })
         this.#segmentNeeds(from, to, sink)
         this.#firstBaseNeeds(from, sink)
       }
@@ -164,47 +171,81 @@ export class AnchoredTotal extends OwnTimesOperator {
 
   /** The raw points beside a range that is read in segments. */
   #segmentNeeds(from: Instant, to: Instant, sink: NeedSink): void {
-    if (this.input.linear) return
     sink.need(this.input, { kind: 'point', find: 'before-or-at', at: from })
     sink.need(this.input, { kind: 'point', find: 'after-or-at', at: to })
   }
 
   protected async evaluate(times: Float64Array): Promise<Float64Array> {
-    const { evaluation } = this.context
-    const { rateUs } = this.#options
-    // A span to each time, from the time before it or from the start of its window; a total adds up those of its
-    // window.
-    const starts = new Float64Array(times.length)
-    const ends = new Float64Array(times.length)
-    const spans = new Uint32Array(times.length)
-    const opens = new Uint8Array(times.length)
-    let count = 0
-    let previous = Number.NEGATIVE_INFINITY
-    for (let i = 0; i < times.length; i++) {
-      if (i % STEP_TIMES === STEP_TIMES - 1) await evaluation.pause()
-      const at = times[i]!
-      const start = this.#startAt(instantFromUs(at))
-      opens[i] = Number(start > previous)
-      starts[count] = Math.max(start, previous)
-      ends[count] = at
-      if (starts[count]! < at) count++
-      spans[i] = count
-      previous = at
+    const { closed, isFromPoints } = this.#integrals
+    if (closed !== undefined) {
+      const totals = new Float64Array(times.length)
+      await setValues(
+        totals,
+        times,
+        (part) => this.#closedTotals(closed, part, 'at'),
+        this.context.evaluation,
+      )
+      return totals
     }
-    const { integrals } = await this.#integrals.over(starts.subarray(0, count), ends.subarray(0, count))
-    const totals = new Float64Array(times.length)
-    const sum = new CompensatedSum()
-    let span = 0
-    for (let i = 0; i < times.length; i++) {
-      if (i % STEP_TIMES === STEP_TIMES - 1) await evaluation.pause()
-      if (opens[i] === 1) sum.reset()
-      for (; span < spans[i]!; span++) sum.add(integrals[span]!)
-      const total = sum.value / rateUs
-      totals[i] = Number.isFinite(total) ? total : Number.NaN
-    }
-    return totals
+    return isFromPoints ? this.#addedUp(times) : this.#pushedDown(times)
   }
 
+  /** From the input's segments, added up as the totals of chunks are. */
+  async #addedUp(times: Float64Array): Promise<Float64Array> {
+    const { evaluation } = this.context
+    const { input } = this
+    const starts = await this.#windowsOf(times)
+    const totals = new TotalsAt(times, starts, this.#options.rateUs)
+    const [from, to] = [instantFromUs(starts[0]!), clampInstant(times.at(-1)! + 1)]
+    const range = wholeRange(from, to, input, evaluation)
+    const reader = new SegmentReader(input, evaluation, range, { wholeFrom: from })
+    for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
+      totals.add(segments)
+      await evaluation.pause()
+    }
+    return totals.finish()
+  }
+
+  /** From what a historian works out: a span to each time, from the time before it or from the start of its window. */
+  async #pushedDown(times: Float64Array): Promise<Float64Array> {
+    const { rateUs } = this.#options
+    const windowStarts = await this.#windowsOf(times)
+    const starts = windowStarts.map((start, i) => Math.max(start, times[i - 1] ?? start))
+    const isSpan = (_: unknown, i: number): boolean => starts[i]! < times[i]!
+    const { integrals } = await this.#integrals.over(starts.filter(isSpan), times.filter(isSpan))
+    const sum = new CompensatedSum()
+    let span = 0
+    return times.map((time, i) => {
+      if (starts[i] === windowStarts[i]) sum.reset()
+      if (starts[i]! < time) sum.add(integrals[span++]!)
+      return finiteTotal(sum.value, rateUs)
+    })
+  }
+
+  #closedTotals(closed: ClosedIntegrals, times: Float64Array, limit: Limit): Float64Array {
+    // From the left, a window is that of one microsecond before.
+    const starts = this.#startsOf(limit === 'before' ? times.map((time) => time - 1) : times)
+    return closed(starts, times).integrals.map((integral) => finiteTotal(integral, this.#options.rateUs))
+  }
+
+  /** Where the windows of some times start. */
+  async #windowsOf(times: Float64Array): Promise<Float64Array> {
+    const starts = new Float64Array(times.length)
+    await setValues(starts, times, (part) => this.#startsOf(part), this.context.evaluation)
+    return starts
+  }
+
+  #startsOf(times: Float64Array): Float64Array {
+    let [start, end] = [Number.NaN, Number.NEGATIVE_INFINITY]
+    return times.map((time) => {
+      if (time >= end) {
+        const at = clampInstant(time)
+        start = this.#startAt(at)
+        end = this.#options.windows.endAt(at)
+      }
+      return start
+    })
+  }
   protected open(range: ChunkRange): ChunkStream {
     // A range that is read whole is read as others read it, so that they share the stream.
     const more = range.extent === 'first' ? MORE_POINTS : 0
@@ -218,10 +259,12 @@ export class AnchoredTotal extends OwnTimesOperator {
    */
   #chunks(range: ChunkRange): ChunkStream {
     const { from, to, order, page } = range
+    const { input } = this
+    const { closed } = this.#integrals
     const { windows, rateUs } = this.#options
     const { evaluation } = this.context
     const ascends = order === 'asc'
-    const reader = new SegmentReader(this.input, evaluation, range)
+    const reader = new SegmentReader(input, evaluation, range, { wholeFrom: this.#startAt(from) })
     /** Segments that were read and are not used up. */
     let segments: Segments | null = null
     let carried: Base | null = null
@@ -248,12 +291,18 @@ export class AnchoredTotal extends OwnTimesOperator {
         const end = isInside(start) ? starts.at(-1)! : instantFromUs(reach)
         const [first, last] = ascends ? [position, end] : [end, position]
         const inside = Float64Array.from(starts.filter((start) => start > first)).sort()
-        const base: Base = carried ?? (await this.#baseAt(first, from))
-        if (ascends) carried = base
+        // What is added up begins with a vertex or a window, not where the page does.
+        const origin = carried === null ? instantFromUs(Math.max(this.#startAt(first), times[0]!)) : first
         evaluation.charge(times.length + inside.length)
-        const total = runningTotal(segments, first, last, inside, base)
-        const traits = { windows, rateUs, rangeEnds: this.rangeEnds, evaluation }
-        const chunk = totalChunk(total, segments, inside, traits)
+        let totals: Totals
+        if (closed !== undefined) totals = (at, limit) => this.#closedTotals(closed, at, limit)
+        else {
+          const base: Base = carried ?? (await this.#baseAt(origin, first, from))
+          if (ascends) carried = base
+          totals = runningTotal(segments, origin, last, inside, base, rateUs)
+        }
+        const traits = { windows, rangeEnds: this.rangeEnds, evaluation }
+        const chunk = totalChunk(totals, segments, first, last, inside, traits)
         if (end === (ascends ? times.at(-1) : times[0])) segments = null
         position = end
         return chunk
@@ -265,16 +314,17 @@ export class AnchoredTotal extends OwnTimesOperator {
   }
 
   /**
-   * The total where a chunk starts, from the start of its window, or of the window that ends there.
+   * The total at a vertex, from the start of its window, or of the window that ends there.
+   * @param first where the chunk starts, at or after it
    * @param from where the range begins
    */
-  async #baseAt(at: Instant, from: Instant): Promise<Base> {
-    const { windows } = this.#options
-    // Nothing depends on what was before the raw point that a range begins with.
-    if (at === from && windows.startAt(at) === at) return { sum: new CompensatedSum(), before: Number.NaN }
-    const sum = await this.#integral(windows.startAt(instantFromUs(at - 1)), at)
+  async #baseAt(at: Instant, first: Instant, from: Instant): Promise<Base> {
+    const isStart = this.#startAt(at) === at
+    // Nothing depends on what was before the raw point that a range begins with, or before a window inside of it.
+    if (isStart && (at === from || at < first)) return { sum: new CompensatedSum(), before: Number.NaN }
+    const sum = await this.#integral(this.#startAt(clampInstant(at - 1)), at)
     const before = sum.value
-    return { sum: windows.startAt(at) === at ? new CompensatedSum() : sum, before }
+    return { sum: isStart ? new CompensatedSum() : sum, before }
   }
 
   /**
@@ -285,16 +335,16 @@ export class AnchoredTotal extends OwnTimesOperator {
     const { input } = this
     const { evaluation } = this.context
     const sum = new CompensatedSum()
-    const start = clampInstant(from)
-    if (start >= to) return sum
-    if (!this.#options.fromRaw && input.integrals !== undefined) {
-      const { integrals } = await this.#integrals.over(Float64Array.of(start), Float64Array.of(to))
+    if (from >= to) return sum
+    if (!this.#integrals.isFromPoints) {
+      const { integrals } = await this.#integrals.over(Float64Array.of(from), Float64Array.of(to))
       sum.add(integrals[0]!)
       return sum
     }
-    const reader = new SegmentReader(input, evaluation, wholeRange(start, to, input, evaluation))
+    const range = wholeRange(from, to, input, evaluation)
+    const reader = new SegmentReader(input, evaluation, range, { wholeFrom: from })
     for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
-      addTerms(sum, segments, start, to)
+      addTerms(sum, segments, from, to)
       await evaluation.pause()
     }
     return sum

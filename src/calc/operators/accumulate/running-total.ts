@@ -1,7 +1,7 @@
-import { lowerBound, mergeTimes, STATUS_BAD, STATUS_OK, upperBound } from '../../../series/columns.ts'
+import { mergeTimes, STATUS_BAD, STATUS_OK, upperBound } from '../../../series/columns.ts'
 import { valueBetween } from '../../../series/interpolate.ts'
-import type { CompensatedSum } from '../../../series/sum.ts'
-import { type Instant, instantFromUs } from '../../../time/instant.ts'
+import { CompensatedSum } from '../../../series/sum.ts'
+import type { Instant } from '../../../time/instant.ts'
 import type { AnchoredWindows } from '../../../time/total-windows.ts'
 import type { Segments } from '../../consumers/join-segments.ts'
 import { BAD_POINT, NO_POINT } from '../../consumers/segments.ts'
@@ -18,12 +18,15 @@ export interface Base {
   before: number
 }
 
+/** Totals at ascending times of a chunk. */
+export type Totals = Chunk['valuesAt']
+
 /** A total over a chunk: segments of its input cut at the starts of windows, with the running total at each vertex. */
 interface RunningTotal {
   readonly times: Float64Array
-  /** Value of the input at each vertex, and its limit from the left at the next one. */
-  readonly inputAt: Float64Array
-  readonly inputBefore: Float64Array
+  /** The input, and which of its segments begins at each vertex or holds it. */
+  readonly segments: Segments
+  readonly index: Int32Array
   /** Total at each vertex, in the input's unit times microseconds, and its limit from the left. */
   readonly totalAt: Float64Array
   readonly totalBefore: Float64Array
@@ -31,8 +34,10 @@ interface RunningTotal {
 
 /**
  * Adds up segments over [from, to], which lies inside them.
+ * @param from          a vertex of them, or the start of a window: no other segment is cut
  * @param windowStarts  those in (from, to], ascending
  * @param base          afterwards the one of the chunk that starts at `to`
+ * @param rateUs        what totals are divided by
  */
 export function runningTotal(
   segments: Segments,
@@ -40,19 +45,19 @@ export function runningTotal(
   to: Instant,
   windowStarts: Float64Array,
   base: Base,
-): RunningTotal {
+  rateUs: number,
+): Totals {
   const first = upperBound(segments.times, from)
-  const inside = segments.times.subarray(first, lowerBound(segments.times, to))
-  const bounded = new Float64Array(inside.length + 2)
-  bounded[0] = from
-  bounded.set(inside, 1)
-  bounded[bounded.length - 1] = to
-  const times = mergeTimes(bounded, windowStarts)
+  const inside = segments.times.subarray(first, upperBound(segments.times, to))
+  const vertices = new Float64Array(inside.length + 1)
+  vertices[0] = from
+  vertices.set(inside, 1)
+  const times = mergeTimes(vertices, windowStarts)
   const length = times.length
   const total = {
     times,
-    inputAt: new Float64Array(length).fill(Number.NaN),
-    inputBefore: new Float64Array(length).fill(Number.NaN),
+    segments,
+    index: new Int32Array(length),
     totalAt: new Float64Array(length),
     totalBefore: new Float64Array(length),
   }
@@ -61,15 +66,14 @@ export function runningTotal(
   total.totalBefore[0] = base.before
   let segment = first - 1
   let nextStart = 0
-  for (let k = 0; k + 1 < length; k++) {
+  for (let k = 0; k < length; k++) {
     const time1 = times[k]!
-    const time2 = times[k + 1]!
     while (segments.times[segment + 1]! <= time1) segment++
-    const value1 = onSegment(segments, segment, time1)
-    const value2 = onSegment(segments, segment, time2)
-    total.inputAt[k] = value1
-    total.inputBefore[k + 1] = value2
-    if (!Number.isNaN(value1)) sum.add((time2 - time1) * (value1 / 2 + value2 / 2))
+    total.index[k] = segment
+    const time2 = times[k + 1]
+    if (time2 === undefined) break
+    const area = areaOf(segments, segment, time1, time2)
+    if (!Number.isNaN(area)) sum.add(area)
     total.totalBefore[k + 1] = sum.value
     if (time2 === windowStarts[nextStart]) {
       sum.reset()
@@ -78,7 +82,7 @@ export function runningTotal(
     total.totalAt[k + 1] = sum.value
   }
   base.before = total.totalBefore[length - 1]!
-  return total
+  return (at, limit) => totalsAt(total, at, limit, rateUs)
 }
 
 /** Adds the integral of segments over [from, to] to a sum: the same terms as those of a total that begins there. */
@@ -86,38 +90,39 @@ export function addTerms(sum: CompensatedSum, segments: Segments, from: Instant,
   const { times } = segments
   for (let k = Math.max(0, upperBound(times, from) - 1); k + 1 < times.length && times[k]! < to; k++) {
     const [time1, time2] = [Math.max(times[k]!, from), Math.min(times[k + 1]!, to)]
-    const value1 = onSegment(segments, k, time1)
-    const value2 = onSegment(segments, k, time2)
-    if (!Number.isNaN(value1)) sum.add((time2 - time1) * (value1 / 2 + value2 / 2))
+    const area = areaOf(segments, k, time1, time2)
+    if (!Number.isNaN(area)) sum.add(area)
   }
 }
 
-/** Value on one segment, its ends included; NaN where the signal has none. */
-function onSegment({ times, at, before }: Segments, segment: number, time: number): number {
+/** Integral of one segment between two times on it, NaN where the signal has no value. */
+function areaOf({ times, at, before }: Segments, segment: number, from: number, to: number): number {
   const value1 = at[segment]!
   const value2 = before[segment + 1]!
   if (Number.isNaN(value1) || Number.isNaN(value2)) return Number.NaN
-  return valueBetween(time, times[segment]!, value1, times[segment + 1]!, value2)
+  const [time1, time2] = [times[segment]!, times[segment + 1]!]
+  const first = valueBetween(from, time1, value1, time2, value2)
+  const last = valueBetween(to, time1, value1, time2, value2)
+  return (to - from) * (first / 2 + last / 2)
 }
 
 /** What is known of a total. */
 interface TotalTraits {
   readonly windows: AnchoredWindows
-  readonly rateUs: number
   /** Raw points at the ends of the request's range. */
   readonly rangeEnds: readonly number[]
   readonly evaluation: Evaluation
 }
 
-/** The total as a chunk. @param windowStarts those in (from, to] */
+/** The total over [from, to) as a chunk. @param windowStarts those in (from, to] */
 export function totalChunk(
-  total: RunningTotal,
+  totals: Totals,
   segments: Segments,
+  from: Instant,
+  to: Instant,
   windowStarts: Float64Array,
-  { windows, rateUs, rangeEnds, evaluation }: TotalTraits,
+  { windows, rangeEnds, evaluation }: TotalTraits,
 ): Chunk {
-  const from = instantFromUs(total.times[0]!)
-  const to = instantFromUs(total.times.at(-1)!)
   const own = rangeEnds.filter((at) => at >= from && at < to)
   const starts = windows.startAt(from) === from ? [from, ...windowStarts] : windowStarts
   // A window that starts where the chunk ends has the last microsecond before it inside.
@@ -128,7 +133,7 @@ export function totalChunk(
   own.sort((a, b) => a - b)
   const valuesAt = (at: Float64Array, limit: Limit): Float64Array => {
     evaluation.charge(at.length)
-    return totalsAt(total, at, limit, rateUs)
+    return totals(at, limit)
   }
   return { from, to, raw: rawPointsAt(rawOf(segments, from, to), own, (at) => valuesAt(at, 'at')), valuesAt }
 }
@@ -144,7 +149,7 @@ function rawOf({ times, kinds }: Segments, from: Instant, to: Instant) {
 }
 
 function totalsAt(total: RunningTotal, at: Float64Array, limit: Limit, rateUs: number): Float64Array {
-  const { times, inputAt, inputBefore, totalAt, totalBefore } = total
+  const { times, segments, index, totalAt, totalBefore } = total
   const totals = new Float64Array(at.length)
   // The vertex at or before the first time; from there on it only moves forward.
   let vertex = at.length === 0 ? 0 : Math.max(0, upperBound(times, at[0]!) - 1)
@@ -154,16 +159,93 @@ function totalsAt(total: RunningTotal, at: Float64Array, limit: Limit, rateUs: n
     let sum: number
     if (times[vertex] === time) sum = limit === 'before' ? totalBefore[vertex]! : totalAt[vertex]!
     else {
-      const value1 = inputAt[vertex]!
       sum = totalAt[vertex]!
-      if (!Number.isNaN(value1)) {
-        const time1 = times[vertex]!
-        const value = valueBetween(time, time1, value1, times[vertex + 1]!, inputBefore[vertex + 1]!)
-        sum += (time - time1) * (value1 / 2 + value / 2)
-      }
+      const area = areaOf(segments, index[vertex]!, times[vertex]!, time)
+      if (!Number.isNaN(area)) sum += area
     }
-    const result = sum / rateUs
-    totals[i] = Number.isFinite(result) ? result : Number.NaN
+    totals[i] = finiteTotal(sum, rateUs)
   }
   return totals
+}
+
+/** A total from what was added up; NaN where that left the range of doubles. */
+export function finiteTotal(sum: number, rateUs: number): number {
+  const total = sum / rateUs
+  return Number.isFinite(total) ? total : Number.NaN
+}
+
+/** Totals at some times, ascending, from segments in their order: with the sums of a running total. */
+export class TotalsAt {
+  readonly #times: Float64Array
+  readonly #starts: Float64Array
+  readonly #rateUs: number
+  readonly #totals: Float64Array
+  readonly #sum = new CompensatedSum()
+  /** The time that comes next, and the start of the window that is added up. */
+  #next = 0
+  #start = Number.NEGATIVE_INFINITY
+
+  /** @param starts where the windows of the times start */
+  constructor(times: Float64Array, starts: Float64Array, rateUs: number) {
+    this.#times = times
+    this.#starts = starts
+    this.#rateUs = rateUs
+    this.#totals = new Float64Array(times.length)
+  }
+
+  add(segments: Segments): void {
+    const { length } = segments.times
+    for (let k = 0; this.#next < this.#times.length; k++) {
+      k = this.#addWhole(segments, k)
+      if (k + 1 >= length) return
+      this.#addCut(segments, k)
+    }
+  }
+
+  /** Segments between the start of the window and the next time, all of each. @returns the one after them */
+  #addWhole({ times, at, before }: Segments, first: number): number {
+    const start = this.#open()
+    const next = this.#times[this.#next]!
+    const sum = this.#sum
+    let k = first
+    for (; k + 1 < times.length && times[k]! >= start && times[k + 1]! <= next; k++) {
+      const area = (times[k + 1]! - times[k]!) * (at[k]! / 2 + before[k + 1]! / 2)
+      if (!Number.isNaN(area)) sum.add(area)
+    }
+    return k
+  }
+
+  /** A segment with times inside of it, or the start of a window. */
+  #addCut(segments: Segments, k: number): void {
+    const [time1, time2] = [segments.times[k]!, segments.times[k + 1]!]
+    for (; this.#times[this.#next]! < time2; this.#next++) {
+      const [from, to] = [Math.max(time1, this.#open()), this.#times[this.#next]!]
+      const area = from < to ? areaOf(segments, k, from, to) : Number.NaN
+      this.#set(Number.isNaN(area) ? this.#sum.value : this.#sum.value + area)
+    }
+    if (this.#next === this.#times.length) return
+    const from = Math.max(time1, this.#open())
+    const area = from < time2 ? areaOf(segments, k, from, time2) : Number.NaN
+    if (!Number.isNaN(area)) this.#sum.add(area)
+  }
+
+  finish(): Float64Array {
+    for (; this.#next < this.#times.length; this.#next++) {
+      this.#open()
+      this.#set(this.#sum.value)
+    }
+    return this.#totals
+  }
+
+  /** Begins the window of the next time where it is another one. */
+  #open(): number {
+    const start = this.#starts[this.#next]!
+    if (start !== this.#start) this.#sum.reset()
+    this.#start = start
+    return start
+  }
+
+  #set(sum: number): void {
+    this.#totals[this.#next] = finiteTotal(sum, this.#rateUs)
+  }
 }

@@ -130,9 +130,8 @@ export function openFeed(
     }
   }
   let read: Chunk[] = []
-  const reader = new SegmentReader(input, evaluation, range, (chunk) => {
-    read.push(chunk)
-  })
+  const onChunk = (chunk: Chunk) => void read.push(chunk)
+  const reader = new SegmentReader(input, evaluation, range, { onChunk, wholeFrom: range.from })
   return {
     next: async (held) => {
       const segments = await reader.next()

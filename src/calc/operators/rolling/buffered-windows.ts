@@ -4,6 +4,7 @@ import { concatColumns, type PointColumns } from '../../../series/columns.ts'
 import { isGood } from '../../../series/interpolate.ts'
 import { MIN_INSTANT } from '../../../time/instant.ts'
 import { type Chunk, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
+import type { Operator } from '../../graph/operator.ts'
 import { type BufferedPart, valuesIn } from './buffered-input.ts'
 import { windowsOf } from './cells.ts'
 import { larger, smaller, type Windows } from './folds.ts'
@@ -20,13 +21,14 @@ const NO_WINDOWS: Windows = { first: NO_INDEXES, end: NO_INDEXES, pivots: NO_IND
 /**
  * The operation over the window of each time, from memory: each raw point is a cell of its own. What is prepared is
  * kept for the next times.
- * @param extrapolationLimits of the input
+ * @param extrapolationLimits, closedIntegrals of the input
  */
 export function bufferedWindows(
   op: RollingOp,
   window: RollingWindow,
   held: BufferedPart,
   extrapolationLimits: readonly number[],
+  closedIntegrals: Operator['closedIntegrals'],
 ): (times: Float64Array, limit: Limit) => Float64Array {
   const { segments } = held
   const sums = op.integrals !== undefined && segments !== null ? new SegmentSums(segments) : null
@@ -45,10 +47,11 @@ export function bufferedWindows(
     )
   return (times, limit) => {
     const bounds = window.boundsAt(times, limit)
-    const { integrals, coveredUs } = sums?.between(bounds) ?? {
-      integrals: new Float64Array(times.length),
-      coveredUs: new Float64Array(times.length),
-    }
+    const { integrals, coveredUs } = sums?.between(bounds) ??
+      closedIntegrals?.(bounds.starts, bounds.ends) ?? {
+        integrals: new Float64Array(times.length),
+        coveredUs: new Float64Array(times.length),
+      }
     const needsLast = op.bounds !== undefined && coveredUs.some((length) => length === 0)
     const [first, last] =
       op.bounds === 'both'

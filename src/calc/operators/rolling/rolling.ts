@@ -22,7 +22,7 @@ import {
 import type { MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
 import { ConstantLeaf } from '../../leaves/constant.ts'
-import { IntegralInput, segmentsBeyond } from '../integral-input.ts'
+import { IntegralInput } from '../integral-input.ts'
 import { isFound, OwnTimesOperator } from '../own-times.ts'
 import { valuesOfInput } from './buffered-input.ts'
 import { type Cells, pointCells, signalCells } from './cells.ts'
@@ -102,7 +102,7 @@ export class RollingOperator extends OwnTimesOperator {
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
     const { input } = this
     const { window, op } = this.#options
-    const beyondRange = op.integrals === undefined ? 0 : segmentsBeyond(input)
+    const beyondRange = op.integrals === undefined ? 0 : 1
     switch (need.kind) {
       case 'values':
         this.#valueNeeds(need, sink)
@@ -176,7 +176,7 @@ export class RollingOperator extends OwnTimesOperator {
     const { window, op } = this.#options
     const { text } = window
     if (this.#isStreamed) {
-      const beyond = op.integrals === undefined ? 0 : segmentsBeyond(input)
+      const beyond = op.integrals === undefined ? 0 : 1
       this.#chunkNeeds(from, clampInstant(to + 1), beyond, sink)
       return
     }
@@ -250,6 +250,8 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   async #integralsOf(bounds: WindowBounds): Promise<Integrals> {
+    const { closed } = this.#integrals
+    if (closed !== undefined) return closed(bounds.starts, bounds.ends)
     const { edges, windows } = signalCells(bounds)
     const { integrals, coveredUs } = await this.#integrals.over(edges.subarray(0, -1), edges.subarray(1))
     await this.context.evaluation.pause()
@@ -322,6 +324,7 @@ export class RollingOperator extends OwnTimesOperator {
     const { op, window, isTotal } = this.#options
     const source = {
       input,
+      closedIntegrals: op.integrals === undefined ? undefined : this.#integrals.closed,
       op,
       window,
       evaluation: context.evaluation,

@@ -16,6 +16,8 @@ import type { RollingWindow } from './window.ts'
 /** What is aggregated over rolling windows. */
 export interface RollingSource {
   readonly input: Operator
+  /** Integrals of the input from a formula; absent where they come from its segments. */
+  readonly closedIntegrals: Operator['closedIntegrals']
   readonly op: RollingOp
   readonly window: RollingWindow
   readonly evaluation: Evaluation
@@ -186,11 +188,11 @@ export class RollingStream {
   }
 
   async #chunk(held: BufferedInput, from: Instant, to: Instant): Promise<Chunk> {
-    const { op, window, input, evaluation, hasRawPoints, ownTimes } = this.#source
+    const { op, window, input, closedIntegrals, evaluation, hasRawPoints, ownTimes } = this.#source
     const all = held.raw
     evaluation.charge(all.times.length)
     const reach = held.part(this.#firstBuffered(from), lastRead(window, to))
-    const values = bufferedWindows(op, window, reach, input.extrapolationLimits)
+    const values = bufferedWindows(op, window, reach, input.extrapolationLimits, closedIntegrals)
     const empty = emptyWindowsUntil(op, window, reach)
     const { emptyUntil = MIN_INSTANT } = empty
     const charged = (times: Float64Array, limit: Limit): Float64Array => {
@@ -297,8 +299,8 @@ export class RollingStream {
   }
 
   #open(range: ChunkRange): InputFeed {
-    const { input, op, evaluation } = this.#source
-    return openFeed(input, range, op.integrals !== undefined, evaluation)
+    const { input, closedIntegrals, op, evaluation } = this.#source
+    return openFeed(input, range, op.integrals !== undefined && closedIntegrals === undefined, evaluation)
   }
 }
 

@@ -11,7 +11,6 @@ import {
 } from '../../../time/instant.ts'
 import { aggregatesFromChunks, aggregatesOf } from '../../consumers/aggregates.ts'
 import { firstOf, goesBack } from '../../consumers/find-point.ts'
-import { integralsOf } from '../../consumers/integrals.ts'
 import { rawPoints } from '../../consumers/raw-points.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
@@ -45,6 +44,7 @@ class ShiftOperator extends BaseOperator {
   override readonly goodPoint?: (find: FindPoint, at: Instant) => Promise<SinglePoint | null>
   readonly rawPoints?: (range: RawRange) => Promise<RangeResult>
   readonly integrals?: (starts: Float64Array, ends: Float64Array) => Promise<Integrals>
+  readonly closedIntegrals?: Operator['closedIntegrals']
   readonly aggregates?: (edges: Float64Array, names: readonly AggregateName[]) => Promise<AggregateColumns>
 
   constructor(input: Operator, map: TimeMap, context: OperatorContext) {
@@ -66,11 +66,11 @@ class ShiftOperator extends BaseOperator {
     if (input.goodPoint !== undefined)
       this.goodPoint = (find, at) => this.#moved(us, find, at, (find, at) => input.goodPoint!(find, at))
     this.rawPoints = (range) => this.#rawPoints(us, range)
+    const { closedIntegrals } = input
+    const moved = (times: Float64Array) => times.map((time) => clampInstant(time + us))
     if (input.integrals !== undefined)
-      this.integrals = (starts, ends) => {
-        const moved = (times: Float64Array) => times.map((time) => clampInstant(time + us))
-        return integralsOf(input, moved(starts), moved(ends), context.evaluation)
-      }
+      this.integrals = (starts, ends) => input.integrals!(moved(starts), moved(ends))
+    this.closedIntegrals = closedIntegrals && ((starts, ends) => closedIntegrals(moved(starts), moved(ends)))
     this.aggregates = (edges, names) => {
       if (!reaches(us, edges[0]!, edges.at(-1)!) || names.some(isOfTime))
         return aggregatesFromChunks(this, edges, names, context)

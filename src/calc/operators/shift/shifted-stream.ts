@@ -105,12 +105,15 @@ export class ShiftedStream {
     const [from, to] = [run[0]!.from, run.at(-1)!.to]
     // Spans that join differ, or they would be one.
     const starts = Float64Array.from(run, (span) => span.from)
-    const breaks = this.#map.isBreak(from) ? starts : starts.subarray(1)
+    const opens = this.#map.isBreak(from)
+    const breaks = opens ? starts : starts.subarray(1)
     const targets = Float64Array.from(run, ({ target }) => (target.kind === 'fixed' ? target.at : Number.NaN))
-    const [values, limitAtStart] = await Promise.all([
+    const [values, limitAtBreak] = await Promise.all([
       this.#valuesAtTargets(targets),
-      this.#limitBefore(from),
+      opens ? this.#limitBefore(from) : Number.NaN,
     ])
+    // A range that begins within a span has the value that is held there.
+    const limitAtStart = opens ? limitAtBreak : values[0]!
     const valuesAt = (times: Float64Array, limit: Limit): Float64Array => {
       let index = 0
       return times.map((at) => {
