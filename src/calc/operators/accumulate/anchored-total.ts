@@ -246,6 +246,7 @@ export class AnchoredTotal extends OwnTimesOperator {
       return start
     })
   }
+
   protected open(range: ChunkRange): ChunkStream {
     // A range that is read whole is read as others read it, so that they share the stream.
     const more = range.extent === 'first' ? MORE_POINTS : 0
