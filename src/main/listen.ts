@@ -48,9 +48,30 @@ export async function listen({ historians, ...parts }: ListenParts) {
     version,
     clock: presentInstant,
   })
-  const { host, port } = parts.settings.server
-  await app.listen({ host, port })
+  await listenAt(app, parts.settings.server)
   return app
+}
+
+/** How many ports of the system's choice are tried. */
+const CHOICES = 5
+
+/**
+ * Listens, with port 0 more than once: the system may choose a port at which another process listens before this one
+ * does. Both may bind it, as Node sets SO_REUSEADDR, and one of them may listen.
+ */
+export async function listenAt(
+  app: { listen(at: { host: string; port: number }): Promise<unknown> },
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<void> {
+  for (let choice = 1; ; choice++) {
+    try {
+      await app.listen({ host, port })
+      return
+    } catch (error) {
+      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+      if (!isTaken || port !== 0 || choice === CHOICES) throw error
+    }
+  }
 }
 
 /** The spans of this process, where the configuration asks for them. */
@@ -82,8 +103,12 @@ export async function listenError(error: unknown, { server }: Settings): Promise
   // Of workers, the first process listens, and calls it so.
   if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return error
   const where = `${server.host}, port ${server.port}`
+  const taken =
+    server.port === 0
+      ? `The system found no free port at ${server.host}: try again, or choose one with --port`
+      : `Something listens at ${where} already: stop it, or choose another port with --port (0 for a free one)`
   const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: `Something listens at ${where} already: stop it, or choose another port with --port (0 for a free one)`,
+    EADDRINUSE: taken,
     EACCES: `Listening at ${where} is not allowed: ports below 1024 need more rights; choose another with --port`,
     EADDRNOTAVAIL: `${server.host} is no address of this machine: choose another with --host`,
     ENOTFOUND: `The host name ${server.host} is not known: choose another with --host`,
