@@ -8,14 +8,18 @@ import { memoryOf, processorMs, startService, workersOf } from '../service.ts'
 
 /**
  * A plant of a million tags: made, written a point each a round, searched and read, and started again. MILLION_TAGS and
- * MILLION_ROUNDS take other sizes; with MILLION_WORKERS=2 there are so many worker processes, each with its memory, and
- * processor time is that of all.
+ * MILLION_ROUNDS take other sizes; with MILLION_RATE=200000 so many points/s are written at most, in place of as many as
+ * can be; with MILLION_WORKERS=2 there are so many worker processes, each with its memory, and processor time is that of
+ * all.
  */
 const TAGS = Number(process.env.MILLION_TAGS ?? 1_000_000)
 const ROUNDS = Number(process.env.MILLION_ROUNDS ?? 60)
+const RATE = Number(process.env.MILLION_RATE ?? Number.POSITIVE_INFINITY)
 const WORKERS = Number(process.env.MILLION_WORKERS ?? 1)
 /** After so many rounds the parts are counted for the first time. */
 const EARLY_ROUNDS = Math.ceil(ROUNDS / 3)
+/** Parts come and go with each flush and merge: the average of so many rounds tells more than one count. */
+const MEAN_ROUNDS = 10
 const PER_CALL = 10_000
 const START = Date.UTC(2026, 0, 1)
 const ROUND_MS = 60_000
@@ -63,6 +67,11 @@ function addMemory(): void {
   }
 }
 
+/** Waits for some milliseconds; not at all where there are none. */
+async function delay(ms: number): Promise<void> {
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms))
+}
+
 /** Processor time of all processes so far, in milliseconds. */
 function processor(): number {
   return [service.pid, ...workersOf(service.pid)].reduce((sum, pid) => sum + processorMs(pid), 0)
@@ -100,9 +109,12 @@ async function writeRounds(): Promise<void> {
   let sendingMs = 0
   let clientMs = 0
   let early = countParts()
-  let most = 0
+  /** How many parts count after each round. */
+  const counts: number[] = []
+  const start = performance.now()
   for (let round = 0; round < ROUNDS; round++) {
     for (let at = 0; at < TAGS; at += PER_CALL) {
+      await delay(start + ((round * TAGS + at) * 1_000) / RATE - performance.now())
       const body = bodyOf(at, START + round * ROUND_MS, levels, random)
       const [began, client] = [performance.now(), process.cpuUsage()]
       await service.post('/historian/write/points', body)
@@ -110,8 +122,9 @@ async function writeRounds(): Promise<void> {
       const { user, system } = process.cpuUsage(client)
       clientMs += (user + system) / 1_000
     }
-    most = Math.max(most, countParts().counting)
-    if (round + 1 === EARLY_ROUNDS) early = countParts()
+    const parts = countParts()
+    counts.push(parts.counting)
+    if (round + 1 === EARLY_ROUNDS) early = parts
   }
   const points = TAGS * ROUNDS
   const serverNs = ((processor() - before) * 1e6) / points
@@ -122,7 +135,13 @@ async function writeRounds(): Promise<void> {
     `ns of processor a point; the client took ${((clientMs * 1e6) / points).toFixed(0)}`,
   )
   const late = countParts()
-  const others = `${early.counting} after ${EARLY_ROUNDS}, ${most} at most after any`
+  const mean = (to: number) => {
+    const some = counts.slice(Math.max(0, to - MEAN_ROUNDS), to)
+    return (some.reduce((sum, count) => sum + count, 0) / some.length).toFixed(1)
+  }
+  const others =
+    `${early.counting} after ${EARLY_ROUNDS}, ${Math.max(...counts)} at most after any; ` +
+    `on average of ${MEAN_ROUNDS} rounds ${mean(ROUNDS)}, ${mean(EARLY_ROUNDS)} then`
   add('write/parts', late.counting, `parts that count after ${ROUNDS} rounds, ${others}`)
   add('write/part-files', late.files, `files, those that were merged away among them; ${early.files} then`)
 }
