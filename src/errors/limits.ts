@@ -257,7 +257,7 @@ export const FIXED_LIMITS = {
     beyond: '`LIMIT_EVALUATED_VALUES` of the call',
   },
   heldBytes: {
-    limit: 300_000_000,
+    limit: 200_000_000,
     what: 'bytes, about, of values of deep calculations of one multi call that wait for those of their inputs, or are remembered',
     beyond: '`LIMIT_EVALUATED_VALUES` of the call',
   },

@@ -2,7 +2,7 @@ import type { FindPoint } from '../../series/reads.ts'
 import { type Instant, MIN_INSTANT } from '../../time/instant.ts'
 import { aggregateNeeds } from '../consumers/aggregates.ts'
 import { goesBack } from '../consumers/find-point.ts'
-import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from './chunk.ts'
+import { type ChunkRange, type ChunkStream, streamOf } from './chunk.ts'
 import { chunksWithin } from './chunks-within.ts'
 import { FAR, type Near, type Reach } from './near.ts'
 import { contentKey, type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from './need.ts'
@@ -88,8 +88,14 @@ export abstract class BaseOperator implements Operator {
         inputs.reduce((sum, input) => sum + input.width, 0),
       )
     this.levels = 1 + inputs.reduce((levels, input) => Math.max(levels, input.levels), 0)
+    context.evaluation.holds(this)
     this.inputsBend = this.levels <= FOLLOWED_LEVELS && inputs.some(({ bendsBehind }) => bendsBehind)
     this.bendsBehind = traits.bends === 'always' || (traits.bends === 'with inputs' && this.inputsBend)
+  }
+
+  /** Values that a raw point of a chunk takes which is kept: its time and value, and what others are worked out from. */
+  protected get pointValues(): number {
+    return 2
   }
 
   /** Whether `open` makes use of `rawOnly`; where it does not, that never gets to the inputs. */
@@ -290,7 +296,7 @@ export abstract class BaseOperator implements Operator {
     if (this.levels >= DEEP_LEVELS && streams.size >= FEW_STREAMS) evaluation.charge(STREAM_VALUES)
     const stream = new SharedStream(
       this.open(range),
-      (chunk) => evaluation.retains(valuesOf(chunk)),
+      (chunk) => evaluation.retains(this.pointValues * chunk.raw.times.length),
       () => evaluation.pause(),
     )
     streams.set(key, stream)
@@ -347,10 +353,6 @@ function sinkOf(operator: Operator, sink: NeedSink): NeedSink {
 }
 
 const NO_VALUES = Promise.resolve(new Float64Array(0))
-
-function valuesOf({ raw }: Chunk): number {
-  return 2 * raw.times.length
-}
 
 /** A range that was read whole, from its beginning. */
 interface WholeRange {

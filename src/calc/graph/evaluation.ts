@@ -2,6 +2,7 @@ import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { TimeSlice } from '../../scheduling/time-slice.ts'
 import { HeldMemory } from './held-memory.ts'
+import { DEEP_LEVELS, type Operator } from './operator.ts'
 import type { PointSource } from './point-source.ts'
 
 /**
@@ -10,6 +11,10 @@ import type { PointSource } from './point-source.ts'
 const PAGE_POINTS = 20_000
 /** Values combined for one chunk of a wide expression, about: a few milliseconds' worth. */
 const CHUNK_VALUES = 500_000
+/** The same of all levels of a deep one. */
+const DEEP_CHUNK_VALUES = 300_000
+/** Shorter pages cost more than they save; what an expression has twice counts twice in its leaves. */
+const LEAST_DEEP_PAGE = 256
 /** What a call may keep of evaluated columns for later reads of the same; 64 MB. */
 const RETAINED_VALUES = 8_000_000
 /** What one evaluation counts beside its values: its promises and entries. */
@@ -47,6 +52,8 @@ export class Evaluation {
   readonly #onExhausted: (error: TidemarkError) => void
   /** Settled when all work `inTurn` so far is done. */
   #line: Promise<void> = Promise.resolve()
+  /** Leaves times levels of the largest deep calculation. */
+  #deepest = 0
   #evaluated = 0
   #retained = 0
 
@@ -61,7 +68,16 @@ export class Evaluation {
 
   /** Points of a page for an expression over so many leaves. */
   pagePoints(width: number): number {
-    return Math.max(2, Math.min(this.#pagePoints, Math.floor(CHUNK_VALUES / width)))
+    const most = Math.min(CHUNK_VALUES / width, Math.max(DEEP_CHUNK_VALUES / this.#deepest, LEAST_DEEP_PAGE))
+    return Math.max(2, Math.min(this.#pagePoints, Math.floor(most)))
+  }
+
+  /**
+   * Pages of a call with deep calculations are shorter: one waits on each level of each way down to a leaf, and what is
+   * far inside, and does not know of the others, reads pages, too.
+   */
+  holds({ width, levels }: Pick<Operator, 'width' | 'levels'>): void {
+    if (levels >= DEEP_LEVELS) this.#deepest = Math.max(this.#deepest, width * levels)
   }
 
   /** Counts values before they are worked out. Throws LIMIT_EVALUATED_VALUES when the call's budget is used up. */

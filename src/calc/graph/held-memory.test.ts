@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { HeldMemory } from './held-memory.ts'
 
 const held = (signal?: AbortSignal): HeldMemory =>
@@ -12,7 +13,8 @@ const MANY = 500_000
 
 test('values that wait for those of their inputs are limited, as long as they wait', async () => {
   const one = held()
-  const half = 5_000_000
+  // With some 45 bytes each, two of them are over the limit and one is not.
+  const half = FIXED_LIMITS.heldBytes.limit / 60
   for (let i = 0; i < 4; i++) await one.during(half, async () => {})
   const nested = one.during(half, () => one.during(half, async () => {}))
   await assert.rejects(nested, /exhausted/)
@@ -22,7 +24,7 @@ test('values that wait for those of their inputs are limited, as long as they wa
 
 test('columns that are remembered count until the end', async () => {
   const one = held()
-  for (let i = 0; i < 40; i++) one.remember(1_000_000)
+  for (let i = 0; i < 40; i++) one.remember(FIXED_LIMITS.heldBytes.limit / 300)
   await assert.rejects(
     one.during(1_000_000, async () => {}),
     /exhausted/,

@@ -83,6 +83,11 @@ export class AnchoredTotal extends OwnTimesOperator {
     return { ...own, mostUs: Math.ceil(CALENDAR_SLACK * Math.max(...lengths)) }
   }
 
+  /** With a vertex of the input, its limits, the sums there and from the left. */
+  protected override get pointValues(): number {
+    return 8
+  }
+
   protected override readFrom(at: Instant): Instant {
     return this.#startAt(clampInstant(at - 1))
   }

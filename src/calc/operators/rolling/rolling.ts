@@ -94,6 +94,11 @@ export class RollingOperator extends OwnTimesOperator {
     return own.length === 0 ? FAR : { ...reach, mostUs: Math.min(...own), isSure: true }
   }
 
+  /** With limits from the left, and values between raw points. */
+  protected override get pointValues(): number {
+    return 6
+  }
+
   protected override readFrom(at: Instant): Instant {
     const { window } = this.#options
     return window.earliestStart(window.earliestStart(at))
