@@ -125,7 +125,8 @@ export class SegmentReader {
     const vertexTimes = further.reduce(mergeTimes, known)
     // Each can be a tile of many inputs.
     await this.#evaluation.pause()
-    const at = await this.#afterVertices(chunk, vertexTimes, ownTimes.length)
+    const after = await this.#afterVertices(chunk, vertexTimes, ownTimes.length)
+    const at = ends.length === 0 ? after : after.slice()
     for (const end of ends) at[lowerBound(vertexTimes, end)] = Number.NaN
     await this.#evaluation.pause()
     const before = await this.#limitsAt(chunk, vertexTimes, 'before')

@@ -88,6 +88,7 @@ export interface Chunk {
    * Values at ascending times within [from, to]. Limits from the right differ from the values only where the last value
    * of a signal ends, at `now` or before a gap, and at raw points one microsecond before another: a comparison that
    * ends at an instant still holds there, and no longer after it.
+   * @returns not to be changed: a chunk may keep the column for others
    */
   valuesAt(times: Float64Array, limit: Limit): Float64Array
 }

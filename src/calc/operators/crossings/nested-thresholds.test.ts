@@ -65,6 +65,38 @@ test('their integral is exact, since each crossing has a raw point', async () =>
   assert.equal(integrals[0], expected * US_PER_MINUTE)
 })
 
+test('a BAD point of an inner comparison does not end what it chooses, whatever the pages are', async () => {
+  // BADS is 50 at 10, where its BAD point is 90, and reaches 60 at 12; FLOW is above 10 until then.
+  const tags = new Map<string, Row[]>([
+    [
+      'BADS',
+      [
+        [0, 0],
+        [10, 90, true],
+        [20, 100],
+      ],
+    ],
+    [
+      'FLOW',
+      [
+        [0, 60],
+        [5, 65],
+        [30, 90],
+      ],
+    ],
+  ])
+  const text = 'calc/THRESHOLD(THRESHOLD(h/BADS, 60, constants/empty, h/FLOW), 10, 1, 0)'
+  const [from, to] = [instantFromUs(0), instantFromUs(30)]
+  const tree = parseTag(text, { signatures: SIGNATURES, defaultHistorian: null, now: to, zone: UTC })
+  for (const pagePoints of [2, 3, 4, 5, 6, 100]) {
+    const source = new ArraySource(new Map([...tags].map(([name, rows]) => [name, columnsOf(rows)])))
+    const context = { source, now: to, zone: UTC, range: { from, to }, pagePoints }
+    const series = seriesOf(tree, context, ({ name }) => storedTag(name, false, 'none'))
+    const { integrals } = await series.integrals(Float64Array.of(from), Float64Array.of(to))
+    assert.equal(integrals[0], 12, `${pagePoints} points a page`)
+  }
+})
+
 test('forty of them in each place fetch each point once, as estimated', async () => {
   const whole = { kind: 'integrals', from, to, count: 1, key: 1 } as const
   const page = { from, to, order: 'asc', limit: 20 } as const

@@ -319,16 +319,18 @@ export function alignRaw(raw: PointColumns, times: Float64Array, chunk: Chunk): 
     return { values: raw.values, isRaw: isRaw.fill(1), isBad }
   }
   const values = chunk.valuesAt(times, 'at')
+  let own: Float64Array | null = null
   let index = 0
   for (let i = 0; i < raw.times.length; i++) {
     while (times[index]! < raw.times[i]!) index++
     isRaw[index] = 1
     if (raw.statuses[i] !== STATUS_BAD) continue
     isBad[index] = 1
-    // The value as it is, and not that of the signal, which passes the point by.
-    values[index] = raw.values[i]!
+    // The value as it is, and not that of the signal, which passes the point by: others read that column, too.
+    own ??= values.slice()
+    own[index] = raw.values[i]!
   }
-  return { values, isRaw, isBad }
+  return { values: own ?? values, isRaw, isBad }
 }
 
 /** Whether a raw point that is not BAD has no value: it is passed by as a BAD one is, and does not make one. */
