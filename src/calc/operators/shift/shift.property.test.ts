@@ -253,6 +253,31 @@ test('a year in many spans is estimated at what it fetches or more, up to three 
   }
 })
 
+test('on each of the days that lead to the last day of a month, a hold ends where now comes to', async () => {
+  const day = (text: string) => instantFromUs(Date.parse(`${text}Z`) * 1000)
+  const now = day('2024-02-29T12:00:00')
+  const context = { now, zone: UTC, range: { from: now, to: now } }
+  const tree = parseTag('calc/TIMESHIFT(h/T, -1mo)', {
+    ...{ signatures: SIGNATURES, defaultHistorian: null, now, zone: UTC },
+  })
+  for (const [date, hours] of [
+    ['2024-03-28', 24],
+    ['2024-03-29', 12],
+    ['2024-03-30', 12],
+    ['2024-03-31', 12],
+    ['2024-04-01', 0],
+  ] as const) {
+    const source = new ArraySource(new Map([['T', columnsOf([[day('2024-02-01T00:00:00'), 1]])]]))
+    const series = seriesOf(tree, { ...context, source }, ({ name }) => storedTag(name, false, 'all'))
+    const from = day(`${date}T00:00:00`)
+    const { integrals } = await series.integrals(
+      Float64Array.of(from),
+      Float64Array.of(from + 24 * US_PER_HOUR),
+    )
+    assert.equal(integrals[0]! / US_PER_HOUR, hours, date)
+  }
+})
+
 test('a raw point that would lie before the first accepted instant, or behind the last one, is none', async () => {
   const [from, to, now] = [hourAt(0), hourAt(1), hourAt(100)]
   for (const [offset, time, find] of [

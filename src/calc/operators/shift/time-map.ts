@@ -5,6 +5,7 @@ import {
   END_INSTANT,
   type Instant,
   instantFromUs,
+  isAccepted,
   MIN_INSTANT,
   US_PER_DAY,
 } from '../../../time/instant.ts'
@@ -163,19 +164,25 @@ export class TimeMap {
     return instantFromUs(end)
   }
 
-  /** Preimage of an instant, as far as it moves them all by about the same; none where it stays fixed. */
+  /**
+   * Preimage of an instant, as far as it moves them all by about the same; none where it stays fixed. The last day of a
+   * month is that of up to four days, and an hour before clocks are moved back that of two.
+   */
   originsOf(target: Instant): readonly Instant[] {
     if (this.us !== null) return [instantFromUs(target - this.us)]
-    const origins = new Set<Instant>()
-    let at: number = target
+    let near: number = target
     // The first step takes the distance from another day, the next ones from days nearer to the right one.
-    for (let i = 0; i < 4 && at >= MIN_INSTANT && at < END_INSTANT; i++) {
-      const span = this.spanAt(at)
-      if (span.target.kind !== 'moved') break
-      at = target - span.target.us
-      if (at >= span.from && at < span.to) origins.add(instantFromUs(at))
+    for (let i = 0; i < 3 && isAccepted(near); i++) {
+      const span = this.spanAt(near)
+      if (span.target.kind !== 'moved') return []
+      near = target - span.target.us
     }
-    return [...origins]
+    const origins: Instant[] = []
+    for (const span of this.#walk(clampInstant(near - SLACK_US), clampInstant(near + SLACK_US), 'asc')) {
+      const at = span.target.kind === 'moved' ? target - span.target.us : Number.NaN
+      if (at >= span.from && at < span.to) origins.push(instantFromUs(at))
+    }
+    return origins
   }
 
   /** Instants between which it leads from a range, roughly where that is a long one. */
