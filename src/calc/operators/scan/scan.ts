@@ -151,6 +151,8 @@ export abstract class ScanOperator extends BaseOperator {
     // of it in what was read for that, while each would read a bit more than the one inside of it the other way round.
     if (this.levels >= DEEP_LEVELS && extent === 'all' && rawOnly !== true) await this.#following(to)
     let lead: EdgePoint | null = null
+    /** What was found after an earlier chunk. */
+    let following: PointColumns | null | undefined
     let carried: EdgePoint | null | undefined
     for (let read = await stream.next(); read !== null; read = await stream.next()) {
       if (read.from < from) lead = this.#lastOf(within(read.raw, read.from, from), lead)
@@ -160,9 +162,12 @@ export abstract class ScanOperator extends BaseOperator {
         carried = await (isForwards ? this.vertexBefore(from, lead) : this.vertexUpTo(input.from))
       const derived = this.derive(input.raw, carried)
       const last = lastOf(derived) ?? carried
-      const next = this.#isClosed(range, input, derived)
-        ? null
-        : this.#nextVertex(await this.#following(input.to), last)
+      let next: EdgePoint | null = null
+      if (!this.#isClosed(range, input, derived)) {
+        if (!isForwards || !this.#isStillNext(following, input.to))
+          following = await this.#following(input.to)
+        next = this.#nextVertex(following ?? null, last)
+      }
       yield this.#chunk(input, derived, carried, next)
       carried = isForwards ? last : undefined
     }
@@ -206,6 +211,15 @@ export abstract class ScanOperator extends BaseOperator {
   #isClosed({ rawOnly }: ChunkRange, { raw: { times } }: Chunk, { vertices }: Derived): boolean {
     const endsAtVertex = times.length === 0 || times.at(-1) === vertices.times.at(-1)
     return rawOnly === true && (this.isNeverBad || endsAtVertex)
+  }
+
+  /**
+   * Whether what was found after an earlier instant is the first after this one, too. Where raw points may be no vertices,
+   * none need have been looked for.
+   */
+  #isStillNext(following: PointColumns | null | undefined, at: Instant): boolean {
+    if (following === undefined || following === null) return following === null && this.isNeverBad
+    return following.times[0]! >= at
   }
 
   /** The first raw point at or after an instant that makes a vertex. */
