@@ -273,6 +273,8 @@ describe('nested calculations', () => {
       ['AGGREGATED_POINTS', 'SLIDINGAGG(plant/HELD, MAX, 45m)', afterTheLast],
       ['RAW_POINTS', 'TOTALISE(plant/DENSE, 1h, BEGIN_DAY, 1h)', { ...page, maxPoints: 16 }],
       ['RAW_POINTS', 'TOTALISERAW(server/FINE, DAY, BEGIN_DAY, 1d)', late],
+      ['RAW_POINTS', 'TOTALISE(plant/STEPS, 1min, BEGIN_DAY, 1h)', { ...page, order: 'asc', maxPoints: 16 }],
+      ['RAW_POINTS', 'TOTALISE(ADD(plant/STEPS, 1), 1min, BEGIN_DAY, 1h)', { ...page, maxPoints: 16 }],
       ['RAW_POINTS', 'ADD(TOTALISE(plant/HELD, 1h, BEGIN_DAY, 1h), server/EMPTY)', { ...page, maxPoints: 5 }],
       ['INTERPOLATED_POINTS', 'TIMESHIFT(EPOCH_MS(WINDOWAGG(plant/FINE, MAX, 30m)), -30m)', grid],
       ['INTERPOLATED_POINTS', 'EPOCH_MS(WINDOWAGG(plant/FINE, TOTAL, 1h, 1min))', grid],

@@ -128,21 +128,13 @@ export class AnchoredTotal extends OwnTimesOperator {
       }
       case 'raw': {
         const { from, to, order, count } = need
-        // Own raw points end a page, too.
-        const reach = pageReach(this, need)
-        const ofOwn = Math.min(to - from, reach.mostUs + 1)
-        const read =
-          order === 'asc'
-            ? { from, to: Math.min(to, from + ofOwn) }
-            : { from: Math.max(from, to - ofOwn), to }
-        const page = { from: instantFromUs(read.from), to: instantFromUs(read.to), order }
-        const points = count + MORE_POINTS
-        sink.need(input, { kind: 'raw', ...page, count: points })
+        // Own raw points end a page, too, but that of the input is read before.
+        sink.need(input, { kind: 'raw', from, to, order, count: count + MORE_POINTS })
         this.#segmentNeeds(from, to, sink)
         if (order === 'asc') this.#firstBaseNeeds(from, sink)
         // Where a page that is read backwards starts is known only once it was read.
         else {
-          const near = nearTo(to, true, count + MORE_POINTS, reach)
+          const near = nearTo(to, true, count + MORE_POINTS, pageReach(this, need))
           this.#baseNeeds(to, nearSink(this.#windowSink(near, sink), near))
         }
         break
