@@ -88,7 +88,7 @@ export abstract class BaseOperator implements Operator {
         inputs.reduce((sum, input) => sum + input.width, 0),
       )
     this.levels = 1 + inputs.reduce((levels, input) => Math.max(levels, input.levels), 0)
-    context.evaluation.holds(this)
+    if (this.levels >= DEEP_LEVELS) context.evaluation.holds(this.width * this.levels)
     this.inputsBend = this.levels <= FOLLOWED_LEVELS && inputs.some(({ bendsBehind }) => bendsBehind)
     this.bendsBehind = traits.bends === 'always' || (traits.bends === 'with inputs' && this.inputsBend)
   }

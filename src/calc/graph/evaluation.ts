@@ -2,7 +2,6 @@ import { FIXED_LIMITS } from '../../errors/limits.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { TimeSlice } from '../../scheduling/time-slice.ts'
 import { HeldMemory } from './held-memory.ts'
-import { DEEP_LEVELS, type Operator } from './operator.ts'
 import type { PointSource } from './point-source.ts'
 
 /**
@@ -75,9 +74,10 @@ export class Evaluation {
   /**
    * Pages of a call with deep calculations are shorter: one waits on each level of each way down to a leaf, and what is
    * far inside, and does not know of the others, reads pages, too.
+   * @param places  leaves times levels of a deep calculation
    */
-  holds({ width, levels }: Pick<Operator, 'width' | 'levels'>): void {
-    if (levels >= DEEP_LEVELS) this.#deepest = Math.max(this.#deepest, width * levels)
+  holds(places: number): void {
+    this.#deepest = Math.max(this.#deepest, places)
   }
 
   /** Counts values before they are worked out. Throws LIMIT_EVALUATED_VALUES when the call's budget is used up. */
