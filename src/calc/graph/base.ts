@@ -88,14 +88,15 @@ export abstract class BaseOperator implements Operator {
         inputs.reduce((sum, input) => sum + input.width, 0),
       )
     this.levels = 1 + inputs.reduce((levels, input) => Math.max(levels, input.levels), 0)
-    if (this.levels >= DEEP_LEVELS) context.evaluation.holds(this.width * this.levels)
+    if (this.levels >= DEEP_LEVELS)
+      context.evaluation.holds(this.width * this.levels, this.pointValues > POINT_VALUES)
     this.inputsBend = this.levels <= FOLLOWED_LEVELS && inputs.some(({ bendsBehind }) => bendsBehind)
     this.bendsBehind = traits.bends === 'always' || (traits.bends === 'with inputs' && this.inputsBend)
   }
 
   /** Values that a raw point of a chunk takes which is kept: its time and value, and what others are worked out from. */
   protected get pointValues(): number {
-    return 2
+    return POINT_VALUES
   }
 
   /** Whether `open` makes use of `rawOnly`; where it does not, that never gets to the inputs. */
@@ -351,6 +352,9 @@ function sinkOf(operator: Operator, sink: NeedSink): NeedSink {
     generate: (address, points) => sink.generate(address, points),
   }
 }
+
+/** Of what is worked out from its inputs' chunks anew. */
+const POINT_VALUES = 2
 
 const NO_VALUES = Promise.resolve(new Float64Array(0))
 

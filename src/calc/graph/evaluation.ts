@@ -53,6 +53,8 @@ export class Evaluation {
   #line: Promise<void> = Promise.resolve()
   /** Leaves times levels of the largest deep calculation. */
   #deepest = 0
+  /** Whether any deep calculation is a total or of windows. */
+  #isHeavy = false
   #evaluated = 0
   #retained = 0
 
@@ -67,17 +69,21 @@ export class Evaluation {
 
   /** Points of a page for an expression over so many leaves. */
   pagePoints(width: number): number {
-    const most = Math.min(CHUNK_VALUES / width, Math.max(DEEP_CHUNK_VALUES / this.#deepest, LEAST_DEEP_PAGE))
-    return Math.max(2, Math.min(this.#pagePoints, Math.floor(most)))
+    const most = Math.min(this.#pagePoints, CHUNK_VALUES / width)
+    const ofDeep = this.#isHeavy ? DEEP_CHUNK_VALUES / this.#deepest : Number.POSITIVE_INFINITY
+    return Math.max(2, Math.floor(Math.min(most, Math.max(ofDeep, LEAST_DEEP_PAGE))))
   }
 
   /**
-   * Pages of a call with deep calculations are shorter: one waits on each level of each way down to a leaf, and what is
-   * far inside, and does not know of the others, reads pages, too.
-   * @param places  leaves times levels of a deep calculation
+   * Pages of a call with deep totals or windows are shorter: one waits on each level of each way down to a leaf, with all
+   * that it is worked out from, and what is far inside, and does not know of the others, reads pages, too. Filters inside
+   * each other hold little, and read what lies before and after each page.
+   * @param places   leaves times levels of a deep calculation
+   * @param isHeavy  it is a total or of windows
    */
-  holds(places: number): void {
+  holds(places: number, isHeavy: boolean): void {
     this.#deepest = Math.max(this.#deepest, places)
+    this.#isHeavy ||= isHeavy
   }
 
   /** Counts values before they are worked out. Throws LIMIT_EVALUATED_VALUES when the call's budget is used up. */
