@@ -33,7 +33,7 @@ try {
   await makeTags()
   await writeRounds()
   // What came last is flushed and merged meanwhile.
-  await new Promise((resolve) => setTimeout(resolve, 20_000))
+  await delay(20_000)
   add('parts/idle', countParts().counting, 'parts that count 20 s after the last point')
   add('memory', peaks.get(service.pid)!, 'MB of anonymous memory at most, of the process that owns the data')
   await read()

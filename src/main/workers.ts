@@ -19,7 +19,7 @@ export async function startManyProcesses(settings: Settings, place: FirstKeyPlac
     throw new CommandError('The demo plant is served by one process: leave --workers or --demo out.', 2)
   }
   const { startWorkers, WorkerEndedBySignal } = await import('../cluster/primary.ts')
-  const { withChosenPort } = await import('../cluster/chosen-port.ts')
+  const { withChosenPort } = await import('./chosen-port.ts')
   const { INSTANCE_ID, INSTANCE_VARIABLE } = await import('../historian/remote/hops.ts')
   // The workers are one instance to others, whichever of them is asked.
   process.env[INSTANCE_VARIABLE] = INSTANCE_ID
