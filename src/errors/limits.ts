@@ -236,11 +236,6 @@ export const FIXED_LIMITS = {
     what: 'points of siggen and dates that are generated for one label',
     beyond: '`LIMIT_GENERATED_POINTS` of its label',
   },
-  farWindowPoints: {
-    limit: 20_000,
-    what: 'points in the window of SLIDINGAGG at the last point before a longer gap',
-    beyond: '`LIMIT_FAR_WINDOW` of its label',
-  },
   passedPoints: {
     limit: 1_000_000,
     what: 'raw points without a value that one search for a good raw point of a calculation passes by',

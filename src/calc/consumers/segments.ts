@@ -91,7 +91,7 @@ export class SegmentReader {
   }
 
   async #open(): Promise<ChunkStream> {
-    const { from, to, wantedFrom = from, wantedTo = to } = this.#range
+    const { from, to } = this.#range
     const isCut = this.#operator.linear && this.#wholeFrom === undefined
     const [before, after] = isCut
       ? [null, null]
@@ -103,7 +103,7 @@ export class SegmentReader {
     const isOpen = after === null && this.#operator.bendsBehind
     const bend = isOpen ? await this.#operator.outerBreak(to) : null
     this.#last = after ?? bend ?? to
-    const reach = { from: this.#first, to: this.#last, wantedFrom, wantedTo }
+    const reach = { from: this.#first, to: this.#last }
     this.#stream = this.#operator.chunks({ ...this.#range, ...reach })
     return this.#stream
   }

@@ -284,8 +284,8 @@ export abstract class BaseOperator implements Operator {
     const rawOnly = asked.rawOnly === true && this.takesRawOnly
     const isEndOpen = asked.isEndOpen === true && this.takesOpenEnd
     const range: ChunkRange = { ...asked, rawOnly, isEndOpen }
-    const { from, to, order, page, extent, wantedFrom = from, wantedTo = to } = range
-    const key = `${from} ${to} ${order} ${page} ${extent} ${wantedFrom} ${wantedTo} ${rawOnly} ${isEndOpen}`
+    const { from, to, order, page, extent } = range
+    const key = `${from} ${to} ${order} ${page} ${extent} ${rawOnly} ${isEndOpen}`
     this.#streams ??= new Map()
     const streams = this.#streams
     const known = streams.get(key)?.reader() ?? null

@@ -16,13 +16,6 @@ export interface ChunkRange {
    */
   readonly extent: 'first' | 'all'
   /**
-   * Where the range begins that is really wanted, when this one reaches out to the raw point before it. What must look
-   * further back still from there then knows how far that can be.
-   */
-  readonly wantedFrom?: Instant
-  /** The same for its end. */
-  readonly wantedTo?: Instant
-  /**
    * Set where chunks are asked for their raw points alone, and for no values beside these. What lies beside the range
    * need then not be looked up; what makes no use of it gives all values.
    */

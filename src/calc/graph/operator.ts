@@ -54,12 +54,6 @@ export interface Estimated {
 
   /** The place of a need of this operator as one of its inputs, which may know it as another time. */
   placeBelow(near: Near): Near
-  /**
-   * Set where raw points stand for windows, as those of WINDOWAGG: pages of them are worked out anew, also within a
-   * range that is read as a whole, and the one next to an instant is looked for beside it only, though ranges may have
-   * others.
-   */
-  readonly isOfWindows?: true
 }
 
 /** What a search for good raw points past BAD ones asks (consumers/find-point.ts, consumers/good-chunks.ts). */

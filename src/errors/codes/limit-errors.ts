@@ -47,11 +47,6 @@ export const LIMIT_ERRORS = {
     text: 'At most {limit} points are generated for one label, and with {tag} this one needs {actual}: ask for 1/{times} of its range',
     fix: 'Request shorter ranges, or give the signal a longer period.',
   },
-  LIMIT_FAR_WINDOW: {
-    kind: 'limit',
-    text: 'The window {window} at the last point before a longer gap holds more than {limit} points: ask for a range that begins within {window} after a point, or for a shorter window',
-    fix: 'Request a range that begins within the window after a point, or for a shorter window.',
-  },
   LIMIT_PASSED_POINTS: {
     kind: 'limit',
     text: 'A calculation in this label has more than {limit} raw points without a value in a row, {side} {at}, where one with a value is needed: ask for a time at which all of its inputs have values',

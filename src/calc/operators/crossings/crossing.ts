@@ -11,7 +11,6 @@ import { FAR, type Reach } from '../../graph/near.ts'
 import { type FindPlace, instantNeed, type Need, type NeedSink, nearNeed } from '../../graph/need.ts'
 import type { CurrentPoint, MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'
 import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
-import { reachOf } from '../../graph/reach.ts'
 import { MapOperator } from '../map/map.ts'
 import { type AlignedChunks, type AlignedStream, breaksOf, unionStream } from '../union.ts'
 import { comparedChunk, pairAt } from './compared-chunk.ts'
@@ -104,7 +103,7 @@ export class CrossingOperator extends BaseOperator {
 
   /** Whether what is read forwards begins at a raw point of the inputs. */
   get #beginsAtPoints(): boolean {
-    return !this.linear && this.reach('before-or-at', null).isSure && !this.#hasWindows
+    return !this.linear && this.reach('before-or-at', null).isSure
   }
 
   /** What bends is read from the raw point before a range, or an instant, to the one after it. */
@@ -264,12 +263,8 @@ export class CrossingOperator extends BaseOperator {
    * crossing of a segment does not depend on where it was cut.
    */
   async *#whole(range: ChunkRange): AsyncGenerator<Chunk, void> {
-    const { from, to, extent, page, wantedFrom = from, wantedTo = to } = range
+    const { from, to, extent, page } = range
     const wanted = extent === 'all' ? Number.POSITIVE_INFINITY : page - 1
-    if (this.#isBesideWindows(range)) {
-      yield* this.#crossings(range, wholeSegments(this.#union(range), range, wanted))
-      return
-    }
     const [before, after] = await Promise.all([
       from === MIN_INSTANT ? null : this.#pointwise.rawTime('before-or-at', from),
       to === END_INSTANT ? null : this.#pointwise.rawTime('after-or-at', to),
@@ -284,23 +279,10 @@ export class CrossingOperator extends BaseOperator {
       from: before ?? instantFromUs(Math.min(from, start ?? from)),
       to: after ?? (isOpen ? END_INSTANT : instantFromUs(Math.max(to, end ?? to))),
       page: extent === 'all' ? page : page + EDGE_POINTS,
-      wantedFrom,
-      wantedTo,
     }
     const ends = [start, end].filter((end) => end !== null)
     const union = wholeSegments(this.#union(whole), whole, wanted)
     yield* chunksWithin(streamOf(this.#crossings(whole, union, ends)), range)
-  }
-
-  /** Whether a range lies beside those whose windows WINDOWAGG has: there it has the windows that a read touches. */
-  #isBesideWindows({ from, to }: ChunkRange): boolean {
-    const reach = reachOf(this.context)
-    if (from >= reach.from && to <= reach.to) return false
-    return this.#hasWindows
-  }
-
-  get #hasWindows(): boolean {
-    return operatorsBelow([this]).some(({ isOfWindows }) => isOfWindows)
   }
 
   /** Where values begin to change, with no raw point of the inputs before an instant; `null` where they do not. */
@@ -331,8 +313,7 @@ export class CrossingOperator extends BaseOperator {
 
   /**
    * How far there may be crossings beyond the outermost raw points, and `null` for none: windows move on, and what leaves
-   * nulls out goes on when an input ends. All else keeps its value there until it has none. Windows that are those of one
-   * instant have no others beyond.
+   * nulls out goes on when an input ends. All else keeps its value there until it has none.
    */
   get #moves(): Moves | null {
     if (this.#movesKnown === undefined) this.#movesKnown = movesOf(operatorsBelow([this]))
@@ -380,7 +361,7 @@ interface Moves extends MovesOn {
 
 function movesOf(operators: readonly Operator[]): Moves | null {
   const all = operators.flatMap(({ movesOn }) => movesOn ?? [])
-  if (all.length === 0 || operators.some(({ isOfWindows }) => isOfWindows)) return null
+  if (all.length === 0) return null
   return {
     beforeUs: all.reduce((sum, { beforeUs }) => sum + beforeUs, 0),
     afterUs: all.reduce((sum, { afterUs }) => sum + afterUs, 0),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseTag } from '../../../grammar/parser.ts'
-import { instantFromUs, US_PER_HOUR } from '../../../time/instant.ts'
+import { END_INSTANT, instantFromUs, MIN_INSTANT, US_PER_HOUR } from '../../../time/instant.ts'
 import { UTC } from '../../../time/zone.ts'
 import { SIGNATURES } from '../../functions/index.ts'
 import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../../graph/array-source.fixture.ts'
@@ -19,6 +19,7 @@ const ROWS: readonly Row[] = [
   [hour(6), 0, true],
   [hour(9), 16, false],
 ]
+const LAST_INSTANT = instantFromUs(END_INSTANT - 1)
 const RANGE = { from: hour(0), to: hour(12) }
 
 interface Made {
@@ -103,15 +104,33 @@ describe('WINDOWAGG between windows of which the neighbours are empty', () => {
     }
   })
 
-  test('a request that begins behind a value holds none of it, also in what begins before the request', async () => {
+  test('a request that begins behind a value holds none of it, also in what is read before the request', async () => {
     const range = { from: hour(4), to: hour(12) }
     const times = Float64Array.of(hour(2.5), hour(3), hour(5), hour(9))
     const values = await make('WINDOWAGG(h/A, MAX, 1h)', 'all', ROWS, range).series.valuesAt(times)
-    assert.deepEqual([...values], [8, Number.NaN, Number.NaN, 16])
+    assert.deepEqual([...values], [Number.NaN, Number.NaN, Number.NaN, 16])
     const { series } = make('WINDOWAGG(h/A, MAX, 1h)', 'all', ROWS, range)
     const { integrals } = await series.integrals(Float64Array.of(hour(2)), Float64Array.of(hour(10)))
-    assert.equal(integrals[0], (8 + 16) * US_PER_HOUR)
+    assert.equal(integrals[0], 16 * US_PER_HOUR)
   })
+
+  for (const pushDowns of ['all', 'none'] as const) {
+    test(`look-ups and pages find the same points, also from instants outside of the range (${pushDowns})`, async () => {
+      const rows: Row[] = Array.from({ length: 12 }, (_, i) => [hour(i), i % 5, i % 4 === 3])
+      const range = { from: hour(4), to: hour(7) }
+      for (const op of Object.keys(WINDOW_OPS)) {
+        const calculation = `WINDOWAGG(h/A, ${op}, 1h${op === 'TOTAL' ? ', 1h' : ''})`
+        for (let at = hour(-1); at < hour(14); at = instantFromUs(at + US_PER_HOUR / 2)) {
+          const { series } = make(calculation, pushDowns, rows, range)
+          const older = await series.rawPoints({ from: MIN_INSTANT, to: at, order: 'desc', limit: 1 })
+          const newer = await series.rawPoints({ from: at, to: LAST_INSTANT, order: 'asc', limit: 1 })
+          const found = [await series.rawPoint('before', at), await series.rawPoint('after-or-at', at)]
+          const times = found.map((point) => point?.time)
+          assert.deepEqual(times, [older.points.times[0], newer.points.times[0]], `${op} at ${at}`)
+        }
+      }
+    })
+  }
 
   for (const pushDowns of ['all', 'none'] as const) {
     test(`the raw point next to an instant is that of the whole range (${pushDowns})`, async () => {

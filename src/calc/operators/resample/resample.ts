@@ -21,7 +21,7 @@ import type { WindowOpRule } from './ops.ts'
 import { windowNeeds } from './window-needs.ts'
 import type { WindowRange } from './window-range.ts'
 import { WindowSearch } from './window-search.ts'
-import { windowChunks, withoutEarlier } from './window-stream.ts'
+import { windowChunks } from './window-stream.ts'
 import { AROUND, MAX_BATCH, Windowing } from './windowing.ts'
 
 /** Windows of the first batch behind a gap: there may be another one soon. */
@@ -30,14 +30,12 @@ const GAP_BATCH = 4
 const SEARCH_GROWTH = 4
 
 /**
- * Aggregates over tumbling windows: one raw point for each window that has a value. The signal within the request's
- * range, and what functions around read beyond it, is that of the windows that this touches and of the one on either side
- * of them: a part of it looks for the windows with values beside it among these. Whatever is asked outside of them is made
- * of the windows that it touches and of the one on either side.
+ * Aggregates over tumbling windows: one raw point for each window that has a value. The windows are those that the
+ * request's range touches, with what functions around read beyond it, and the one on either side of them. There are no
+ * others: whichever part of the signal is read, and whatever is looked for in it, is that of these windows.
  * @source CALCULATIONS.md, section 8
  */
 export class ResampleOperator extends BaseOperator {
-  readonly isOfWindows = true
   readonly #op: WindowOpRule
   readonly #shape: SignalShape
   readonly #windowing: Windowing
@@ -71,7 +69,7 @@ export class ResampleOperator extends BaseOperator {
     const { isCount: isSure, lengthUs: slackUs } = this.#windowing
     if (at === null) return { mostUs: AROUND * slackUs, isSure, slackUs }
     const { from, to } = this.#windowing.around(at, at)
-    return { mostUs: goesBack(find) ? at - from : to - at, isSure, slackUs }
+    return { mostUs: Math.max(0, goesBack(find) ? at - from : to - at), isSure, slackUs }
   }
 
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
@@ -86,24 +84,14 @@ export class ResampleOperator extends BaseOperator {
     const [from, to] = [times[0]!, times.at(-1)!]
     const around = this.#windowing.around(from, to)
     const points = await joined(this.#bounded(around, { from, to }, 'asc', MAX_BATCH))
-    const values = valuesFromPoints(points, null, null, times, this.#shape, 'at')
-    const start = this.#windowing.bounds.from
-    const first = points.times[lowerBound(points.times, start)] ?? Number.POSITIVE_INFINITY
-    return withoutEarlier(values, times, 'at', start, first)
+    return valuesFromPoints(points, null, null, times, this.#shape, 'at')
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    const { wantedFrom = range.from, wantedTo = range.to, extent, page, order } = range
-    const { bounds } = this.#windowing
-    const own = this.#windowing.around(range.from, range.to)
-    const wanted = this.#windowing.around(wantedFrom, wantedTo)
-    // The first and the last window inside of what is read of the operator do not depend on the part that is wanted.
-    const start = Math.min(wanted.from, bounds.from)
-    const end = Math.max(wanted.to, bounds.to)
-    const reach = { from: Math.max(own.from, start), to: Math.min(own.to, end) }
+    const { from, to, extent, page, order } = range
     const size = extent === 'all' ? MAX_BATCH : Math.min(page + AROUND, MAX_BATCH - 1)
-    const batches = this.#bounded(reach, range, order, size)
-    return streamOf(windowChunks(batches, range, this.#shape, bounds.from))
+    const batches = this.#bounded(this.#windowing.around(from, to), range, order, size)
+    return streamOf(windowChunks(batches, range, this.#shape))
   }
 
   protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {

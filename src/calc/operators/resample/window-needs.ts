@@ -58,8 +58,8 @@ function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, si
   if (!hasGaps || !windowing.searchesExactly) {
     // Back from `now` each window has a value, down to the first point, where the search ends.
     const isWithoutGap = isBack && to <= windowing.now && input.isGapless === true
-    const isOpen = isOfSignal && !isWithoutGap
-    rangeNeeds(windowing, isOpen ? withRequested(windowing, first, all) : first, 1, sink)
+    // Where the signal has no value, windows are gone through one by one.
+    rangeNeeds(windowing, isOfSignal && !isWithoutGap ? all : first, 1, sink)
     if (isOfSignal && isWithoutGap)
       sink.need(input, { kind: 'point', find: 'before', at: clampInstant(first.from) })
     return
@@ -72,18 +72,6 @@ function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, si
   const place = { ...steps, floor: clampInstant(all.from) }
   sink.need(input, { kind: 'raw', from, to, order, count })
   rangeNeeds(windowing, first, 1, otherWindows(windowing, place, nearSink(sink, place)))
-}
-
-/**
- * With the windows of the request's range: where the signal has no value, windows are gone through one by one. Further
- * ones only as far as there may be values, which is not estimated.
- */
-function withRequested({ bounds }: Windowing, windows: WindowRange, within: WindowRange): WindowRange {
-  if (bounds.to <= windows.from || windows.to <= bounds.from) return windows
-  return {
-    from: Math.max(within.from, Math.min(windows.from, bounds.from)),
-    to: Math.min(within.to, Math.max(windows.to, bounds.to)),
-  }
 }
 
 /** The windows around each instant. */

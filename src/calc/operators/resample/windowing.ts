@@ -24,13 +24,11 @@ export class Windowing {
   /** Of a window, about. */
   readonly lengthUs: number
   readonly now: Instant
-  /** Windows of what is read of the operator, and the one on either side. */
+  /** All windows: those of what is read of the operator, and the one on either side. */
   readonly bounds: WindowRange
   /** Whether functions around read beyond the request's range, before it and behind it. */
   readonly beyond: { readonly back: boolean; readonly forward: boolean }
   readonly #stepped: boolean
-  /** Windows of the first and last accepted instant. */
-  readonly #limits: WindowRange
 
   constructor(
     input: Operator,
@@ -45,9 +43,9 @@ export class Windowing {
     this.lengthUs = lengthUs
     this.now = context.now
     this.#stepped = stepped
-    this.#limits = allWindows(windows)
     const { from, to } = reachOf(context)
-    this.bounds = this.around(clampInstant(from), clampInstant(to))
+    const read = { from: clampInstant(from), to: clampInstant(to) }
+    this.bounds = windowsAround(windows, allWindows(windows), read)
     this.beyond = { back: from < context.range.from, forward: to > context.range.to }
   }
 
@@ -74,14 +72,15 @@ export class Windowing {
     return this.input.levels <= SEARCHED_LEVELS
   }
 
-  /** The windows that a range touches, and the one on either side. */
+  /** The windows that a range touches, and the one on either side; the nearest ones to a range that touches none. */
   around(from: number, to: number): WindowRange {
-    return windowsAround(this.windows, this.#limits, { from, to })
+    const within = (at: number) => Math.min(Math.max(at, this.bounds.from), this.bounds.to - 1)
+    return windowsAround(this.windows, this.bounds, { from: within(from), to: within(to) })
   }
 
-  /** Whether a window with a value is looked for before what begins here: inside of what is read of the operator. */
+  /** Whether a window with a value is looked for before what begins here. */
   looksBack(from: number): boolean {
-    return !this.isCount && from > this.bounds.from && from < this.bounds.to
+    return !this.isCount && from > this.bounds.from
   }
 
   /** The same behind what ends here: step interpolation needs the next point only for values after `now`. */
@@ -91,7 +90,7 @@ export class Windowing {
 
   /** Whether there may be a further window behind what ends here. */
   goesOn(to: number): boolean {
-    return !this.isCount && to < this.bounds.to && to > this.bounds.from
+    return !this.isCount && to < this.bounds.to
   }
 
   /** Edges of the first or last windows of a range, ascending. @param most of the windows */

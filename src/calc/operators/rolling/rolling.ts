@@ -1,4 +1,3 @@
-import { FIXED_LIMITS } from '../../../errors/limits.ts'
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
 import { reverseColumns, STATUS_BAD, STATUS_OK } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
@@ -44,7 +43,6 @@ export interface RollingOptions {
 /** More raw points than this come cheaper from a stream, even where the historians could work out each window. */
 const MAX_RAW_BY_VALUES = 10_000
 /** See RollingSource. */
-const MAX_FAR_POINTS: number = FIXED_LIMITS.farWindowPoints.limit
 /**
  * Where what is the same at every time is worked out: the first windows of all are cut at the first accepted instant.
  */
@@ -290,17 +288,14 @@ export class RollingOperator extends OwnTimesOperator {
   protected override async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     if (this.#isNearByValues()) return super.findPoint(find, at)
     const time = await this.rawTime(find, at)
-    return time === null ? null : this.#streamedPoint(time, at)
+    return time === null ? null : this.#streamedPoint(time)
   }
 
-  /**
-   * The point at a raw time. Where the time lies further from the instant than the window is long, only so many points
-   * are read (LIMIT_FAR_WINDOW).
-   */
-  async #streamedPoint(time: Instant, at: Instant): Promise<SinglePoint> {
+  /** The point at a raw time. */
+  async #streamedPoint(time: Instant): Promise<SinglePoint> {
     const to = clampInstant(time + 1)
     const page = this.context.evaluation.pagePoints(this.input.width)
-    const stream = this.chunks({ from: time, to, order: 'asc', page, extent: 'all', wantedFrom: at })
+    const stream = this.chunks({ from: time, to, order: 'asc', page, extent: 'all' })
     const raw = (await stream.next())?.raw
     return { time, value: raw?.values[0] ?? Number.NaN, bad: raw?.statuses[0] !== STATUS_OK }
   }
@@ -335,7 +330,6 @@ export class RollingOperator extends OwnTimesOperator {
       evaluation: context.evaluation,
       hasRawPoints,
       ownTimes: isTotal ? rangeEnds : [],
-      maxFarPoints: isTotal ? Number.POSITIVE_INFINITY : MAX_FAR_POINTS,
     }
     return new RollingStream(source, range)
   }

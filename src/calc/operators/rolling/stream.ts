@@ -1,4 +1,3 @@
-import { TidemarkError } from '../../../errors/tidemark-error.ts'
 import { lowerBound, NO_POINTS, type PointColumns, sliceColumns } from '../../../series/columns.ts'
 import { clampInstant, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { Chunk, ChunkRange, Limit } from '../../graph/chunk.ts'
@@ -25,11 +24,6 @@ export interface RollingSource {
   readonly hasRawPoints: boolean
   /** Raw points beside those of the input. */
   readonly ownTimes: readonly number[]
-  /**
-   * Points that a window may hold where it is not known beforehand how far back it lies: at the last raw point before a
-   * range, when that is further away than the window is long.
-   */
-  readonly maxFarPoints: number
 }
 
 /**
@@ -72,11 +66,11 @@ export class RollingStream {
     const { window, evaluation } = this.#source
     // A whole range is read with what its first windows reach before it, as one range: operators inside each other
     // would otherwise read theirs twice as often at each level.
-    const isWhole = extent === 'all' && !this.#isFar(from)
+    const isWhole = extent === 'all'
     const start = instantFromUs(Math.min(from, window.earliestStart(from)))
     const main = this.#mainRange()
     let held = isWhole ? new BufferedInput() : await this.#readLead(from)
-    const feed = this.#open(isWhole ? { ...main, ...this.#reading(start, main.to) } : main)
+    const feed = this.#open(isWhole ? { ...main, from: start } : main)
     /** Windows up to there lie in what was read. */
     let known = from
     for (let position = from; position < to; ) {
@@ -154,14 +148,6 @@ export class RollingStream {
     return next === undefined || next >= to ? to : instantFromUs(next)
   }
 
-  /** Whether the range reaches out to a raw point so far before what is wanted that its window is read with a limit. */
-  #isFar(from: Instant): boolean {
-    const { window, maxFarPoints } = this.#source
-    const { wantedFrom } = this.#range
-    if (wantedFrom === undefined || maxFarPoints === Number.POSITIVE_INFINITY) return false
-    return from < window.earliestStart(wantedFrom)
-  }
-
   /** How far the input is read. */
   get #lastRead(): Instant {
     const { to, isEndOpen } = this.#range
@@ -230,24 +216,13 @@ export class RollingStream {
 
   /** What the windows from an instant on reach of the input before it. */
   async #readLead(from: Instant): Promise<BufferedInput> {
-    const { window, evaluation, input, maxFarPoints } = this.#source
+    const { window, evaluation, input } = this.#source
     const held = new BufferedInput()
     const start = window.earliestStart(from)
     if (start >= from) return held
     const page = evaluation.pagePoints(input.width)
     const isEndOpen = this.#isEndOpen(from)
-    const range = { ...this.#reading(start, from), order: 'asc', page, extent: 'all', isEndOpen } as const
-    if (this.#isFar(from)) {
-      const far = { ...range, order: 'desc', page: maxFarPoints, extent: 'first' } as const
-      const feed = this.#open(far)
-      for (;;) {
-        const reach = await feed.next(held)
-        if (reach === null || reach <= start) return held
-        if (held.length + MORE_POINTS > maxFarPoints)
-          throw new TidemarkError('LIMIT_FAR_WINDOW', { window: window.text, limit: maxFarPoints })
-        await evaluation.pause()
-      }
-    }
+    const range = { from: start, to: from, order: 'asc', page, extent: 'all', isEndOpen } as const
     const feed = this.#open(range)
     while ((await feed.next(held)) !== null) await evaluation.pause()
     return held
@@ -260,7 +235,8 @@ export class RollingStream {
     const isOpen = isEndOpen === true && to === this.#range.to
     // Equal ranges of what lies before others are to be one, however many levels they come through.
     return {
-      ...this.#reading(from, to),
+      from,
+      to,
       order,
       extent,
       page: isOpen ? page : page + MORE_POINTS,
@@ -276,26 +252,6 @@ export class RollingStream {
   #isEndOpen(end: Instant): boolean {
     const { op, input } = this.#source
     return op.integrals === undefined && !input.extrapolationLimits.some((limit) => limit === end - 1)
-  }
-
-  /**
-   * A range of the input: a part of what windows want, which starts where the first of them does and ends with the
-   * last.
-   */
-  #reading(
-    from: Instant,
-    to: Instant,
-  ): Pick<Required<ChunkRange>, 'from' | 'to' | 'wantedFrom' | 'wantedTo'> {
-    const { window } = this.#source
-    const { wantedFrom = this.#range.from, wantedTo = this.#range.to } = this.#range
-    const start = window.earliestStart(wantedFrom)
-    const end = window.latestEnd(wantedTo)
-    return {
-      from,
-      to,
-      wantedFrom: start < wantedFrom ? start : wantedFrom,
-      wantedTo: end > wantedTo ? end : wantedTo,
-    }
   }
 
   #open(range: ChunkRange): InputFeed {

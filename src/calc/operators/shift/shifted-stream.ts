@@ -57,11 +57,10 @@ export class ShiftedStream {
   }
 
   async *#moved({ from, to }: OffsetSpan, us: number): AsyncGenerator<Chunk, void> {
-    const { order, page, extent, wantedFrom = from, wantedTo = to } = this.#range
+    const { order, page, extent } = this.#range
     const moved = (at: number): Instant => instantFromUs(Math.min(Math.max(at, from), to) + us)
     const stream = this.#input.chunks({
       ...{ order, page, extent, from: moved(from), to: moved(to) },
-      ...{ wantedFrom: moved(wantedFrom), wantedTo: moved(wantedTo) },
     })
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
       this.#evaluation.charge(chunk.raw.times.length)
