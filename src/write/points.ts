@@ -38,6 +38,9 @@ export interface PointsReader {
 
 const POINT_FIELDS = ['timestamp', 'value', 'status'] as const
 const COLUMN_FIELDS = ['timestamps', 'values', 'statuses', 'unit'] as const
+// Points that were read of a tag with states have these beside the values, and are written back as they are.
+const POINT_NAME_FIELDS = ['enumString'] as const
+const COLUMN_NAME_FIELDS = ['states'] as const
 const UNITS = ['s', 'ms', 'us'] as const
 type Unit = (typeof UNITS)[number]
 
@@ -83,7 +86,7 @@ class ArrayReader implements PointsReader {
   #readPoint(point: Point, index: number): void {
     for (const field in point) {
       if (field !== 'timestamp' && field !== 'value' && field !== 'status') {
-        this.#context.warnings.checkFields(point, POINT_FIELDS, 'a point')
+        this.#context.warnings.checkFields(point, POINT_FIELDS, 'a point', POINT_NAME_FIELDS)
         break
       }
     }
@@ -141,7 +144,7 @@ function columnsReader(
   name: TagName,
   context: PointsContext,
 ): PointsReader {
-  context.warnings.checkFields(fields, COLUMN_FIELDS, 'the columns of a tag')
+  context.warnings.checkFields(fields, COLUMN_FIELDS, 'the columns of a tag', COLUMN_NAME_FIELDS)
   const { timestamps, values } = fields
   const statuses = fields.statuses ?? null
   const unit = fields.unit ?? null

@@ -196,6 +196,14 @@ describe('what is written', () => {
     const columns = { timestamps: [1768471200000], values: [1], unit: 'ms' }
     assert.deepEqual(await write({ points: { 'local/FLOW': points } }), DONE)
     assert.deepEqual(await write({ points: { 'local/FLOW': columns } }), DONE)
+    // Those of a tag with states have the names beside the values.
+    const named = [
+      { timestamp: '2026-01-15T11:00:00.000+01:00', value: 1, status: 'OK', enumString: 'Open' },
+      { timestamp: '2026-01-15T11:01:00.000+01:00', value: 7, status: 'BAD', enumString: null },
+    ]
+    const namedColumns = { ...columns, states: ['Open'] }
+    assert.deepEqual(await write({ points: { 'local/FLOW': named } }), DONE)
+    assert.deepEqual(await write({ points: { 'local/FLOW': namedColumns } }), DONE)
   })
 
   test('createTags makes missing tags without description and units, also for an empty array', async () => {
