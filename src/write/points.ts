@@ -9,7 +9,7 @@ import {
   STATUS_OK,
   type Status,
 } from '../series/columns.ts'
-import type { Instant } from '../time/instant.ts'
+import { type Instant, MIN_INSTANT } from '../time/instant.ts'
 import type { TimeErrorContext } from '../time/invalid-time.ts'
 import { numberToInstant, parseTime } from '../time/parse.ts'
 import type { IssueList } from './issues.ts'
@@ -117,11 +117,16 @@ class ColumnsReader implements PointsReader {
       const timestamp = timestamps[index]
       const at =
         unit !== null && typeof timestamp === 'number'
-          ? numberToInstant(timestamp, unit)
+          ? this.#numberAt(timestamp, unit)
           : parseTime(timestamp, this.#context)
       const point = { timestamp, value: values[index], status: statuses?.[index] }
       storePoint(this.columns, index, at, point, this.#name, this.#context)
     }
+  }
+
+  #numberAt(timestamp: number, unit: Unit | 'unknown'): Instant | null {
+    // No number can be judged without its unit, which is an issue already.
+    return unit === 'unknown' ? MIN_INSTANT : numberToInstant(timestamp, unit)
   }
 }
 
@@ -130,7 +135,7 @@ interface ColumnsInput {
   readonly values: readonly unknown[]
   readonly statuses: readonly unknown[] | null
   /** Of timestamps that are numbers; `null` for the rules that hold everywhere else. */
-  readonly unit: Unit | null
+  readonly unit: Unit | 'unknown' | null
 }
 
 interface Point {
@@ -148,11 +153,8 @@ function columnsReader(
   const { timestamps, values } = fields
   const statuses = fields.statuses ?? null
   const unit = fields.unit ?? null
-  const known = UNITS.find((candidate) => candidate === unit) ?? null
-  if (unit !== known) {
-    context.issues.add(() => inputIssue('INVALID_UNIT', unit, name))
-    return NO_READER
-  }
+  const known = unit === null ? null : (UNITS.find((candidate) => candidate === unit) ?? 'unknown')
+  if (known === 'unknown') context.issues.add(() => inputIssue('INVALID_UNIT', unit, name))
   if (
     !Array.isArray(timestamps) ||
     !Array.isArray(values) ||

@@ -297,6 +297,25 @@ describe('issues', () => {
       ['Invalid unit ns for tag local/FLOW: s, ms or us is expected'],
     ],
     [
+      'what else is wrong beside an unknown unit',
+      { 'local/FLOW': { timestamps: [1e300, 'x'], values: ['1', 1], statuses: ['OK', 'bad'], unit: 'ns' } },
+      [
+        'Invalid unit ns for tag local/FLOW: s, ms or us is expected',
+        'Invalid value 1 for tag local/FLOW: a finite number is expected',
+        'Error: Cannot parse type x as time input for tag local/FLOW',
+        'Invalid status bad for tag local/FLOW: OK or BAD is expected',
+      ],
+    ],
+    [
+      'an unknown unit of columns of different length',
+      { 'local/FLOW': { timestamps: [1], values: [], unit: 'ns' } },
+      [
+        'Invalid unit ns for tag local/FLOW: s, ms or us is expected',
+        'Invalid points {"timestamps":[1],"values":[],"unit":"ns"} for tag local/FLOW: ' +
+          'an object of equally long arrays timestamps, values and, if any, statuses is expected',
+      ],
+    ],
+    [
       'points in columns',
       { 'local/FLOW': { timestamps: [null, 1, 1e300], values: [1, '1', 1], statuses: ['OK', 'OK', 'bad'] } },
       [
