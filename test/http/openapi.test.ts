@@ -199,6 +199,23 @@ for (const { path, method, operation } of operations()) {
   }
 }
 
+test('intervals and gaps are as the document says, also where there are none', async () => {
+  const { operation } = operations().find(({ path }) => path === '/historian/multi')!
+  const details = { from: '2026-01-15T10:00Z', to: '2026-01-15T11:00Z' }
+  const gaps = { type: 'GAPS', tag: 'constants/0', details: { ...details, longerThan: '1s' } }
+  const requests = {
+    one: { type: 'INTERVALS', tag: 'constants/1', details },
+    none: { type: 'INTERVALS', tag: 'constants/0', details },
+    gap: { ...gaps, tag: 'local/FLOW' },
+    noGap: gaps,
+  }
+  for (const format of ['points', 'columns']) {
+    const { status, body } = await post(app, '/historian/multi', { format, requests })
+    assert.deepEqual(Object.keys(body.results), Object.keys(requests))
+    assertAsDocumented(operation, status, body)
+  }
+})
+
 test('answers with errors under labels, entries and in arrays are as the document says', async () => {
   const byPath = new Map(operations().map(({ path, operation }) => [path, operation]))
   const point = { timestamp: 'soonish', value: 'x', status: 'FINE', more: 1 }
