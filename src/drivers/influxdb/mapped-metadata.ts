@@ -110,7 +110,9 @@ export class FileMetadata implements TagSource {
     } catch (cause) {
       const code = (cause as NodeJS.ErrnoException).code
       const why = code === 'ENOENT' ? 'is not there' : 'cannot be read as CSV with a column tag'
-      throw unavailable(this.#historian, `the file ${this.#path} with its metadata ${why}`, cause)
+      // The path stands in the cause alone, which the log shows: the sentence reaches clients.
+      const error = new Error(`${this.#path} ${why}`, { cause })
+      throw unavailable(this.#historian, `the file with its metadata ${why}`, error)
     }
   }
 }

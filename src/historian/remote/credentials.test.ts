@@ -20,7 +20,15 @@ const unavailable = (reason: RegExp) => (error: unknown) => {
   assert.equal(code, 'HISTORIAN_UNAVAILABLE')
   assert.match(message, /^Historian site could not be reached: /)
   assert.match(message, reason)
+  assert.ok(!message.includes(folder), 'a client is shown no path')
   return true
+}
+
+/** The same of a file, which the log names. */
+const unreadable = (name: string, reason: RegExp) => (error: unknown) => {
+  const { message } = (error as { cause: Error }).cause
+  assert.ok(message.startsWith(`${join(folder, name)} `), message)
+  return unavailable(reason)(error)
 }
 
 describe('the configuration says where a secret stands', () => {
@@ -56,10 +64,11 @@ test('a secret that is missing, empty or not readable is reported by its place a
   await assert.rejects(readCredential({ env: 'KEY' }, 'site', {}), unavailable(/variable KEY .* is not set$/))
   await assert.rejects(readCredential({ env: 'KEY' }, 'site', { KEY: '' }), unavailable(/is not set$/))
   const read = (file: string) => readCredential({ file }, 'site', {})
-  await assert.rejects(read(join(folder, 'none')), unavailable(/cannot be read \(ENOENT\)$/))
+  const none = unreadable('none', /: the file with its credentials cannot be read \(ENOENT\)$/)
+  await assert.rejects(read(join(folder, 'none')), none)
   await assert.rejects(read(folder), unavailable(/cannot be read \(EISDIR\)$/))
-  await assert.rejects(read(fileWith('empty', '\n')), unavailable(/is empty$/))
-  await assert.rejects(read(fileWith('large', 'x'.repeat(65_537))), unavailable(/is too large/))
+  await assert.rejects(read(fileWith('empty', '\n')), unreadable('empty', /is empty$/))
+  await assert.rejects(read(fileWith('large', 'x'.repeat(65_537))), unreadable('large', /is too large$/))
 })
 
 test('a secret is kept until it is forgotten, and a failure is not kept', async () => {

@@ -87,20 +87,26 @@ export async function readCredential(
   const secret = (await readSecretFile(file!, historian, 'credentials'))
     .toString('utf8')
     .replace(/[\r\n]+$/, '')
-  if (secret === '') throw unavailable(historian, `the file ${file} with its credentials is empty`)
+  if (secret === '')
+    throw unavailable(historian, 'the file with its credentials is empty', new Error(`${file} is empty`))
   return secret
 }
 
-/** Bytes of a file that a connection needs. @param what it holds, for the sentence */
+/**
+ * Bytes of a file that a connection needs. Sentences reach clients and name no path: that stands in the cause, which
+ * the log shows.
+ * @param what it holds, for the sentence
+ */
 export async function readSecretFile(file: string, historian: string, what: string): Promise<Buffer> {
   let bytes: Buffer
   try {
     bytes = await readFile(file)
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'it cannot be read'
-    throw unavailable(historian, `the file ${file} with its ${what} cannot be read (${code})`, cause)
+    const error = new Error(`${file} cannot be read`, { cause })
+    throw unavailable(historian, `the file with its ${what} cannot be read (${code})`, error)
   }
   if (bytes.length > MAX_SECRET_BYTES)
-    throw unavailable(historian, `the file ${file} is too large for ${what}`)
+    throw unavailable(historian, `the file with its ${what} is too large`, new Error(`${file} is too large`))
   return bytes
 }

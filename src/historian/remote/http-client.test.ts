@@ -283,11 +283,8 @@ describe('over TLS', () => {
     )
   })
 
-  test('a file of certificates that is not there is named', async () => {
+  test('a file of certificates that is not there is reported without its path', async () => {
     const { client } = clientOf(await listenTls(), { tls: tlsSchema.parse({ caFile: '/no/such/file.pem' }) })
-    await fails(
-      client.send(READ, context),
-      /: the file \/no\/such\/file\.pem with its certificates cannot be read \(ENOENT\)$/,
-    )
+    await fails(client.send(READ, context), /: the file with its certificates cannot be read \(ENOENT\)$/)
   })
 })

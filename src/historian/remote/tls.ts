@@ -38,7 +38,7 @@ export interface TlsOptions {
 
 /**
  * Reads the files that the settings name; called before each connection, so that renewed certificates are taken without
- * a restart. Rejects with HISTORIAN_UNAVAILABLE naming the file that cannot be read.
+ * a restart. Rejects with HISTORIAN_UNAVAILABLE where one cannot be read; the cause names it.
  */
 export async function readTls(settings: TlsSettings, historian: string): Promise<TlsOptions> {
   const read = (path: string | undefined, what: string) =>

@@ -28,7 +28,7 @@ export function refusedCredentials(historian: string, setting: string, cause?: u
   return unavailable(historian, `it refused the credentials of the setting ${setting}`, cause)
 }
 
-/** The historian cannot answer for a reason that the caller words: no secrets, addresses or queries in it. */
+/** The historian cannot answer for a reason that the caller words: no secrets, paths, addresses or queries in it. */
 export function unavailable(historian: string, reason: string, cause?: unknown): TidemarkError {
   return new TidemarkError('HISTORIAN_UNAVAILABLE', { historian, reason }, { cause })
 }

@@ -229,7 +229,7 @@ describe('series that others wrote', { skip: foundInflux.skip }, () => {
     rmSync(path)
     await assert.rejects(found(), {
       code: 'HISTORIAN_UNAVAILABLE',
-      message: /tags\.csv with its metadata is not there/,
+      message: /: the file with its metadata is not there$/,
     })
   })
 
