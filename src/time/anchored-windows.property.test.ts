@@ -194,3 +194,20 @@ test('anchors that do not fit their interval say what is expected', () => {
     assert.ok('expected' in parseWindowAnchor(text, parseDuration(interval)!), `${text} with ${interval}`)
   }
 })
+
+test('a boundary is found from instants on that a double no longer holds to the microsecond', () => {
+  for (const interval of ['100y', '300y', '600y', '6000mo', '200000d', '30000w']) {
+    const boundaries = parseWindowAnchor('06:00', parseDuration(interval)!)
+    assert.ok('at' in boundaries)
+    for (const zone of ['UTC', 'Europe/Oslo', '-07:30']) {
+      const find = anchoredWindows(boundaries, parseTimeZone(zone)!)
+      let window = find(instantFromUs(0))
+      for (let count = 0; count < 4; count++) {
+        const next = find(window.end)
+        assert.equal(next.start, window.end, `${interval} ${zone}`)
+        assert.ok(next.end > next.start)
+        window = next
+      }
+    }
+  }
+})

@@ -37,8 +37,7 @@ class BoundarySearch {
     for (let span = this.#zone.spanAt(at); ; span--) {
       let last = Number.NEGATIVE_INFINITY
       for (const { low, high, offsetUs } of this.#shownIn(span)) {
-        const end = Math.min(high, at + 1 + offsetUs)
-        const local = this.#boundaries.at(this.#boundaries.firstFrom(end) - 1)
+        const local = at + offsetUs < high ? this.#lastUpToLocal(at + offsetUs) : this.#lastBefore(high)
         if (local >= low) last = Math.max(last, local - offsetUs)
       }
       if (Number.isFinite(last)) return instantFromUs(last)
@@ -50,11 +49,33 @@ class BoundarySearch {
     for (let span = this.#zone.spanAt(at); ; span++) {
       let first = Number.POSITIVE_INFINITY
       for (const { low, high, offsetUs } of this.#shownIn(span)) {
-        const local = this.#boundaries.at(this.#boundaries.firstFrom(Math.max(low, at + 1 + offsetUs)))
+        const local = low > at + offsetUs ? this.#firstFrom(low) : this.#firstAfterLocal(at + offsetUs)
         if (local < high) first = Math.min(first, local - offsetUs)
       }
       if (Number.isFinite(first)) return instantFromUs(first)
     }
+  }
+
+  // Nothing is added to a local time: beyond 2255, where windows of centuries end, a microsecond would be lost.
+
+  #firstFrom(local: number): number {
+    return this.#boundaries.at(this.#boundaries.firstFrom(local))
+  }
+
+  #firstAfterLocal(local: number): number {
+    const index = this.#boundaries.firstFrom(local)
+    const first = this.#boundaries.at(index)
+    return first > local ? first : this.#boundaries.at(index + 1)
+  }
+
+  #lastBefore(local: number): number {
+    return this.#boundaries.at(this.#boundaries.firstFrom(local) - 1)
+  }
+
+  #lastUpToLocal(local: number): number {
+    const index = this.#boundaries.firstFrom(local)
+    const first = this.#boundaries.at(index)
+    return first > local ? this.#boundaries.at(index - 1) : first
   }
 
   /**

@@ -13,6 +13,7 @@ import {
 } from './grid.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from './instant.ts'
 import { anyInstant, anyZoneId, instant, instantOf, shown, zone, zoned } from './time.fixture.ts'
+import { parseWindowAnchor } from './window-anchor.ts'
 
 const duration = (text: string): Duration => {
   const parsed = parseDuration(text)
@@ -256,6 +257,31 @@ test('windows part their range exactly, and are counted without making them', ()
     }),
     { numRuns: 500 },
   )
+})
+
+test('windows up to the end of all time are parts of it, however long they are', () => {
+  const [from, to] = [instant('2199-12-20T00:00Z'), END_INSTANT]
+  for (const interval of ['1y', '100y', '300y', '600y', '6000mo', '200000d', '30000w', '2000000h']) {
+    for (const anchor of ['06:00', null]) {
+      const boundaries = anchor === null ? null : parseWindowAnchor(anchor, duration(interval))
+      if (boundaries !== null && 'expected' in boundaries) continue
+      for (const id of ['UTC', 'Europe/Oslo']) {
+        const windows = intervalWindows(duration(interval), boundaries, zone(id))
+        const asked: number[] = []
+        const find = (at: Instant) => {
+          asked.push(at)
+          return windows(at)
+        }
+        const edges = windowEdges(from, to, find, 10)
+        assert.deepEqual([edges?.[0], edges?.at(-1)], [from, to], `${interval} ${anchor} ${id}`)
+        // No instant beyond is looked at: one is not held to the microsecond there.
+        assert.deepEqual(
+          asked.filter((at) => at < from || at > to),
+          [],
+        )
+      }
+    }
+  }
 })
 
 test('windows do not depend on the range that asks for them', () => {

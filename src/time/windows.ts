@@ -145,17 +145,17 @@ function steppedWindows(startOf: (step: number) => Instant, stepUs: number): Fin
 }
 
 /**
- * The starts of windows in [from, to], ascending.
+ * The starts of windows in [from, to], ascending. Only windows of instants in there are looked for: long ones may end
+ * where a double holds no microseconds any more.
  * @returns null when there are more than `limit`
  */
 export function startsIn(find: FindWindow, from: Instant, to: Instant, limit: number): Float64Array | null {
   const starts: number[] = []
-  let window = find(from)
-  if (window.start < from) window = find(window.end)
-  while (window.start <= to) {
+  if (from > to) return Float64Array.of()
+  const { start, end } = find(from)
+  for (let next = start < from ? end : start; next <= to; next = find(next).end) {
     if (starts.length >= limit) return null
-    starts.push(window.start)
-    window = find(window.end)
+    starts.push(next)
   }
   return Float64Array.from(starts)
 }
