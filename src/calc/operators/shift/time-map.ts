@@ -72,13 +72,13 @@ export class TimeMap {
     return from === at && target.kind !== 'none' && isOther(this.spanAt(at - 1).target, target)
   }
 
-  /** Where it leads from ascending times; NaN out of the accepted range. */
+  /** Where it leads from ascending times up to END_INSTANT, which lies in no span; NaN out of the accepted range. */
   async targetsOf(times: Float64Array, pause: () => Promise<void>): Promise<Float64Array> {
     const targets = new Float64Array(times.length)
     let walked = 0
     for (let i = 0; i < times.length; ) {
       const { to, target } = this.spanAt(times[i]!)
-      const end = i + lowerBound(times.subarray(i), to)
+      const end = i + Math.max(1, lowerBound(times.subarray(i), to))
       for (; i < end; i++) targets[i] = targetIn(target, times[i]!)
       if (++walked % STEP_SPANS === 0) await pause()
     }
