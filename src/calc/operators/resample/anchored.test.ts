@@ -54,3 +54,14 @@ test('anchored windows go on to the first and the last accepted instant', async 
     2 * HOURLY.length,
   )
 })
+
+test('windows of centuries, which begin or end where doubles are not a microsecond apart, come to an end', async () => {
+  const range = { from: MIN_INSTANT, to: instantFromUs(END_INSTANT - 1) }
+  for (const order of ['asc', 'desc'] as const) {
+    for (const window of ['290y', '300y', '500y']) {
+      const { series } = make(`WINDOWAGG(h/T, SUM, ${window}, 06:00)`, range, 'all')
+      const { points } = await series.rawPoints({ ...range, order, limit: 3 })
+      assert.deepEqual([...points.values], [2 * HOURLY.length], `${window} ${order}`)
+    }
+  }
+})

@@ -1,6 +1,6 @@
 import { takesSignal } from '../../../series/aggregate.ts'
 import type { AggregateName } from '../../../series/aggregate-names.ts'
-import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { reachOf } from '../../graph/reach.ts'
@@ -74,7 +74,8 @@ export class Windowing {
 
   /** The windows that a range touches, and the one on either side; the nearest ones to a range that touches none. */
   around(from: number, to: number): WindowRange {
-    const within = (at: number) => Math.min(Math.max(at, this.bounds.from), this.bounds.to - 1)
+    const last = lastBefore(this.bounds.to)
+    const within = (at: number) => Math.min(Math.max(at, this.bounds.from), last)
     return windowsAround(this.windows, this.bounds, { from: within(from), to: within(to) })
   }
 
@@ -97,9 +98,14 @@ export class Windowing {
   edges(from: number, to: number, order: 'asc' | 'desc', most: number): Float64Array {
     const edges = [order === 'asc' ? from : to]
     for (let at = edges[0]!; (order === 'asc' ? at < to : at > from) && edges.length <= most; ) {
-      at = order === 'asc' ? this.windows(instantFromUs(at)).end : this.windows(instantFromUs(at - 1)).start
+      at = order === 'asc' ? this.windows(instantFromUs(at)).end : this.windows(lastBefore(at)).start
       edges.push(at)
     }
     return Float64Array.from(order === 'asc' ? edges : edges.reverse())
   }
+}
+
+/** The last accepted instant before one: the last window may end where doubles are more than a microsecond apart. */
+function lastBefore(at: number): Instant {
+  return instantFromUs(Math.min(at, END_INSTANT) - 1)
 }
