@@ -136,6 +136,15 @@ test('a flush every minute for a month makes few parts, each byte written a few 
   assert.ok(amplification < 8, `each byte is written ${amplification} times`)
 })
 
+test('a million tags have no more parts after 60 flushes than after 20, and never more than five', () => {
+  const flush = (_: unknown, i: number) => partOf(i + 1, 5, [i * HOUR, i * HOUR])
+  const after = (count: number) => live(Array.from({ length: count }, flush))
+  assert.equal(after(20).most, 5)
+  assert.equal(after(60).most, 5)
+  assert.ok(after(60).parts.length <= after(20).parts.length)
+  assert.ok(after(60).amplification < 5)
+})
+
 test('flushes of one size leave three parts for each fourfold of them at most, where merging keeps pace', () => {
   for (let count = 1; count <= 256; count += 5) {
     const flushes = Array.from({ length: count }, (_, i) => partOf(i + 1, 0.2, [i * HOUR, i * HOUR]))

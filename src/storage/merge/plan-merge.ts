@@ -3,6 +3,13 @@ import type { PlanMerge } from './merge.ts'
 
 /** The largest layer of a merge has at most this share of its bytes: what is merged grows by half at least. */
 const LARGEST_SHARE = 0.5
+/**
+ * More layers are merged, however unequal they are, where the outcome is no larger than this share of the largest part.
+ * With up to five layers some 60 flushes are written four times each, 500 seven times: how many parts there are does not
+ * grow with them, and backfills are written less often than with layers of about the same size alone.
+ */
+const MOST_LAYERS = 5
+const LARGEST_CAPPED = 0.5
 /** Bytes of headers that make a merge of what does not overlap worth it then, as a share of all of its bytes. */
 const JOINED_SHARE = 0.1
 /** The largest layer of such a merge has at most this share: each byte is written a few times. */
@@ -17,16 +24,17 @@ const IDLE_SHARE = 0.12
 const THOROUGH_SHARE = 0.02
 
 /**
- * Size-tiered: takes adjacent ones of about the same size, and of all that could be merged those that cost the fewest
- * bytes for each layer that goes. What overlaps in time is merged in the order of sequence numbers with nothing left
- * out; what does not overlap is merged as long as it would not be cut apart again.
+ * Size-tiered: takes adjacent ones of about the same size, or of any where there are many, and of all that could be
+ * merged those that cost the fewest bytes for each layer that goes. What overlaps in time is merged in the order of
+ * sequence numbers with nothing left out; what does not overlap is merged as long as it would not be cut apart again.
  */
 export const planMerge: PlanMerge = (parts, limits, excluded) =>
   cheapest(parts, limits, excluded, (candidate) => {
     const { bytes } = candidate
     const layers = candidate.layers()
-    const isWorth = layers.size >= limits.fanIn && Math.max(...layers.values()) <= LARGEST_SHARE * bytes
-    return isWorth ? bytes / (layers.size - 1) : Number.POSITIVE_INFINITY
+    const isEven = layers.size >= limits.fanIn && Math.max(...layers.values()) <= LARGEST_SHARE * bytes
+    const areMany = layers.size > MOST_LAYERS && bytes <= LARGEST_CAPPED * limits.largestBytes
+    return isEven || areMany ? bytes / (layers.size - 1) : Number.POSITIVE_INFINITY
   })
 
 /**
