@@ -108,6 +108,35 @@ describe('the search for a good raw point', () => {
   }
 })
 
+/** Eight points, one of them BAD, of which calculations below make none with a value. */
+const few = [0, 3, 4, 7, 8, 12, 13, 20].map(
+  (minute, i): Row => [NOW - minute * US_PER_MINUTE, i + 1, i === 5],
+)
+const fewBeside = few.map(([time, value], i): Row => [time + (i % 2) * SECOND, value + 9, i === 2])
+const FEW: Tags = { A: few.toReversed(), B: fewBeside.toReversed() }
+
+test('where a short run of raw points has no value, no more is fetched than was estimated', async () => {
+  for (const text of [
+    'IFEQUALS(0, h/A, h/A, constants/empty, 0)',
+    'ADD(THRESHOLD(h/A, 0, constants/empty, h/B), h/B)',
+    'ADD(THRESHOLD(h/A, h/B, h/A, constants/empty), h/B)',
+    'LN(MUL(h/A, -1))',
+  ])
+    for (const [find, at] of [
+      ['before', NOW + US_PER_MINUTE],
+      ['after', NOW - US_PER_HOUR],
+      ['after', NOW - 8 * US_PER_MINUTE],
+    ] as const)
+      for (const pushDowns of ['all', 'none'] as const) {
+        const { series, source } = make(`NOBAD(${text})`, pushDowns, FEW)
+        const place = { find, at: instantFromUs(at) }
+        const estimated = costOf(series.estimate([{ kind: 'point', ...place }]), source)
+        assert.equal(await series.rawPoint(find, place.at), null)
+        const loads = `${source.crossed} points crossed, ${estimated} were estimated`
+        assert.ok(source.crossed <= estimated, `${find} ${at} in ${text}, push-downs ${pushDowns}: ${loads}`)
+      }
+})
+
 const WRAPS: readonly ((x: string, y: string) => string)[] = [
   (x, y) => `ADD(${x}, ${y})`,
   (x) => `NEG(${x})`,

@@ -18,7 +18,7 @@ const PAGE_GROWTH = 4
 const LONGEST_PAGE = 20_000
 const MOST_PASSED: number = FIXED_LIMITS.passedPoints.limit
 /** Bounds that a search goes to before it reads pages: an input may have a good point where another has a BAD one. */
-const FEW_BOUNDS = 3
+const FEW_BOUNDS = 2
 
 /** Points that are read for a page of good ones: a second page where BAD points were left out of the first. */
 export function goodPageCount(count: number): number {
@@ -109,12 +109,19 @@ function tooManyPassed(find: FindPoint, at: Instant): TidemarkError {
   return new TidemarkError('LIMIT_PASSED_POINTS', { limit: MOST_PASSED, side, at: formatInstant(at, UTC) })
 }
 
+/** An input of a search, and the bound that it gives there: its next good point where it finds these. */
+export interface Bounded {
+  readonly input: Operator
+  readonly bound: Instant | null
+}
+
 /** The first instant from one on at which no input lacks its first good point; `null` when one has none. */
-export async function beginningOf(inputs: readonly Operator[], at: Instant): Promise<Instant | null> {
+export async function beginningOf(inputs: readonly Bounded[], at: Instant): Promise<Instant | null> {
   const starts = await Promise.all(
-    inputs.map(async (input) => {
-      const before = input.goodPoint === undefined || (await input.goodPoint('before-or-at', at))
-      return before === null ? ((await input.goodPoint?.('after', at))?.time ?? null) : at
+    inputs.map(async ({ input, bound }) => {
+      // One that was found by then is not looked for again.
+      const hasBegun = input.goodPoint === undefined || (bound !== null && bound <= at)
+      return hasBegun || (await input.goodPoint!('before-or-at', at)) !== null ? at : bound
     }),
   )
   return starts.includes(null) ? null : starts.reduce((a, b) => (a! > b! ? a : b), at)
@@ -127,9 +134,9 @@ export function endOfHold({ extrapolationLimits }: Operator): Instant {
 }
 
 /** The last instant up to one at which no input has ended. */
-export async function endOf(inputs: readonly Operator[], at: Instant): Promise<Instant> {
+export async function endOf(inputs: readonly Bounded[], at: Instant): Promise<Instant> {
   const ends = await Promise.all(
-    inputs.map(async (input) => {
+    inputs.map(async ({ input }) => {
       const end = endOfHold(input)
       return end < at && (await input.goodBound('after', end)) === null ? end : at
     }),

@@ -198,7 +198,7 @@ export class MapOperator extends BaseOperator {
     const found = bounds.filter((bound, i) => bound !== null && !without?.has(i)) as Instant[]
     if (found.length === 0) return isBack ? MIN_INSTANT : null
     const bound = found.reduce(isBack ? larger : smaller)
-    const needed = sources.filter((_, i) => isNeeded[i])
+    const needed = sources.map((input, i) => ({ input, bound: bounds[i]! })).filter((_, i) => isNeeded[i])
     return isBack ? endOf(needed, bound) : beginningOf(needed, bound)
   }
 

@@ -36,6 +36,11 @@ class HoldOperator extends RawTimesScan {
     return point !== null && isVertex(point) ? point : null
   }
 
+  /** While the last one holds, the raw point that follows need be no vertex. */
+  protected override get findsLast(): boolean {
+    return this.input.isNeverBad
+  }
+
   protected vertexNeeds(place: FindPlace, sink: NeedSink): void {
     if (this.#isHeld(place.find, place.at)) sink.need(this.input, { ...place, kind: 'point' })
     else passingNeeds(this.input, place, sink)

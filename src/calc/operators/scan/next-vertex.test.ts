@@ -26,6 +26,8 @@ test('where no raw point is good, what comes after a page is looked for once, an
   for (const text of [
     'LOWPASS(IFEQUALS(0, h/LEVEL, h/LEVEL, constants/empty, 0), 60)',
     'LOWPASS(ADD(THRESHOLD(h/LEVEL, h/OTHER, constants/empty, h/OTHER), h/LEVEL), 60)',
+    'HIGHPASS(IFEQUALS(0, h/LEVEL, h/LEVEL, constants/empty, 0), 60)',
+    'HIGHPASS(ADD(THRESHOLD(h/LEVEL, h/OTHER, constants/empty, h/OTHER), h/LEVEL), 60)',
   ]) {
     const inOne = await fetchedIn(text, 100)
     for (const pagePoints of [2, 7]) {

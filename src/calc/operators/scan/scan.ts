@@ -45,6 +45,11 @@ export abstract class ScanOperator extends BaseOperator {
   protected abstract derive(raw: PointColumns, last: EdgePoint | null): Derived
   /** The raw point of the input next to an instant that makes a vertex. */
   protected abstract vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null>
+  /** Whether `vertexPoint` finds none only where none follows at all. */
+  protected get findsLast(): boolean {
+    return true
+  }
+
   /** What `vertexPoint` needs. */
   protected abstract vertexNeeds(place: FindPlace, sink: NeedSink): void
   /** The last vertex before an instant, looked up. @param carried what reading from `leadIn` on gave */
@@ -213,13 +218,10 @@ export abstract class ScanOperator extends BaseOperator {
     return rawOnly === true && (this.isNeverBad || endsAtVertex)
   }
 
-  /**
-   * Whether what was found after an earlier instant is the first after this one, too. Where raw points may be no vertices,
-   * none need have been looked for.
-   */
+  /** Whether what was found after an earlier instant is the first after this one, too. */
   #isStillNext(following: PointColumns | null | undefined, at: Instant): boolean {
-    if (following === undefined || following === null) return following === null && this.isNeverBad
-    return following.times[0]! >= at
+    if (following === undefined) return false
+    return following === null ? this.findsLast : following.times[0]! >= at
   }
 
   /** The first raw point at or after an instant that makes a vertex. */
