@@ -62,6 +62,8 @@ export interface GoodPointSearch {
   readonly isNeverBad: boolean
   /** Set where a raw point is BAD only when its value leaves the range of doubles: the estimate counts on none. */
   readonly isSeldomBad?: boolean
+  /** Set where the signal has a value at every instant, unless it leaves the range of doubles there. */
+  readonly isComplete?: boolean
   /** Set where the signal has a value at each instant from its first good raw point to the last one, and to `now`. */
   readonly isGapless?: boolean
   /**

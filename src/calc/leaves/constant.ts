@@ -31,6 +31,10 @@ export class ConstantLeaf extends BaseOperator {
     this.#read = read
   }
 
+  get isComplete(): boolean {
+    return Number.isFinite(this.number ?? Number.NaN)
+  }
+
   /** @param value NaN for no value at any time */
   static of(value: number, context: OperatorContext): ConstantLeaf {
     return new ConstantLeaf([], null, value, async () => value, context)

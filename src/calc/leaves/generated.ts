@@ -58,6 +58,7 @@ const STEP_TIMES = 8_192
 
 /** Leaf: a tag of a virtual historian whose values follow from the time. */
 export class GeneratedLeaf extends BaseOperator {
+  readonly isComplete = true
   readonly #signal: GeneratedSignal
   readonly #address: string
 

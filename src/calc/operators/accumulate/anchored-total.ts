@@ -64,6 +64,7 @@ export class AnchoredTotal extends OwnTimesOperator {
   }
 
   /** There is a total also where there is no value. */
+  readonly isComplete = true
   get isSeldomBad(): boolean {
     return this.input.isNeverBad
   }

@@ -39,6 +39,7 @@ export class MapOperator extends BaseOperator {
   readonly rule: MapRule
   readonly args: readonly Operator[]
   readonly isGapless: boolean
+  readonly isComplete: boolean
   readonly movesOn: MovesOn | undefined
   #made: MapProgram | null = null
   #reaches: Map<FindPoint, Reach> | null = null
@@ -56,6 +57,8 @@ export class MapOperator extends BaseOperator {
     this.args = args
     const isTotal = rule.isTotal === true || rule.leavesNullsOut === true
     this.isGapless = isTotal && varying.length > 0 && args.every(isWithoutGap)
+    const has = (arg: Operator) => arg.isComplete === true
+    this.isComplete = rule.leavesNullsOut ? args.some(has) : rule.isTotal === true && args.every(has)
     this.movesOn = rule.leavesNullsOut === true ? AT_ENDS : undefined
   }
 

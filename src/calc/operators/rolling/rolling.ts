@@ -80,8 +80,12 @@ export class RollingOperator extends OwnTimesOperator {
     this.#valueNeeds({ kind: 'values', from, to, count, key: keyOf('raw', from, to, order, count) }, sink)
   }
 
+  get isComplete(): boolean {
+    return this.#options.op.ofNothing === true
+  }
+
   get isSeldomBad(): boolean {
-    return this.#options.op.ofNothing === true && this.input.isNeverBad
+    return this.isComplete && this.input.isNeverBad
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {

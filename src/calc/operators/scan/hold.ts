@@ -1,7 +1,7 @@
 import { type PointColumns, STATUS_OK } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import type { Instant } from '../../../time/instant.ts'
-import { findRawPoint, goesBack, passingNeeds } from '../../consumers/find-point.ts'
+import { findNeeds, findRawPoint, goesBack, isGoodPoint, passingNeeds } from '../../consumers/find-point.ts'
 import type { FindPlace, Need, NeedSink } from '../../graph/need.ts'
 import type { CurrentPoint, Operator, OperatorContext } from '../../graph/operator.ts'
 import type { SinglePoint } from '../../graph/point-source.ts'
@@ -31,9 +31,11 @@ class HoldOperator extends RawTimesScan {
   }
 
   protected async vertexPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
-    if (!this.#isHeld(find, at)) return findRawPoint(this.input, find, at, this.context.evaluation, isVertex)
-    const point = await this.input.rawPoint(find, at)
-    return point !== null && isVertex(point) ? point : null
+    const { input } = this
+    const accept = this.#isGood(find, at) ? isGoodPoint : isVertex
+    if (!this.#isHeld(find, at)) return findRawPoint(input, find, at, this.context.evaluation, accept)
+    const point = await input.rawPoint(find, at)
+    return point !== null && accept(point) ? point : null
   }
 
   /** While the last one holds, the raw point that follows need be no vertex. */
@@ -43,7 +45,19 @@ class HoldOperator extends RawTimesScan {
 
   protected vertexNeeds(place: FindPlace, sink: NeedSink): void {
     if (this.#isHeld(place.find, place.at)) sink.need(this.input, { ...place, kind: 'point' })
+    else if (this.#isGood(place.find, place.at)) findNeeds(this.input, place, sink)
     else passingNeeds(this.input, place, sink)
+  }
+
+  /**
+   * Whether the vertex next to an instant is a good point, which is found past any number of BAD ones: none of these is
+   * without a value where the input always has one, or from its first good point up to `now`.
+   */
+  #isGood(find: FindPoint, at: Instant): boolean {
+    const { isComplete, isGapless, extrapolationLimits } = this.input
+    return (
+      isComplete === true || (isGapless === true && goesBack(find) && at <= Math.min(...extrapolationLimits))
+    )
   }
 
   /** Whether no vertex behind an instant makes a difference before it: the last one holds until then at least. */
@@ -54,9 +68,10 @@ class HoldOperator extends RawTimesScan {
   protected derive(raw: PointColumns): Derived {
     const { times, values, statuses } = raw
     const kept = new Uint32Array(times.length)
+    const endsAtNull = this.input.isComplete !== true
     let count = 0
     for (let i = 0; i < times.length; i++) {
-      if (statuses[i] === STATUS_OK || Number.isNaN(values[i]!)) kept[count++] = i
+      if (statuses[i] === STATUS_OK || (endsAtNull && Number.isNaN(values[i]!))) kept[count++] = i
     }
     if (count === times.length) return { raw, vertices: raw }
     const pick = (column: Float64Array) => Float64Array.from(kept.subarray(0, count), (i) => column[i]!)
