@@ -53,7 +53,8 @@ export class DropBadOperator extends BaseOperator {
 
   /** No good raw point follows; a BAD one may. */
   protected override async findOuterBreak(at: Instant): Promise<Instant | null> {
-    return (await this.#input.rawTime('after-or-at', at)) ?? this.#input.outerBreak(at)
+    const bad = this.#isAllGood ? null : await this.#input.rawTime('after-or-at', at)
+    return bad ?? this.#input.outerBreak(at)
   }
 
   override needs(need: Need, sink: NeedSink): void {
@@ -110,7 +111,7 @@ export class DropBadOperator extends BaseOperator {
     const input = this.#input
     const { from, to, raw } = chunk
     const good = goodPoints(raw)
-    if (this.linear) return { ...chunk, raw: good }
+    if (this.linear || this.#isAllGood) return { ...chunk, raw: good }
     const { outerBreaks = NO_TIMES } = chunk
     const early = within(outerBreaks, from, raw.times[0] ?? to)
     const late = within(outerBreaks, (raw.times.at(-1) ?? from - 1) + 1, to)
