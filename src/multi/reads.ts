@@ -32,6 +32,8 @@ interface SharedPart {
     /** In all of it, at most. */
     readonly points: number
   }
+  /** Set for a page: the pages that overlap it, of which one is fetched once. */
+  readonly page: object | null
   readonly points: number
   /** Bounding values beside it. */
   readonly edges: number
@@ -182,12 +184,12 @@ async function share(
   const queries = open.map(({ tag, from, to, compared }) => queryOf(tag, compared, { from, to }))
   const counts = queries.length === 0 ? [] : await historian.estimatePoints(queries, cap, context)
   let next = 0
-  for (const { reads, count } of shared) {
+  for (const { reads, pages, count } of shared) {
     const range = { points: count ?? counts[next++]! }
-    for (const { estimated, count, isWhole } of reads) {
-      const edges = isWhole ? estimated.stored!.extra : 0
-      estimated.shared = { range, points: count, edges }
-    }
+    for (const { estimated, count, isWhole } of reads)
+      if (isWhole) estimated.shared = { range, page: null, points: count, edges: estimated.stored!.extra }
+    for (const page of pages)
+      for (const { estimated, count } of page) estimated.shared = { range, page, points: count, edges: 0 }
   }
 }
 
@@ -213,8 +215,11 @@ export function sumLoad(reads: Iterable<EstimatedRead>): Load {
     const { shared } = estimated
     if (shared === null) continue
     parts ??= new Map()
-    const sum = parts.getOrInsertComputed(shared.range, () => ({ points: 0, edges: 0, mostEdges: 0 }))
-    sum.points += shared.points
+    const { page } = shared
+    const sum = parts.getOrInsertComputed(shared.range, newSum)
+    const known = page === null ? 0 : (sum.pages.get(page) ?? 0)
+    sum.points += Math.max(0, shared.points - known)
+    if (page !== null) sum.pages.set(page, Math.max(known, shared.points))
     sum.edges += shared.edges
     sum.mostEdges = Math.max(sum.mostEdges, shared.edges)
   }
@@ -227,11 +232,16 @@ export function sumLoad(reads: Iterable<EstimatedRead>): Load {
   return { points, capped }
 }
 
-/** Shared parts of some reads, each counted by itself. */
+/** Shared parts of some reads, each counted by itself; of pages that overlap the longest. */
 interface PartSum {
   points: number
+  readonly pages: Map<object, number>
   edges: number
   mostEdges: number
+}
+
+function newSum(): PartSum {
+  return { points: 0, pages: new Map(), edges: 0, mostEdges: 0 }
 }
 
 /** Bounding values of ranges that overlap: most of more ranges end where others do (src/calc/graph/need-set.ts). */

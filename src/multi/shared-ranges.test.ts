@@ -24,6 +24,21 @@ test('a range that holds all others has been counted already', () => {
   ])
 })
 
+test('pages that overlap each other are told apart from those that do not', () => {
+  const reads = [
+    read('A', 0, 30, 20),
+    read('A', 12, 16, 1, false),
+    read('A', 2, 6, 2, false),
+    read('A', 5, 8, 3, false),
+    read('A', 8, 10, 4, false),
+  ]
+  const pages = sharedRanges(reads)[0]!.pages
+  assert.deepEqual(
+    pages.map((page) => page.map(({ count }) => count)),
+    [[2, 3], [4], [1]],
+  )
+})
+
 test('a page belongs to the range that holds it, and joins none', () => {
   const reads = [
     read('A', 0, 10, 5),

@@ -19,6 +19,11 @@ export interface SharedRange<Read> extends CountedRange {
   readonly tag: string
   readonly compared?: Comparisons | undefined
   readonly reads: readonly Read[]
+  /**
+   * The pages among them, those that overlap together: as they may be on their way at the same time, each fetches again
+   * what it has in common with others of them.
+   */
+  readonly pages: readonly (readonly Read[])[]
   /** All raw points in it, where it is the range of one of its reads; else `null`. */
   readonly count: number | null
 }
@@ -56,8 +61,21 @@ function sharedOfTag<Read extends RangeRead>(reads: readonly Read[]): readonly S
       ...all,
       tag: all.reads[0]!.tag,
       compared: all.reads[0]!.compared,
+      pages: overlapping(all.reads.filter(({ isWhole }) => !isWhole)),
       count: all.reads.find((read) => isAllOf(read, all))?.count ?? null,
     }))
+}
+
+function overlapping<Read extends RangeRead>(pages: readonly Read[]): readonly (readonly Read[])[] {
+  const groups: Read[][] = []
+  let end = Number.NEGATIVE_INFINITY
+  for (const page of pages.toSorted((a, b) => a.range.from - b.range.from)) {
+    const { from, to } = page.range
+    if (from < end) groups.at(-1)!.push(page)
+    else groups.push([page])
+    end = Math.max(end, to)
+  }
+  return groups
 }
 
 function isAllOf({ range, isWhole }: RangeRead, { from, to }: CountedRange): boolean {

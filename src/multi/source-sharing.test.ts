@@ -35,6 +35,23 @@ describe('reads are shared by what they ask for', () => {
     assert.ok(fetched <= planned, `${fetched} fetched, ${planned} planned`)
   })
 
+  test('pages that overlap and are on their way together are planned with the points that each fetches', async () => {
+    const page = (from: string, to: string) => ({
+      type: 'RAW_POINTS',
+      tag: 'plant/FLOW',
+      details: { from: timeOf(from) / 1000, to: timeOf(to) / 1000 },
+    })
+    const whole = { from: timeOf('00:00') / 1000, to: timeOf('10:00') / 1000, aggregates: ['STDDEV'] }
+    const requests = {
+      a: page('01:00', '04:00'),
+      b: page('02:00', '05:00'),
+      c: page('03:00', '06:00'),
+      all: { type: 'AGGREGATED_POINTS', tag: 'plant/FLOW', details: whole },
+    }
+    const { planned, fetched } = await costOf(requests)
+    assert.ok(fetched <= planned && planned <= 1.2 * fetched, `${fetched} fetched, ${planned} planned`)
+  })
+
   test('HISTORICAL_POINT and POINTINTIME at the same instant are one read', async () => {
     const details = { at: '2026-01-15T06:00:00Z' }
     const requests = {
