@@ -156,7 +156,7 @@ async function estimateReads(
   await share(counted.map(rangeRead), historian, cap, context)
 }
 
-/** Known points amid a range that are fetched again with it (src/series/known-points.ts). */
+/** So many known points amid a range are fetched again with it, no more (src/series/known-points.ts). */
 const FETCHED_AGAIN = 4
 
 /** A read whose points a call keeps for other reads of the tag. */
@@ -184,10 +184,13 @@ async function share(
   const queries = open.map(({ tag, from, to, compared }) => queryOf(tag, compared, { from, to }))
   const counts = queries.length === 0 ? [] : await historian.estimatePoints(queries, cap, context)
   let next = 0
-  for (const { reads, pages, count } of shared) {
+  for (const { reads, pages, inner, count } of shared) {
     const range = { points: count ?? counts[next++]! }
-    for (const { estimated, count, isWhole } of reads)
-      if (isWhole) estimated.shared = { range, page: null, points: count, edges: estimated.stored!.extra }
+    for (const read of reads) {
+      const { estimated, count, isWhole } = read
+      const points = count <= FETCHED_AGAIN && inner.has(read) ? 0 : count
+      if (isWhole) estimated.shared = { range, page: null, points, edges: estimated.stored!.extra }
+    }
     for (const page of pages)
       for (const { estimated, count } of page) estimated.shared = { range, page, points: count, edges: 0 }
   }

@@ -24,6 +24,8 @@ export interface SharedRange<Read> extends CountedRange {
    * what it has in common with others of them.
    */
   readonly pages: readonly (readonly Read[])[]
+  /** Those that lie within another one, both of their ends, and are read as a whole. */
+  readonly inner: ReadonlySet<Read>
   /** All raw points in it, where it is the range of one of its reads; else `null`. */
   readonly count: number | null
 }
@@ -39,13 +41,17 @@ export function sharedRanges<Read extends RangeRead>(reads: readonly Read[]): re
 
 function sharedOfTag<Read extends RangeRead>(reads: readonly Read[]): readonly SharedRange<Read>[] {
   if (reads.length < 2) return []
-  const joined: (CountedRange & { reads: Read[] })[] = []
-  for (const read of reads.filter(({ isWhole }) => isWhole).sort((a, b) => a.range.from - b.range.from)) {
+  const joined: (CountedRange & { reads: Read[]; inner: Set<Read> })[] = []
+  const wholes = reads.filter(({ isWhole }) => isWhole)
+  // Of those that begin together the shortest first: none of them lies within another.
+  wholes.sort((a, b) => a.range.from - b.range.from || a.range.to - b.range.to)
+  for (const read of wholes) {
     const { from, to } = read.range
     const last = joined.at(-1)
-    if (last === undefined || from >= last.to) joined.push({ from, to, reads: [read] })
+    if (last === undefined || from >= last.to) joined.push({ from, to, reads: [read], inner: new Set() })
     else {
       last.reads.push(read)
+      if (from > last.from && to < last.to) last.inner.add(read)
       if (to > last.to) joined[joined.length - 1] = { ...last, to }
     }
   }

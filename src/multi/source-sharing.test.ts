@@ -52,6 +52,16 @@ describe('reads are shared by what they ask for', () => {
     assert.ok(fetched <= planned && planned <= 1.2 * fetched, `${fetched} fetched, ${planned} planned`)
   })
 
+  test('a range of few points within another one is planned with these, which are fetched again', async () => {
+    const over = (from: string, to: string, type: string) => ({
+      type: 'AGGREGATED_POINTS',
+      tag: 'plant/FLOW',
+      details: { from: timeOf(from) / 1000, to: timeOf(to) / 1000, aggregates: [type] },
+    })
+    const requests = { few: over('03:00', '03:03', 'MEDIAN'), all: over('00:00', '05:00', 'STDDEV') }
+    assert.deepEqual(await costOf(requests), { planned: 303, fetched: 303 })
+  })
+
   test('HISTORICAL_POINT and POINTINTIME at the same instant are one read', async () => {
     const details = { at: '2026-01-15T06:00:00Z' }
     const requests = {

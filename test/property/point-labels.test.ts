@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { TidemarkError } from '../../src/errors/tidemark-error.ts'
-import type { CallContext, PointQuery } from '../../src/historian/contract.ts'
 import { HistorianRegistry } from '../../src/historian/registry.ts'
 import { type MultiAnswer, runMulti } from '../../src/multi/run.ts'
-import type { PointColumns } from '../../src/series/columns.ts'
 import { UTC } from '../../src/time/zone.ts'
 import type { MemoryHistorian } from '../contract/memory-historian.ts'
 import { historianOf, LIMITS, NOON } from '../multi-harness.ts'
@@ -53,15 +51,27 @@ before(async () => {
   ]
 })
 
-/** A historian that cannot read the points of a tag, or of any. */
+/**
+ * A historian that cannot read the points of a tag, or of any, in whichever way: what a range has brought by the time
+ * that a single point is wanted depends on how much fits into a tick.
+ */
 function failing(historian: MemoryHistorian, error: () => Error, tag: string | null): MemoryHistorian {
-  historian.readPoints = async function (
-    this: MemoryHistorian,
-    queries: readonly PointQuery[],
-    context: CallContext,
-  ): Promise<PointColumns> {
-    if (tag === null || queries.some((query) => query.tag === tag)) throw error()
-    return Object.getPrototypeOf(this).readPoints.call(this, queries, context)
+  const { readPoints, readRanges, readBoundingValues } = historian
+  const check = (tags: readonly string[]): void => {
+    if (tag === null || tags.includes(tag)) throw error()
+  }
+  const tagsOf = (queries: readonly { readonly tag: string }[]) => queries.map(({ tag }) => tag)
+  historian.readPoints = async (queries, context) => {
+    check(tagsOf(queries))
+    return readPoints.call(historian, queries, context)
+  }
+  historian.readRanges = async (queries, context) => {
+    check(tagsOf(queries))
+    return readRanges.call(historian, queries, context)
+  }
+  historian.readBoundingValues = async (tags, times, context) => {
+    check(tags)
+    return readBoundingValues.call(historian, tags, times, context)
   }
   return historian
 }
