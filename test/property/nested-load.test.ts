@@ -201,6 +201,12 @@ describe('nested calculations', () => {
         `STEPPED(${ofEqual('VARIANCE(plant/DENSE, plant/HELD, 4)', 'plant/DENSE')})`,
         { ...over('00:00', '00:01'), aggregates: ['COUNT'] },
       ],
+      // Where points of a filter stand is known without their values.
+      [
+        'INTERPOLATED_POINTS',
+        'EPOCH_MS(LOWPASS(LOWPASS(plant/DENSE, 600), 600))',
+        { ...over('04:28', '13:29'), count: 8 },
+      ],
       // Points of windows, and of totals over them, are good wherever they are moved to.
       [
         'INTERPOLATED_POINTS',

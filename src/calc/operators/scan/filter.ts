@@ -93,6 +93,12 @@ export class LowPassOperator extends ScanOperator {
     return (await findRawPoint(this.input, find, at, this.context.evaluation))?.time ?? null
   }
 
+  #goodTimeNeeds(place: FindPlace, sink: NeedSink): void {
+    const { find, at, count = 1 } = place
+    if (this.input.isNeverBad) sink.need(this.input, { kind: 'point', find, at, count, timeOnly: true })
+    else findNeeds(this.input, place, sink)
+  }
+
   protected async findPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     const time = await this.findTime(find, at)
     if (time === null) return null
@@ -104,8 +110,8 @@ export class LowPassOperator extends ScanOperator {
 
   protected pointNeeds(need: PointNeed, sink: NeedSink): void {
     const { find, at } = need
-    if (at >= this.start) findNeeds(this.input, need, sink)
-    else if (!goesBack(find)) findNeeds(this.input, { find: 'after-or-at', at: this.start }, sink)
+    if (at >= this.start) this.#goodTimeNeeds(need, sink)
+    else if (!goesBack(find)) this.#goodTimeNeeds({ find: 'after-or-at', at: this.start }, sink)
     if (need.timeOnly) return
     const place = { ...need, at: at < this.start ? this.start : at }
     const passing = this.#passedBy === 0 ? AT_PLACE : FAR
