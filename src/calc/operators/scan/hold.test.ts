@@ -22,6 +22,7 @@ test('a last good point that is held is found past any number of BAD ones, at th
   for (const [text, expected] of [
     ['MAX(ADD(h/OLD, 1), 3)', 10],
     ['ADD(h/OLD, 1)', 10],
+    ['MEDIAN(ADD(TIMESHIFT(h/NEVER, begin of this hour), h/LEVEL), 1)', Number.NaN],
     ['THRESHOLD(h/OLD, 5, h/OLD, 0)', 9],
     ['SUB(h/LEVEL, h/NEVER)', Number.NaN],
     ['MAX(ADD(TOTALISE(h/LEVEL, 1h, BEGIN_DAY, 1h), h/NEVER), 3)', Number.NaN],
