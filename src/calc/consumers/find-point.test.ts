@@ -137,6 +137,25 @@ test('where a short run of raw points has no value, no more is fetched than was 
       }
 })
 
+test('a good raw point behind the last hold of an input that has a value there all the same is found', async () => {
+  const start = NOW - 5 * US_PER_HOUR
+  const line: Row[] = [
+    [start, 2],
+    [start + US_PER_MINUTE, 3, true],
+  ]
+  const tags = { LINE: line, LATE: line.map(([time, ...rest]): Row => [time + 6 * US_PER_HOUR, ...rest]) }
+  for (const [text, at] of [
+    ['ADD(EPOCH_MS(TIMESHIFT(h/LINE, 1d)), h/LINE)', start],
+    ['ADD(TIMESHIFT(TIME_THRESHOLD(2026-01-15T09:00:00Z, h/LINE, 1.5), 1d), h/LINE)', start],
+    ['ADD(SLIDINGAGG(h/LINE, AVG, 2h), h/LATE)', start + 6 * US_PER_HOUR],
+  ] as const) {
+    const { series } = make(`NOBAD(${text})`, 'all', tags)
+    const found = await series.rawPoint('before', instantFromUs(at + 2 * US_PER_MINUTE))
+    assert.equal(found?.time, at, text)
+    assert.deepEqual(found, await goodByReading(text, 'before', at + 2 * US_PER_MINUTE, tags))
+  }
+})
+
 const WRAPS: readonly ((x: string, y: string) => string)[] = [
   (x, y) => `ADD(${x}, ${y})`,
   (x) => `NEG(${x})`,

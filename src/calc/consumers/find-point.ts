@@ -138,7 +138,8 @@ export async function endOf(inputs: readonly Bounded[], at: Instant): Promise<In
   const ends = await Promise.all(
     inputs.map(async ({ input }) => {
       const end = endOfHold(input)
-      return end < at && (await input.goodBound('after', end)) === null ? end : at
+      // A value may go on behind all holds: that of a constant, of EPOCH_MS, or of a window that moves on.
+      return end >= at || (await input.mayHaveValue('after', instantFromUs(end + 1))) ? at : end
     }),
   )
   return ends.reduce((a, b) => (a < b ? a : b), at)
