@@ -18,7 +18,7 @@ const PAGE_GROWTH = 4
 const LONGEST_PAGE = 20_000
 const MOST_PASSED: number = FIXED_LIMITS.passedPoints.limit
 /** Bounds that a search goes to before it reads pages: an input may have a good point where another has a BAD one. */
-const FEW_BOUNDS = 2
+const FEW_BOUNDS = 3
 
 /** Points that are read for a page of good ones: a second page where BAD points were left out of the first. */
 export function goodPageCount(count: number): number {
@@ -159,8 +159,8 @@ export function findNeeds(operator: Operator, place: FindPlace, sink: NeedSink):
 /** What `findRawPoint` needs where no more than a few points are passed by, one after the other. */
 export function passingNeeds(operator: Operator, { find, at, count = 1 }: FindPlace, sink: NeedSink): void {
   const isFirst = isMostlyGood(operator)
-  // The point at a bound is another one than that next to the instant.
-  sink.need(operator, { kind: 'point', find, at, count: isFirst ? count : 2 * count })
+  // The points at bounds are others than that next to the instant.
+  sink.need(operator, { kind: 'point', find, at, count: isFirst ? count : (1 + FEW_BOUNDS) * count })
   if (isFirst) return
   const [from, to] = goesBack(find) ? [MIN_INSTANT, at] : [at, END_INSTANT]
   const order = goesBack(find) ? 'desc' : 'asc'
