@@ -9,7 +9,7 @@ const POINTS = 1000
 const CALCULATION =
   'ROUND(MAX(ADD(MUL(SUB(DIV(SQRT(ABS(NEG(ADD(plant/T0, plant/T1)))), plant/T2), plant/T3), plant/T4), 5), 0), 2)'
 /** As many as V8 takes to compile all of it. */
-const RUNS = { warmUps: 3_000, runs: 1_000 }
+const RUNS = { warmUps: 15_000, runs: 3_000 }
 
 const results: Measurement[] = []
 const plant = await startPlant(secondsIn(10_000))
