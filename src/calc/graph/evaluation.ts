@@ -24,8 +24,8 @@ const FIRST_STEP = 8
 /** no longer than this, since items that cost nothing can stand before others that cost 100 us each, */
 const LONGEST_STEP = 256
 /**
- * and over deep totals or windows no longer than so many values of all their levels: they remember what they were asked for,
- * so that items whose values are known on all levels can stand before others that ask each level for some hundred,
+ * and over deep totals or windows no longer than so many values of all their levels: these remember what they were asked
+ * for, so that items that are known on all levels can stand before others that ask each level for some hundred values,
  */
 const DEEP_STEP_VALUES = 3_200
 const LEAST_DEEP_STEP = 32

@@ -42,7 +42,6 @@ export interface RollingOptions {
 
 /** More raw points than this come cheaper from a stream, even where the historians could work out each window. */
 const MAX_RAW_BY_VALUES = 10_000
-/** See RollingSource. */
 /**
  * Where what is the same at every time is worked out: the first windows of all are cut at the first accepted instant.
  */

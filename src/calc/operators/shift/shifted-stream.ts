@@ -59,9 +59,7 @@ export class ShiftedStream {
   async *#moved({ from, to }: OffsetSpan, us: number): AsyncGenerator<Chunk, void> {
     const { order, page, extent } = this.#range
     const moved = (at: number): Instant => instantFromUs(Math.min(Math.max(at, from), to) + us)
-    const stream = this.#input.chunks({
-      ...{ order, page, extent, from: moved(from), to: moved(to) },
-    })
+    const stream = this.#input.chunks({ order, page, extent, from: moved(from), to: moved(to) })
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
       this.#evaluation.charge(chunk.raw.times.length)
       const shifted = shiftedChunk(chunk, us)
