@@ -6,8 +6,8 @@ export interface Measurement {
   readonly medianMs: number
   readonly p99Ms: number
   /**
-   * Processor time of one run, all threads of this process, user and system: the median, or of many short runs the mean,
-   * as garbage is collected in few of them for all others. Left out where others do the work.
+   * Processor time of one run, all threads of this process, user and system: the median, or of many short runs the
+   * mean, as garbage is collected in few of them for all others. Left out where others do the work.
    */
   readonly processorMs?: number
   /** Items that one run handles, for a rate; null where there is none. */

@@ -151,3 +151,30 @@ test('a file is short enough to hold in the head', () => {
     .filter(({ lines }) => lines > MOST_LINES)
   assert.deepEqual(long, [])
 })
+
+const ROOT = join(import.meta.dirname, '..')
+const WIDEST = 120
+
+test('no line of prose is wider than 120 columns, in comments and in documents', () => {
+  const sources = ['src', 'explorer', 'bench', 'test'].flatMap((folder) =>
+    globSync(`${folder}/**/*.{ts,js}`, { cwd: ROOT }),
+  )
+  const comments = sources.flatMap((file) => tooWide(file, (line) => /^\s*(\/\/|\/\*\*|\*) [^|]/.test(line)))
+  const documents = ['*.md', 'docs/**/*.md', 'test/**/*.md'].flatMap((pattern) =>
+    globSync(pattern, { cwd: ROOT }),
+  )
+  let isCode = false
+  const prose = documents.flatMap((file) =>
+    tooWide(file, (line) => {
+      if (/^\s*```/.test(line)) isCode = !isCode
+      return !isCode && !/^\s*(\||#|!\[|<)/.test(line)
+    }),
+  )
+  assert.ok(sources.length > 100 && documents.length > 10)
+  assert.deepEqual([...comments, ...prose], [])
+})
+
+function tooWide(file: string, isProse: (line: string) => boolean): readonly string[] {
+  const lines = readFileSync(join(ROOT, file), 'utf8').split('\n')
+  return lines.flatMap((line, i) => (isProse(line) && line.length > WIDEST ? [`${file}:${i + 1}`] : []))
+}

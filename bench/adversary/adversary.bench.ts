@@ -13,9 +13,9 @@ import { Victim } from './victim.ts'
 /**
  * The worst that a caller with a key can send, against a real service with the default settings: how long each call
  * takes, how long others wait meanwhile, and how much memory it takes. `ADVERSARY=bodies/multi` runs the attacks whose
- * name begins so; docs/performance.md has the table. `ADVERSARY_TURNS=1` times each turn of the event loop, in processor
- * time of its thread, which other programs of a machine have no part in; the probes then have to wait for that, too.
- * `TURNS_PROFILE=1` prints what the longest ones did.
+ * name begins so; docs/performance.md has the table. `ADVERSARY_TURNS=1` times each turn of the event loop, in
+ * processor time of its thread, which other programs of a machine have no part in; the probes then have to wait for
+ * that, too. `TURNS_PROFILE=1` prints what the longest ones did.
  */
 const wanted = (process.env.ADVERSARY ?? '').split(',')
 const attacks = [

@@ -24,7 +24,10 @@ const REQUESTS: Readonly<Record<string, (at: number, i: number) => readonly [tag
     CURRENT_POINT: (_, i) => [`calc/ADD(local/T1, ${i})`, {}],
   }
 
-/** As many labels as a call may have, each with a request of its own: up to the limits of labels, names, points and bytes. */
+/**
+ * As many labels as a call may have, each with a request of its own: up to the limits of labels, names, points and
+ * bytes.
+ */
 export function labelAttacks(): readonly Attack[] {
   return Object.entries(REQUESTS).map(([type, request]) => {
     const entries: string[] = []

@@ -4,8 +4,8 @@ import { type Turns, TurnTimer } from '../turns/turns.ts'
 
 /**
  * The longest turn of the event loop of a real service while it answers one request with very many tags: as long nobody
- * else gets an answer. The figure is processor time of the thread of the event loop, which other programs of the machine
- * do not change. LONG_TAGS takes another number of tags, LONG_ROUNDS of rounds; TURNS_PROFILE=1 prints what the
+ * else gets an answer. The figure is processor time of the thread of the event loop, which other programs of the
+ * machine do not change. LONG_TAGS takes another number of tags, LONG_ROUNDS of rounds; TURNS_PROFILE=1 prints what the
  * longest turns did.
  */
 const TAGS = Number(process.env.LONG_TAGS ?? 200_000)

@@ -8,9 +8,9 @@ import { memoryOf, processorMs, startService, workersOf } from '../service.ts'
 
 /**
  * A plant of a million tags: made, written a point each a round, searched and read, and started again. MILLION_TAGS and
- * MILLION_ROUNDS take other sizes; with MILLION_RATE=200000 so many points/s are written at most, in place of as many as
- * can be; with MILLION_WORKERS=2 there are so many worker processes, each with its memory, and processor time is that of
- * all.
+ * MILLION_ROUNDS take other sizes; with MILLION_RATE=200000 so many points/s are written at most, in place of as many
+ * as can be; with MILLION_WORKERS=2 there are so many worker processes, each with its memory, and processor time is
+ * that of all.
  */
 const TAGS = Number(process.env.MILLION_TAGS ?? 1_000_000)
 const ROUNDS = Number(process.env.MILLION_ROUNDS ?? 60)

@@ -3,9 +3,9 @@ import { createServer } from 'node:net'
 import type { Turns } from './turns.ts'
 
 /**
- * Loaded into a service by `--import`: between `begin` and `end`, which come over the socket of TURNS_SOCKET, every turn
- * of the event loop is timed, its wait for something to do excluded. Timing keeps the processor busy, so that it is done
- * only while a request is measured.
+ * Loaded into a service by `--import`: between `begin` and `end`, which come over the socket of TURNS_SOCKET, every
+ * turn of the event loop is timed, its wait for something to do excluded. Timing keeps the processor busy, so that it
+ * is done only while a request is measured.
  */
 if (process.argv.includes('serve')) {
   let isTiming = false

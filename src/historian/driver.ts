@@ -10,8 +10,8 @@ export interface DriverEnvironment {
   readonly directory: string
   /**
    * What is known of it, outside of its folder, from when it was opened before; `null` or left out for a new one. A
-   * folder that is missing or empty is not taken for a new historian then, nor one of another id, or an earlier state of
-   * it, for it. Only for drivers that are `isLocal`.
+   * folder that is missing or empty is not taken for a new historian then, nor one of another id, or an earlier state
+   * of it, for it. Only for drivers that are `isLocal`.
    */
   readonly before?: {
     readonly id: string | null

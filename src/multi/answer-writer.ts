@@ -85,9 +85,9 @@ export class AnswerWriter {
   }
 
   /**
-   * Writes `"label":{"dataPoint":...}` as bytes, while no chunk is full: a text for each of very many labels, joined and
-   * then encoded, takes three times as long. Points of another day than that of `pointsNear` are written as texts, since
-   * each change of the day costs more than a text.
+   * Writes `"label":{"dataPoint":...}` as bytes, while no chunk is full: a text for each of very many labels, joined
+   * and then encoded, takes three times as long. Points of another day than that of `pointsNear` are written as texts,
+   * since each change of the day costs more than a text.
    * @param comma whether one comes before it
    * @returns     false, and nothing is written, for a label that is too long
    */

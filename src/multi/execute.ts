@@ -18,7 +18,9 @@ export interface ExecutedLabel {
   readonly result: Result
 }
 
-/** What is left of the plan of a label once its call is allowed: reads of very many labels take hundreds of bytes each. */
+/**
+ * What is left of the plan of a label once its call is allowed: reads of very many labels take hundreds of bytes each.
+ */
 export interface ExecutableLabel extends Pick<PlannedLabel, 'parsed' | 'operator' | 'other'> {
   readonly kind: 'executable'
   /** What its evaluation is expected to hold; 0 of a tag alone, which holds no more than its answer. */

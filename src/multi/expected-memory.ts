@@ -7,8 +7,8 @@ const BYTES_OF_VERTEX = 80
 /** An evaluation keeps the chunks of its operators for later reads, up to about so many raw points. */
 const MOST_VERTICES = 4_000_000
 /**
- * Functions inside each other that do not fit together read many ranges on each level, from instants that differ; from so
- * many levels on each is counted with what it then keeps of them. Measured, about.
+ * Functions inside each other that do not fit together read many ranges on each level, from instants that differ; from
+ * so many levels on each is counted with what it then keeps of them. Measured, about.
  */
 const FEW_LEVELS = 16
 const BYTES_OF_LEVEL = 2_000_000
@@ -19,9 +19,9 @@ const BYTES_OF_OPERATOR = 2_000
 type Expected = Pick<PlannedLabel, 'operator' | 'other' | 'size' | 'reads' | 'generated'>
 
 /**
- * What evaluation of a label is expected to hold: its columns at the times asked for, the raw points of what it reads in
- * each operator, which keeps them for others that read the same range, the operators themselves, and the ranges of very
- * deep calculations.
+ * What evaluation of a label is expected to hold: its columns at the times asked for, the raw points of what it reads
+ * in each operator, which keeps them for others that read the same range, the operators themselves, and the ranges of
+ * very deep calculations.
  */
 export function expectedBytes({ operator, other, size, reads, generated }: Expected): number {
   const roots = other === null ? [operator] : [operator, other]

@@ -6,7 +6,9 @@ import { longestRange } from './longest-range.ts'
 const DAY = 86_400 * US_PER_SECOND
 const RANGE = { from: instantFromUs(0), to: instantFromUs(374 * DAY) }
 
-/** The end that is found for a tag whose points begin some days behind the start of the range, and the tries it took. */
+/**
+ * The end that is found for a tag whose points begin some days behind the start of the range, and the tries it took.
+ */
 async function endOf(begin: number, shareOfDay: number): Promise<{ days: number; tries: number }> {
   let tries = 0
   const end = await longestRange(RANGE, async (to) => {

@@ -55,7 +55,9 @@ const CALCULATIONS = new MemoryGate()
 const LONG_CALLS_BYTES = 64 * 2 ** 20
 const LONG_CALLS = new MemoryGate(LONG_CALLS_BYTES)
 const LABELS_OF_LONG_CALL = 2_000
-/** What a label becomes on its way to its answer, about, and a character of its tag where that is a long calculation. */
+/**
+ * What a label becomes on its way to its answer, about, and a character of its tag where that is a long calculation.
+ */
 const BYTES_OF_LABEL = 2_048
 const BYTES_OF_CHARACTER = 64
 /** Calls with as many characters in their tags, or more, wait where others of the kind are planned. */

@@ -29,8 +29,8 @@ export interface ReadStatistics {
 export const KEPT_POINTS = 1_000_000
 
 /**
- * Reads that a call makes once wherever they are wanted again. Of a call that plans more than these, each further one is
- * counted, and made, as often as it is wanted, but for equal ones that are on their way at the same time.
+ * Reads that a call makes once wherever they are wanted again. Of a call that plans more than these, each further one
+ * is counted, and made, as often as it is wanted, but for equal ones that are on their way at the same time.
  */
 export const KEPT_READS = 32_768
 

@@ -59,7 +59,8 @@ export class TimeSlice {
   }
 
   /**
-   * Has short work done before a call that yielded goes on in this tick: answers that are ready do not wait for a slice.
+   * Has short work done before a call that yielded goes on in this tick: answers that are ready do not wait for a
+   * slice.
    * @param work  repeatable, never throws; done once at most, and not at all where no call goes on
    */
   before(work: () => void): void {

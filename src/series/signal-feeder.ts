@@ -53,8 +53,8 @@ export class SignalFeeder {
   readonly #maxGapUs: number
   readonly #isPlain: boolean
   /**
-   * Run of segments that come as one term and go on from page to page, so that the last digits do not depend on the length
-   * of pages: where it began, how far it may reach, and what it adds up to.
+   * Run of segments that come as one term and go on from page to page, so that the last digits do not depend on the
+   * length of pages: where it began, how far it may reach, and what it adds up to.
    */
   #isRunOpen = false
   #runFrom = 0

@@ -12,8 +12,8 @@ export class Pacer {
   #steps = 0
 
   /**
-   * Whether it is time for `pause`, also because of what others have done in this tick of the event loop; call it often,
-   * it costs next to nothing.
+   * Whether it is time for `pause`, also because of what others have done in this tick of the event loop; call it
+   * often, it costs next to nothing.
    * @param steps    that were done, each of some microseconds
    * @param sliceMs  how long the event loop may be held
    */

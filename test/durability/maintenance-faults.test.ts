@@ -14,8 +14,8 @@ import { PowerCut, SimulatedDisk } from './simulated-disk.ts'
 import { modelOf, newClock, open, openRetained, printed, RETAINED_STEPS, signal } from './workload.ts'
 
 /*
- * Copies and repairs, with a fault or a power cut at each of their calls. What they are made of stays as it is, and what
- * they leave is whole or none.
+ * Copies and repairs, with a fault or a power cut at each of their calls. What they are made of stays as it is, and
+ * what they leave is whole or none.
  */
 
 const base = mkdtempSync(join(tmpdir(), 'tidemark-maintenance-'))

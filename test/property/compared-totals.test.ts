@@ -62,8 +62,8 @@ test('run hours read the blocks with crossings only, and are those of all points
     assert.ok(fetched <= load, `${tag}: ${fetched} fetched, ${load} estimated`)
     assert.ok(load < 60_000, `${tag}: ${load} estimated of ${COUNT}`)
 
-    // The windows of all points that are answered begin at the same instant, and end next to each other. Of a chunk that
-    // a threshold lies within all points are estimated.
+    // The windows of all points that are answered begin at the same instant, and end next to each other. Of a chunk
+    // that a threshold lies within all points are estimated.
     for (const [type, details] of [
       ['ADJACENT_POINTS', { at: '2026-01-12T09:18:00Z' }],
       ['POINT_AFTER', { at: '2026-01-12T09:18:00Z' }],

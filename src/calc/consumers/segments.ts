@@ -27,8 +27,8 @@ export interface SegmentOptions {
    */
   readonly edges?: Float64Array
   /**
-   * Set where a linear operator is read from raw point to raw point, too: no segment is cut. Where there is no raw point
-   * before the range, segments begin here, which is at or before the range.
+   * Set where a linear operator is read from raw point to raw point, too: no segment is cut. Where there is no raw
+   * point before the range, segments begin here, which is at or before the range.
    */
   readonly wholeFrom?: Instant
 }

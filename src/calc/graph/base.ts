@@ -34,9 +34,9 @@ let lastId = 0
 const SMALL_COLUMN = 4_096
 
 /**
- * Ranges that a deep operator streams, some 15 kB each until the call ends, with what is kept for them. Functions inside
- * each other that fit together read a few on each level; others many times more on each, which count as so many values:
- * 3,000 of them end the call.
+ * Ranges that a deep operator streams, some 15 kB each until the call ends, with what is kept for them. Functions
+ * inside each other that fit together read a few on each level; others many times more on each, which count as so many
+ * values: 3,000 of them end the call.
  */
 const FEW_STREAMS = 128
 const STREAM_VALUES = 32_768
@@ -94,7 +94,9 @@ export abstract class BaseOperator implements Operator {
     this.bendsBehind = traits.bends === 'always' || (traits.bends === 'with inputs' && this.inputsBend)
   }
 
-  /** Values that a raw point of a chunk takes which is kept: its time and value, and what others are worked out from. */
+  /**
+   * Values that a raw point of a chunk takes which is kept: its time and value, and what others are worked out from.
+   */
   protected get pointValues(): number {
     return POINT_VALUES
   }

@@ -24,8 +24,9 @@ const FIRST_STEP = 8
 /** no longer than this, since items that cost nothing can stand before others that cost 100 us each, */
 const LONGEST_STEP = 256
 /**
- * and over deep totals or windows no longer than so many values of all their levels: these remember what they were asked
- * for, so that items that are known on all levels can stand before others that ask each level for some hundred values,
+ * and over deep totals or windows no longer than so many values of all their levels: these remember what they were
+ * asked for, so that items that are known on all levels can stand before others that ask each level for some hundred
+ * values,
  */
 const DEEP_STEP_VALUES = 3_200
 const LEAST_DEEP_STEP = 32
@@ -81,9 +82,9 @@ export class Evaluation {
   }
 
   /**
-   * Pages of a call with deep totals or windows are shorter: one waits on each level of each way down to a leaf, with all
-   * that it is worked out from, and what is far inside, and does not know of the others, reads pages, too. Filters inside
-   * each other hold little, and read what lies before and after each page.
+   * Pages of a call with deep totals or windows are shorter: one waits on each level of each way down to a leaf, with
+   * all that it is worked out from, and what is far inside, and does not know of the others, reads pages, too. Filters
+   * inside each other hold little, and read what lies before and after each page.
    * @param places   leaves times levels of a deep calculation
    * @param isHeavy  it is a total or of windows
    */
@@ -122,8 +123,8 @@ export class Evaluation {
   }
 
   /**
-   * Work that begins together with a lot of other work, as that of hundreds of generated inputs of a sum does: one piece
-   * after the other, in the order in which they came, and cooperatively.
+   * Work that begins together with a lot of other work, as that of hundreds of generated inputs of a sum does: one
+   * piece after the other, in the order in which they came, and cooperatively.
    */
   inTurn<Result>(work: () => Result): Promise<Result> {
     const done = this.#line.then(async () => {

@@ -15,8 +15,8 @@ import { reachOf } from './reach.ts'
 export const MAX_CONTEXTS: number = FIXED_LIMITS.contexts.limit
 
 /**
- * What a function counts of the budget of evaluated values beside its values: it takes some 3 kB until the call ends, so
- * that 80,000 of them end it.
+ * What a function counts of the budget of evaluated values beside its values: it takes some 3 kB until the call ends,
+ * so that 80,000 of them end it.
  */
 const FUNCTION_VALUES = 1_250
 

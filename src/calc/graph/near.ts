@@ -16,7 +16,9 @@ export interface Near {
   readonly floor?: Instant | undefined
 }
 
-/** From a place between `from` and `to` on to the `points`-th raw point of any tag below, and no further than `mostUs`. */
+/**
+ * From a place between `from` and `to` on to the `points`-th raw point of any tag below, and no further than `mostUs`.
+ */
 export interface Steps {
   readonly from: Instant
   readonly to: Instant

@@ -96,8 +96,8 @@ export interface GoodPointSearch {
 /** What is asked of a signal beyond its outermost raw points (consumers/segments.ts, operators/crossings). */
 export interface BeyondPoints {
   /**
-   * Set where the value may change beyond the outermost raw points of its inputs and the ends of their holds, as windows
-   * move: how many microseconds before the first, and after the last of these.
+   * Set where the value may change beyond the outermost raw points of its inputs and the ends of their holds, as
+   * windows move: how many microseconds before the first, and after the last of these.
    */
   readonly movesOn?: MovesOn | undefined
   /** Set where the signal may bend in a curve behind all raw points. */
@@ -193,9 +193,9 @@ export interface OperatorContext {
   /** The request's range; [t, t] for one instant. Range-dependent functions take their windows from it. */
   readonly range: { readonly from: Instant; readonly to: Instant }
   /**
-   * The range with what functions around read beyond it: a window of SLIDINGAGG begins before it, that of a total too. A
-   * filter starts before its beginning, and WINDOWAGG has the windows of it, whatever part of it is read. Left out where
-   * it is the range itself.
+   * The range with what functions around read beyond it: a window of SLIDINGAGG begins before it, that of a total too.
+   * A filter starts before its beginning, and WINDOWAGG has the windows of it, whatever part of it is read. Left out
+   * where it is the range itself.
    */
   readonly reach?: { readonly from: Instant; readonly to: Instant }
   /**

@@ -15,7 +15,8 @@ import type { RawRange } from '../graph/point-source.ts'
 import { seriesOf, type TestSeries } from '../graph/series.fixture.ts'
 
 /**
- * Calculations of all functions, two to four deep, over stored tags and signals: times, statuses and values by Object.is.
+ * Calculations of all functions, two to four deep, over stored tags and signals: times, statuses and values by
+ * Object.is.
  */
 const PAGES = [1, 2, 7, 512]
 const NOW = instantFromUs(1_768_478_400_000_000)

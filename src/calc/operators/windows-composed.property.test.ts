@@ -151,7 +151,9 @@ async function planned<Result>(
   return result
 }
 
-/** Windows of calculations with and without values, whose functions around begin later than they may at the earliest. */
+/**
+ * Windows of calculations with and without values, whose functions around begin later than they may at the earliest.
+ */
 const FOUND: readonly [Setting, 'asc'][] = (
   [
     [[[168, 0, 0]], [], 'SLIDINGAGG(WINDOWAGG(h/A, MAX, 1d), MIN, 1d)', 240],

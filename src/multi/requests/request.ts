@@ -38,7 +38,9 @@ export interface Request {
   /** The same over another range; absent, or `undefined`, where there is none. */
   within?(range: Request['range']): Request | undefined
 
-  /** Greatest width of a chart that requests at most so many points, below 1 for none; absent where there is no width. */
+  /**
+   * Greatest width of a chart that requests at most so many points, below 1 for none; absent where there is no width.
+   */
   widthFor?(points: number): number
 
   /** The operator that it is planned for and answered from, where that is not the one of the tag itself. */

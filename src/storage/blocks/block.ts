@@ -362,7 +362,9 @@ export class BlockView {
   }
 }
 
-/** Columns of a chunk in one memory: with one for each they take twice as long to make, and each read of a tag has some. */
+/**
+ * Columns of a chunk in one memory: with one for each they take twice as long to make, and each read of a tag has some.
+ */
 function chunkColumns(): PointColumns {
   const memory = new ArrayBuffer(17 * CHUNK_POINTS)
   return {

@@ -61,7 +61,9 @@ export class StagedChanges {
     return true
   }
 
-  /** Gives up what was before the changes that are shown. Throws what `pause` throws; `settleNow` does the rest then. */
+  /**
+   * Gives up what was before the changes that are shown. Throws what `pause` throws; `settleNow` does the rest then.
+   */
   async settle(pace: Pace): Promise<void> {
     while (this.#isShown) {
       this.#settleNext()

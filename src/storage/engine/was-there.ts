@@ -61,8 +61,8 @@ export function checkIsSame(
 }
 
 /**
- * The same, once the log was read without damage: throws for an earlier state from the life of the owner that was closed
- * last. What that one had answered was on disk.
+ * The same, once the log was read without damage: throws for an earlier state from the life of the owner that was
+ * closed last. What that one had answered was on disk.
  */
 export function checkHasAll(
   files: Files,

@@ -19,8 +19,8 @@ import { SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
 import { bodyOf, readBack, startLog } from '../wal/wal.fixture.ts'
 
 /*
- * What has a right checksum and was never written: each decoder takes it or says that it is damaged. It comes to an end,
- * takes no memory that the file has not, and throws nothing else. Those of records, pages, blocks, catalogs and
+ * What has a right checksum and was never written: each decoder takes it or says that it is damaged. It comes to an
+ * end, takes no memory that the file has not, and throws nothing else. Those of records, pages, blocks, catalogs and
  * tombstones are tried beside their code.
  */
 

@@ -54,10 +54,10 @@ export interface RepairedOne {
 const ASIDE = 'damaged'
 
 /**
- * Keeps what is intact of damaged parts and of the catalog, in files of their own, and sets the damaged ones aside. For a historian whose
- * manifest is missing or cannot be read it makes a new one, from what the files say of themselves.
- * Parts whose footer cannot be read, and segments without a header, are set aside. Tags are those of the newest catalog,
- * as far as it can be read, and of the log behind it.
+ * Keeps what is intact of damaged parts and of the catalog, in files of their own, and sets the damaged ones aside. For
+ * a historian whose manifest is missing or cannot be read it makes a new one, from what the files say of themselves.
+ * Parts whose footer cannot be read, and segments without a header, are set aside. Tags are those of the newest
+ * catalog, as far as it can be read, and of the log behind it.
  *
  * Throws DATA_DIR_UNUSABLE when another historian is in the folder, AlreadyOwned when a process owns the historian, and
  * the system's errors; what was set aside stays so then, and it can be tried again.

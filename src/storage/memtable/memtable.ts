@@ -150,7 +150,9 @@ export class Memtable {
     return this.#immutablePoints!.copyTo(tag, batch)
   }
 
-  /** The same for one for which an empty batch has no room, as it is now: as columns, of which later ones count first. */
+  /**
+   * The same for one for which an empty batch has no room, as it is now: as columns, of which later ones count first.
+   */
   immutableAsTheyCame(tag: number): readonly PointColumns[] {
     return this.#immutablePoints!.asTheyCame(tag)
   }

@@ -164,8 +164,8 @@ export class TagPoints {
   }
 
   /**
-   * The points as columns, of which a later one counts before an earlier one, and a later point of one before an earlier
-   * one of the same time. They stay as they are for ever.
+   * The points as columns, of which a later one counts before an earlier one, and a later point of one before an
+   * earlier one of the same time. They stay as they are for ever.
    */
   asTheyCame(): readonly PointColumns[] {
     const inOrder = this.#long === null ? this.#fromCells() : this.#long.giveOut()

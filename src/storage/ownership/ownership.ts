@@ -9,15 +9,17 @@ export interface Ownership {
   /** Whether `check` has thrown `Superseded`: then it always does. */
   readonly isSuperseded: boolean
   /**
-   * Throws `Superseded` when a successor has claimed the historian, or its folder is another one than before. To be called after a sync and before the answer,
-   * before each change of the manifest and before each unlink.
+   * Throws `Superseded` when a successor has claimed the historian, or its folder is another one than before. To be
+   * called after a sync and before the answer, before each change of the manifest and before each unlink.
    */
   check(): void
   /** Frees the lock. The token stays. */
   release(): void
 }
 
-/** Nothing that this process does counts any more: another one has claimed the historian, or its folder is not there. */
+/**
+ * Nothing that this process does counts any more: another one has claimed the historian, or its folder is not there.
+ */
 export class Superseded extends Error {
   /** Whether no successor is known: the folder was moved away, and perhaps another one put in its place. */
   readonly isFolderGone: boolean

@@ -185,8 +185,8 @@ export function readSummary(source: Float64Array, at: number): PartSummary {
 }
 
 /**
- * A summary where it stands in a page, in the order of `writeSummary`: a read of a year goes through thousands, of which
- * it takes a few fields.
+ * A summary where it stands in a page, in the order of `writeSummary`: a read of a year goes through thousands, of
+ * which it takes a few fields.
  */
 class StoredSummary implements PartSummary {
   readonly #doubles: Float64Array

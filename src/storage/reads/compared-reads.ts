@@ -21,8 +21,8 @@ export async function readCompared(
 }
 
 /**
- * How many points `readCompared` gives of a range at most, also in pages of two points and more; counting stops at `cap`
- * or above. No points are unpacked.
+ * How many points `readCompared` gives of a range at most, also in pages of two points and more; counting stops at
+ * `cap` or above. No points are unpacked.
  */
 export async function countCompared(
   blocks: PointBlocks,

@@ -5,8 +5,8 @@ import { isSqlite, reasonOf, type SystemDatabase } from './system-database.ts'
 
 /**
  * Aliases in the database of a data directory: the name as UTF-8 → tag, description and units as JSON with a checksum.
- * Nothing is remembered: each call reads the newest state. Changes are transactions, of which SQLite lets one run at a time among
- * all processes.
+ * Nothing is remembered: each call reads the newest state. Changes are transactions, of which SQLite lets one run at a
+ * time among all processes.
  */
 export class DatabaseAliasStore implements AliasStore {
   readonly #database: SystemDatabase

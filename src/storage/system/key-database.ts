@@ -32,7 +32,8 @@ interface FoundKey {
 
 /**
  * Keys in the database of a data directory: the first 8 bytes of the digest → the digest and the record as JSON with a
- * checksum. A key that this process made or revoked counts at once, what another one revoked for a quarter of a second more.
+ * checksum. A key that this process made or revoked counts at once, what another one revoked for a quarter of a second
+ * more.
  */
 export class DatabaseKeyStore implements KeyStore {
   readonly #database: SystemDatabase

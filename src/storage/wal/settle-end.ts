@@ -8,8 +8,8 @@ import type { WalPosition } from './wal-record.ts'
 /**
  * Has the end of a log on disk that a successor is about to accept. An owner that was killed may have written its last
  * group and not synced it, or the sync may have failed: then the group is in the page cache, is read, and would be gone
- * with the next power cut. It is written again, as a sync alone says nothing after one that failed; those before it were
- * durable when it was written.
+ * with the next power cut. It is written again, as a sync alone says nothing after one that failed; those before it
+ * were durable when it was written.
  * @param token      of the owner; what is of an earlier one was accepted before
  * @param published  the last that is known of it: what lies before is durable
  */

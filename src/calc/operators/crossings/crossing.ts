@@ -316,15 +316,17 @@ export class CrossingOperator extends BaseOperator {
   }
 
   /**
-   * How far there may be crossings beyond the outermost raw points, and `null` for none: windows move on, and what leaves
-   * nulls out goes on when an input ends. All else keeps its value there until it has none.
+   * How far there may be crossings beyond the outermost raw points, and `null` for none: windows move on, and what
+   * leaves nulls out goes on when an input ends. All else keeps its value there until it has none.
    */
   get #moves(): Moves | null {
     if (this.#movesKnown === undefined) this.#movesKnown = movesOf(operatorsBelow([this]))
     return this.#movesKnown
   }
 
-  /** How far a search goes where no raw point of the inputs comes before an instant, or after it; `null` for nowhere. */
+  /**
+   * How far a search goes where no raw point of the inputs comes before an instant, or after it; `null` for nowhere.
+   */
   async #earliest(at: Instant): Promise<Instant | null> {
     if (this.#moves === null) return null
     return this.#moves.isGenerated ? this.#movesFrom(at) : MIN_INSTANT

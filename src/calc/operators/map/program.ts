@@ -90,8 +90,8 @@ export class MapProgram {
   }
 
   /**
-   * Sources without good raw points of their own, where others lack values. What leaves nulls out has a value without an
-   * argument that has none, but the raw points of that argument are BAD, and so are those of the result there.
+   * Sources without good raw points of their own, where others lack values. What leaves nulls out has a value without
+   * an argument that has none, but the raw points of that argument are BAD, and so are those of the result there.
    */
   withoutGood(isLacking: readonly boolean[]): ReadonlySet<number> {
     const found = new Set<number>()

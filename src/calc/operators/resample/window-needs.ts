@@ -92,8 +92,8 @@ function pointNeeds(windowing: Windowing, need: PointNeed, sink: NeedSink): void
 }
 
 /**
- * A part of what is read of the operator. Of the windows beside it, or of those behind empty ones, one is read on either
- * side where it looks further: the next one with a raw point.
+ * A part of what is read of the operator. Of the windows beside it, or of those behind empty ones, one is read on
+ * either side where it looks further: the next one with a raw point.
  * @param ahead.withNext also where only the raw time behind the part is looked for
  * @param ahead.aheadUs  how much later the part may end
  */

@@ -96,8 +96,8 @@ describe('the integral of a rolling window behind the last raw point', () => {
   })
 
   test('without BAD points follows them behind the last good one, whatever the pages and where it is cut', async () => {
-    // 1 for half an hour, 2 to 3 for 20 minutes. Behind the last good point it is that of all points: 4, on a line from 5
-    // to 4 between the BAD ones, and then less as points leave the window.
+    // 1 for half an hour, 2 to 3 for 20 minutes. Behind the last good point it is that of all points: 4, on a line from
+    // 5 to 4 between the BAD ones, and then less as points leave the window.
     const expected = (30 + 50 + 5 * 4 + 25 * 4.5 + 10 * 5 + 10 * 4 + 10 * 3 + 5 * 2 + 25) / 60
     const [count] = await hours(make('NOBAD(SLIDINGAGG(h/A, COUNT, 1h))', 512, BAD_LAST), 0, 180)
     assert.ok(Math.abs(count! - expected) < 1e-9, `${count}, ${expected}`)

@@ -107,7 +107,8 @@ test('what lies before a far raw point is read once a level: that of 45 windows,
 })
 
 test('windows before the first value of their input are not worked out', async () => {
-  // The windows of 45 levels reach back to before the first point; one level has a raw point a minute, no more than 700.
+  // The windows of 45 levels reach back to before the first point; one level has a raw point a minute, no more than
+  // 700.
   const points = 45 * 700
   const many = Float64Array.from({ length: 101 }, (_, i) => range.from + i * 36_000_000)
   const names = ['startBound'] as const

@@ -22,10 +22,10 @@ interface Group {
 }
 
 /**
- * Aggregation from a pivot: what lies between each index and the pivot is worked out once for a group, from the pivot on
- * in either direction, and a window is what lies before the pivot and what lies behind it. Nothing is ever taken away
- * from an aggregate again, so that no digits are lost to what has left a window and one outlier spoils only the windows
- * that hold it; and no aggregate depends on other windows than its own.
+ * Aggregation from a pivot: what lies between each index and the pivot is worked out once for a group, from the pivot
+ * on in either direction, and a window is what lies before the pivot and what lies behind it. Nothing is ever taken
+ * away from an aggregate again, so that no digits are lost to what has left a window and one outlier spoils only the
+ * windows that hold it; and no aggregate depends on other windows than its own.
  * @source M. van Herk, A fast algorithm for local minimum and maximum filters, Pattern Recognition Letters 13 (1992)
  */
 function forGroups({ first, end, pivots }: Windows, work: (group: Group) => void): void {
@@ -43,8 +43,8 @@ function forGroups({ first, end, pivots }: Windows, work: (group: Group) => void
 }
 
 /**
- * Sums over windows; NaN items are left out, a window without any other has the sum 0. Not finite where a sum overflows.
- * What each addition rounds away is kept and added last (Neumaier).
+ * Sums over windows; NaN items are left out, a window without any other has the sum 0. Not finite where a sum
+ * overflows. What each addition rounds away is kept and added last (Neumaier).
  */
 export function windowSums(items: Float64Array, windows: Windows): Float64Array {
   const sums = new Float64Array(windows.first.length)
@@ -105,8 +105,8 @@ export interface Moments {
 /**
  * Sample variance of the values of each window: NaN of none, 0 of one.
  *
- * Groups are merged (Chan, Golub, LeVeque) by their distance from the value next to the pivot on either side, which is in
- * all that is merged there, so that 1,000,000 ± 0.01 keeps its digits.
+ * Groups are merged (Chan, Golub, LeVeque) by their distance from the value next to the pivot on either side, which is
+ * in all that is merged there, so that 1,000,000 ± 0.01 keeps its digits.
  */
 export function windowVariances(moments: Moments, windows: Windows): Float64Array {
   const variances = new Float64Array(windows.first.length)

@@ -27,8 +27,8 @@ export class KnownValues {
   }
 
   /**
-   * Works the values at these times and their limits from the left out, cooperatively. A signal that does not jump has one
-   * column of both.
+   * Works the values at these times and their limits from the left out, cooperatively. A signal that does not jump has
+   * one column of both.
    * @returns the values; not to be changed
    */
   async prepare(evaluation: Evaluation): Promise<Float64Array> {

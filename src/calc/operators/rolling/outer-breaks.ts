@@ -13,8 +13,8 @@ interface Around {
 }
 
 /**
- * Where rolling windows bend before the first raw point of a chunk and behind its last: at each t whose window begins or
- * ends where the input has a vertex. Each follows from that vertex alone, whatever the chunk.
+ * Where rolling windows bend before the first raw point of a chunk and behind its last: at each t whose window begins
+ * or ends where the input has a vertex. Each follows from that vertex alone, whatever the chunk.
  * @param held             the input over all windows of the chunk
  * @param extrapolationLimits of the input
  * @param isFollowed       whether what bends in the input beside its raw points has this bend, too
@@ -53,8 +53,8 @@ export function outerBreaksOf(
 }
 
 /**
- * The first instant at or after another, behind all raw points, up to which integrals over windows bend in a curve: they
- * do where a sloping signal leaves the window, until a vertex of the input begins or ends one. `null` for none.
+ * The first instant at or after another, behind all raw points, up to which integrals over windows bend in a curve:
+ * they do where a sloping signal leaves the window, until a vertex of the input begins or ends one. `null` for none.
  * @param isFollowed  as above
  */
 export async function nextOuterBreak(

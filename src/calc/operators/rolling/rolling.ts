@@ -270,8 +270,8 @@ export class RollingOperator extends OwnTimesOperator {
   }
 
   /**
-   * Whether values come from the windows' own stream: integrals that are worked out from points, and extremes of a signal
-   * that may lie further out between raw points than at these.
+   * Whether values come from the windows' own stream: integrals that are worked out from points, and extremes of a
+   * signal that may lie further out between raw points than at these.
    */
   get #isStreamed(): boolean {
     const { input } = this

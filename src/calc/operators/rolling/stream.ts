@@ -202,9 +202,9 @@ export class RollingStream {
       const raw = withValues(rawTimes, charged(rawTimes.times, 'at'))
       return { from, to, raw, ...parts, valuesAt: charged }
     }
-    // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that asks
-    // for them first would have them worked out on all levels in one tick.
-    // So are those where the range begins: windows of others begin there where what lies before them is read by itself.
+    // Values at raw points, and limits from the left there, are worked out with the chunk: a reader at the top that
+    // asks for them first would have them worked out on all levels in one tick. So are those where the range begins:
+    // windows of others begin there where what lies before them is read by itself.
     const opens = from === this.#range.from && rawTimes.times[0] !== from
     const known = new KnownValues(opens ? withFirst(from, rawTimes.times) : rawTimes.times, charged)
     const prepared = await known.prepare(evaluation)

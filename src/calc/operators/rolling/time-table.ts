@@ -2,8 +2,8 @@
 const FIRST_ROOM = 64
 
 /**
- * Values by time, in two columns: open addressing with linear probing, half full at most. A Map of numbers takes 75 bytes
- * for each, most of them objects of the heap, this one 32 to 64.
+ * Values by time, in two columns: open addressing with linear probing, half full at most. A Map of numbers takes 75
+ * bytes for each, most of them objects of the heap, this one 32 to 64.
  */
 export class TimeTable {
   #times = new Float64Array(0)

@@ -6,7 +6,9 @@ const FORGOTTEN_PERIODS = 6
 const FORGOTTEN_CELLS = 2
 /** The output in a cell comes from a run that began so many cells before, with the first point there. */
 const RUN_CELLS = FORGOTTEN_CELLS + 1
-/** Cells before an instant that give the output there, and at the point before it if that lies at most one cell back. */
+/**
+ * Cells before an instant that give the output there, and at the point before it if that lies at most one cell back.
+ */
 export const LEAD_CELLS: number = RUN_CELLS + 1
 
 /** The last vertex of a filter, and all that the next ones are made of. */
@@ -57,8 +59,8 @@ export class FilterRun {
 
   /**
    * Output at ascending times. A point in a cell gets that of a run which began some cells before: with the first point
-   * there, or with the last one before where there is none. So a filter that is read from anywhere gives the same to the
-   * last bit. The runs share the exponential function, beside which they cost little.
+   * there, or with the last one before where there is none. So a filter that is read from anywhere gives the same to
+   * the last bit. The runs share the exponential function, beside which they cost little.
    * @returns the state after the last of them; `last` where there is none
    */
   run(

@@ -184,7 +184,8 @@ export abstract class ScanOperator extends BaseOperator {
   }
 
   /**
-   * The last vertex before an instant, looked up: where that is a raw point of the input no later one must be looked up.
+   * The last vertex before an instant, looked up: where that is a raw point of the input no later one must be looked
+   * up.
    */
   protected async vertexUpTo(at: Instant): Promise<EdgePoint | null> {
     const from = this.leadIn(at)

@@ -150,7 +150,9 @@ export class TimeMap {
     return null
   }
 
-  /** The next break of an instant in a direction, as far as an estimate looks; else the end of that. `null` for none. */
+  /**
+   * The next break of an instant in a direction, as far as an estimate looks; else the end of that. `null` for none.
+   */
   breakBeside(at: Instant, isBack: boolean): Instant | null {
     let end: number = at
     for (let walked = 0; walked < ESTIMATED_SPANS; walked++) {
@@ -242,7 +244,9 @@ export class TimeMap {
   }
 }
 
-/** How far an offset moves every instant; `null` where that differs. Without changes of clocks days are equally long. */
+/**
+ * How far an offset moves every instant; `null` where that differs. Without changes of clocks days are equally long.
+ */
 function fixedUs(offset: Offset, zone: TimeZone): number | null {
   if (offset.kind === 'exact' || offset.kind === 'clock') return offset.us
   if (offset.kind !== 'calendar' || zone.id !== UTC.id || monthsOf(offset.duration) !== 0) return null
