@@ -18,6 +18,8 @@ const LEAST_DEEP_PAGE = 256
 const RETAINED_VALUES = 8_000_000
 /** What one evaluation counts beside its values: its promises and entries. */
 const CALL_VALUES = 32
+/** The same of a step of values that a chunk in memory has. */
+const STEP_VALUES = 4
 
 /** A step of work that nobody knows the cost of begins so short, and gets no shorter than half of it, */
 const FIRST_STEP = 8
@@ -95,7 +97,16 @@ export class Evaluation {
 
   /** Counts values before they are worked out. Throws LIMIT_EVALUATED_VALUES when the call's budget is used up. */
   charge(values: number): void {
-    this.#evaluated += values + CALL_VALUES
+    this.#count(values + CALL_VALUES)
+  }
+
+  /** The same of values of a chunk in memory, worked out in as many steps as the machine takes. */
+  chargeStep(values: number): void {
+    this.#count(values + STEP_VALUES)
+  }
+
+  #count(values: number): void {
+    this.#evaluated += values
     if (this.#evaluated > this.#maxEvaluated) this.#exhaust()
   }
 

@@ -132,7 +132,7 @@ export function totalChunk(
   }
   own.sort((a, b) => a - b)
   const valuesAt = (at: Float64Array, limit: Limit): Float64Array => {
-    evaluation.charge(at.length)
+    evaluation.chargeStep(at.length)
     return totals(at, limit)
   }
   return { from, to, raw: rawPointsAt(rawOf(segments, from, to), own, (at) => valuesAt(at, 'at')), valuesAt }

@@ -182,7 +182,7 @@ export class RollingStream {
     const empty = emptyWindowsUntil(op, window, reach)
     const { emptyUntil = MIN_INSTANT } = empty
     const charged = (times: Float64Array, limit: Limit): Float64Array => {
-      evaluation.charge(times.length)
+      evaluation.chargeStep(times.length)
       return from < emptyUntil ? valuesFrom(emptyUntil, times, limit, values) : values(times, limit)
     }
     if (!hasRawPoints) return { from, to, raw: NO_POINTS, valuesAt: charged }
