@@ -35,6 +35,7 @@ describe('import and export', async () => {
     // Tags in the order of their names.
     const sorted = [lines[0], lines[6], ...lines.slice(1, 6)].join('\n')
     assert.equal(await exporting(data), `${sorted}\n`)
+    assert.equal(await exporting(data, '--output', '-'), `${sorted}\n`)
   })
 
   it('metadata come out as JSON and go in again, with maxGap and states', async () => {

@@ -62,7 +62,7 @@ export function addExportCommand(program: Command, context: CommandContext): voi
       ),
     )
     .addOption(option('--format <form>', 'long or wide').choices(['long', 'wide']).default('long'))
-    .addOption(option('--output <file>', 'file to write (default: standard output)'))
+    .addOption(option('--output <file>', 'file to write; - is standard output (default: standard output)'))
     .addOption(
       option(
         '--separator <character>',
@@ -105,7 +105,8 @@ async function runExport(tags: readonly string[], options: Options, context: Com
 
   const access = await openAccess(options, context)
   const progress = new Progress(terminal, null)
-  const out = await Output.open(options.output, context)
+  const file = options.output === '-' ? undefined : options.output
+  const out = await Output.open(file, context)
   let points = 0
   let bad = 0
   let warnings: ReadonlySet<string> = new Set()
@@ -140,8 +141,7 @@ async function runExport(tags: readonly string[], options: Options, context: Com
     await access.close()
   }
   if (bad > 0) note(terminal, `${bad} BAD points have no place in the wide form and were left out`)
-  if (options.output !== undefined)
-    note(terminal, `Exported ${points.toLocaleString('en')} points to ${options.output}`)
+  if (file !== undefined) note(terminal, `Exported ${points.toLocaleString('en')} points to ${file}`)
   if (warnings.size === 0) return
   for (const warning of warnings) note(terminal, printable(warning))
   throw new CommandError('Not everything could be exported', EXIT.partly)
