@@ -6,8 +6,7 @@ import { constants, getPriority, setPriority } from 'node:os'
  * merging take long, and on a small machine answers would wait for their turn beside it. Only on Linux a thread has a
  * priority of its own; elsewhere, and where the system refuses it, nothing happens.
  * @param steps  of niceness below the process: with 5 it gets a third of what other threads get of a processor that
- * both
- *               want, with 2 two thirds
+ *               both want, with 2 two thirds
  */
 export function standBack(steps: number, platform: NodeJS.Platform = process.platform): void {
   if (platform !== 'linux') return

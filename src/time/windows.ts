@@ -41,7 +41,9 @@ export function periodWindows(period: Period, zone: TimeZone): FindWindow {
 /** Tumbling windows of an exact length, anchored at an origin, backwards too. */
 export function exactWindows(origin: Instant, us: number): FindWindow {
   return (at) => {
-    const start = at - divideSpan(origin, at, us).remainder
+    const { quotient, remainder } = divideSpan(origin, at, us)
+    // What is left of a window of centuries may be no whole microseconds as a double.
+    const start = Number.isSafeInteger(remainder) ? at - remainder : origin + quotient * us
     return { start: instantFromUs(start), end: instantFromUs(start + us) }
   }
 }

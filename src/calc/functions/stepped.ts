@@ -2,7 +2,7 @@ import { stepInterpolated } from '../operators/scan/hold.ts'
 import { defineFunction, seriesParameter } from './define.ts'
 
 const details =
-  'The first input is held from each good raw point to the next. A BAD one is passed by; where a calculation has no value at its raw point, the hold ends there.'
+  'The first input is held from each good raw point to the next. A BAD one is passed by, and so is one whose value leaves the range of doubles; where an input of a calculation has no value at its raw point, the hold ends there.'
 
 export const stepped = defineFunction({
   name: 'STEPPED',

@@ -35,8 +35,7 @@ export function blockOf(changes: Uint8Array, at: number): Buffer {
  * Hands the changes of all blocks over, in order. A block of which the changes are damaged is reported and skipped;
  * nothing behind damage to its length can be found.
  * @param bytes  of the file that count
- * @param take   must be done with the changes when it returns, and is told where their block ends; may throw Damage,
- * too
+ * @param take   must be done with the changes when it returns, and is told where their block ends; may throw Damage
  */
 export async function readBlocks(
   file: FileHandle,

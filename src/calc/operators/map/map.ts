@@ -56,8 +56,11 @@ export class MapOperator extends BaseOperator {
     this.rule = rule
     this.args = args
     const isTotal = rule.isTotal === true || rule.leavesNullsOut === true
-    this.isGapless = isTotal && varying.length > 0 && args.every(isWithoutGap)
     const has = (arg: Operator) => arg.isComplete === true
+    // What is chosen may not have begun when the other one has a value.
+    const isSure = (arg: Operator) => has(arg) || args[0]!.inputs.includes(arg)
+    const isChosen = rule.matters === undefined || args.slice(1).every(isSure)
+    this.isGapless = isTotal && isChosen && varying.length > 0 && args.every(isWithoutGap)
     this.isComplete = rule.leavesNullsOut ? args.some(has) : rule.isTotal === true && args.every(has)
     this.movesOn = rule.leavesNullsOut === true ? AT_ENDS : undefined
   }

@@ -65,3 +65,18 @@ test('windows of centuries, which begin or end where doubles are not a microseco
     }
   }
 })
+
+test('windows of centuries are the same read in either direction, without an anchor, too', async () => {
+  const range = { from: MIN_INSTANT, to: instantFromUs(END_INSTANT - 1) }
+  for (const days of [100_000, 105_000, 120_000, 150_000]) {
+    const read = async (order: 'asc' | 'desc') => {
+      const { series } = make(`WINDOWAGG(h/T, COUNT, ${days}d)`, range, 'all')
+      const { times, values } = (await series.rawPoints({ ...range, order, limit: 10 })).points
+      const rows = Array.from(times, (time, i) => [time, values[i]])
+      return order === 'asc' ? rows : rows.reverse()
+    }
+    const rows = await read('asc')
+    assert.equal(rows[0]![0], MIN_INSTANT)
+    assert.deepEqual(await read('desc'), rows, `${days} days`)
+  }
+})

@@ -115,7 +115,9 @@ export class ResampleOperator extends BaseOperator {
 
   /** Of the windows beside an instant, which hold what lies on its other side too. */
   protected override async findValue(find: FindPoint, at: Instant): Promise<boolean> {
-    const { isCount, input } = this.#windowing
+    const { isCount, input, now } = this.#windowing
+    // Behind `now` there is a value up to a later point alone.
+    if (!goesBack(find) && at > now) return isCount || (await this.rawTime('after-or-at', at)) !== null
     const { from, to } = this.#windowing.around(at, at)
     return isCount || input.mayHaveValue(find, clampInstant(goesBack(find) ? to : from))
   }

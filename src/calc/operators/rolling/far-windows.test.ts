@@ -70,3 +70,9 @@ test('a total over rolling windows reaches further back than they do', async () 
   const value = await timeAverage(make('TOTALISE(SLIDINGAGG(h/A, COUNT, 1s), 49s, 0, 1s)', burst))
   assert.ok(Number.isFinite(value))
 })
+
+test('a filter over windows works none out that lie before it begins', async () => {
+  const one = make('LOWPASS(SLIDINGAGG(h/A, SUM, 1s), 0.1)', burst)
+  await one.series.rawPoint('after', at(52))
+  assert.ok(one.source.crossed < 100, `${one.source.crossed} crossed`)
+})

@@ -161,8 +161,16 @@ export class LowPassOperator extends ScanOperator {
     const state = carried as FilterState | null
     if (state !== null && this.#run.isInLead(state, at) && this.#run.isWhole(state)) return state
     // A gap in the input: what counts is what lies before it.
-    const last = state ?? (await findRawPoint(this.input, 'before', at, this.context.evaluation))
+    const last = state ?? (await this.#lastGood(at))
     return last === null || last.time < this.start ? null : this.#stateAt(last.time)
+  }
+
+  /** The last good raw point of the input before an instant, from the start on: none before it is worked out. */
+  async #lastGood(at: Instant): Promise<SinglePoint | null> {
+    const time = await this.input.rawTime('before', at)
+    if (time === null || time < this.start) return null
+    const point = await findRawPoint(this.input, 'before', at, this.context.evaluation)
+    return point === null || point.time < this.start ? null : point
   }
 
   /** The state at a good raw point of the input. */
@@ -171,8 +179,8 @@ export class LowPassOperator extends ScanOperator {
     const to = instantFromUs(time + 1)
     const state = (await this.carriedOver(from, to)) as FilterState | null
     if (state === null || from === this.start || this.#run.isWhole(state)) return state
-    const before = await findRawPoint(this.input, 'before', from, this.context.evaluation)
-    if (before === null || before.time < this.start) return state
+    const before = await this.#lastGood(from)
+    if (before === null) return state
     return this.carriedOver(from, to, this.#run.begin(before.time, before.value)) as Promise<FilterState>
   }
 

@@ -9,8 +9,8 @@ import { RawTimesScan } from './raw-times-scan.ts'
 import type { Derived } from './scan.ts'
 
 /**
- * Step interpolation between the good raw points of its input. A BAD one is passed by; one at which the input has no
- * value ends the hold.
+ * Step interpolation between the good raw points of its input. A BAD one is passed by, also where its value leaves the
+ * range of doubles; one at which the input has no value otherwise ends the hold.
  */
 class HoldOperator extends RawTimesScan {
   constructor(input: Operator, context: OperatorContext) {
@@ -54,10 +54,13 @@ class HoldOperator extends RawTimesScan {
    * without a value where the input always has one, or from its first good point up to `now`.
    */
   #isGood(find: FindPoint, at: Instant): boolean {
-    const { isComplete, isGapless, extrapolationLimits } = this.input
-    return (
-      isComplete === true || (isGapless === true && goesBack(find) && at <= Math.min(...extrapolationLimits))
-    )
+    const { isComplete, isGapless } = this.input
+    return isComplete === true || (isGapless === true && goesBack(find) && at <= this.#end)
+  }
+
+  /** Up to when an input without gaps has values. */
+  get #end(): number {
+    return Math.min(...this.input.extrapolationLimits)
   }
 
   /** Whether no vertex behind an instant makes a difference before it: the last one holds until then at least. */
@@ -68,10 +71,17 @@ class HoldOperator extends RawTimesScan {
   protected derive(raw: PointColumns): Derived {
     const { times, values, statuses } = raw
     const kept = new Uint32Array(times.length)
-    const endsAtNull = this.input.isComplete !== true
+    const { isComplete, isGapless } = this.input
+    // Where the input has a value up to here, one that is not there has left the range of doubles.
+    const complete =
+      isComplete === true
+        ? Number.POSITIVE_INFINITY
+        : isGapless === true
+          ? this.#end
+          : Number.NEGATIVE_INFINITY
     let count = 0
     for (let i = 0; i < times.length; i++) {
-      if (statuses[i] === STATUS_OK || (endsAtNull && Number.isNaN(values[i]!))) kept[count++] = i
+      if (statuses[i] === STATUS_OK || (times[i]! > complete && Number.isNaN(values[i]!))) kept[count++] = i
     }
     if (count === times.length) return { raw, vertices: raw }
     const pick = (column: Float64Array) => Float64Array.from(kept.subarray(0, count), (i) => column[i]!)
