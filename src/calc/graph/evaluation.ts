@@ -25,13 +25,6 @@ const STEP_VALUES = 4
 const FIRST_STEP = 8
 /** no longer than this, since items that cost nothing can stand before others that cost 100 us each, */
 const LONGEST_STEP = 256
-/**
- * and over deep totals or windows no longer than so many values of all their levels: these remember what they were
- * asked for, so that items that are known on all levels can stand before others that ask each level for some hundred
- * values,
- */
-const DEEP_STEP_VALUES = 3_200
-const LEAST_DEEP_STEP = 32
 /** and goes on so much longer while it takes less than this, or shorter beyond the other. */
 const STEP_GROWTH = 4
 const SHORT_STEP_MS = 1
@@ -153,10 +146,8 @@ export class Evaluation {
    * @param pace of items that cost the same, to go on with
    */
   async inSteps(items: number, work: (from: number, to: number) => void, pace = new Pace()): Promise<void> {
-    const ofDeep = Math.max(LEAST_DEEP_STEP, Math.floor(DEEP_STEP_VALUES / this.#deepest))
-    const longest = this.#isHeavy ? Math.min(LONGEST_STEP, ofDeep) : LONGEST_STEP
     for (let from = 0; from < items; ) {
-      const to = Math.min(from + Math.min(pace.step, longest), items)
+      const to = Math.min(from + pace.step, items)
       const began = performance.now()
       work(from, to)
       pace.took(to - from, performance.now() - began)
