@@ -163,13 +163,13 @@ test('no line of prose is wider than 120 columns, in comments and in documents',
   const documents = ['*.md', 'docs/**/*.md', 'test/**/*.md'].flatMap((pattern) =>
     globSync(pattern, { cwd: ROOT }),
   )
-  let isCode = false
-  const prose = documents.flatMap((file) =>
-    tooWide(file, (line) => {
+  const prose = documents.flatMap((file) => {
+    let isCode = false
+    return tooWide(file, (line) => {
       if (/^\s*```/.test(line)) isCode = !isCode
       return !isCode && !/^\s*(\||#|!\[|<)/.test(line)
-    }),
-  )
+    })
+  })
   assert.ok(sources.length > 100 && documents.length > 10)
   assert.deepEqual([...comments, ...prose], [])
 })

@@ -109,16 +109,18 @@ function tooManyPassed(find: FindPoint, at: Instant): TidemarkError {
   return new TidemarkError('LIMIT_PASSED_POINTS', { limit: MOST_PASSED, side, at: formatInstant(at, UTC) })
 }
 
-/** An input of a search, and the bound that it gives there: its next good point where it finds these. */
-export interface Bounded {
-  readonly input: Operator
-  readonly bound: Instant | null
-}
-
-/** The first instant from one on at which no input lacks its first good point; `null` when one has none. */
-export async function beginningOf(inputs: readonly Bounded[], at: Instant): Promise<Instant | null> {
+/**
+ * The first instant from one on at which no input lacks its first good point; `null` when one has none.
+ * @param bounds of the inputs in a search: for each its next good point, where it finds these
+ */
+export async function beginningOf(
+  inputs: readonly Operator[],
+  bounds: readonly (Instant | null)[],
+  at: Instant,
+): Promise<Instant | null> {
   const starts = await Promise.all(
-    inputs.map(async ({ input, bound }) => {
+    inputs.map(async (input, i) => {
+      const bound = bounds[i] ?? null
       // One that was found by then is not looked for again.
       const hasBegun = input.goodPoint === undefined || (bound !== null && bound <= at)
       return hasBegun || (await input.goodPoint!('before-or-at', at)) !== null ? at : bound
@@ -134,9 +136,9 @@ export function endOfHold({ extrapolationLimits }: Operator): Instant {
 }
 
 /** The last instant up to one at which no input has ended. */
-export async function endOf(inputs: readonly Bounded[], at: Instant): Promise<Instant> {
+export async function endOf(inputs: readonly Operator[], at: Instant): Promise<Instant> {
   const ends = await Promise.all(
-    inputs.map(async ({ input }) => {
+    inputs.map(async (input) => {
       const end = endOfHold(input)
       // A value may go on behind all holds: that of a constant, of EPOCH_MS, or of a window that moves on.
       return end >= at || (await input.mayHaveValue('after', instantFromUs(end + 1))) ? at : end

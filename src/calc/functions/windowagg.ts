@@ -64,12 +64,12 @@ export const windowagg = defineFunction({
     const origin = anchored === null ? originOf(duration, range.from) : anchored(range.from).start
     const windows = anchored === null || isWidened ? exactWindows(origin, lengthUs) : anchored
     const op = windowOp(args.get('op', 'word').word as WindowOp, unitUsOf(args))
-    const read = windowsAround(windows, allWindows(windows), reachOf(context))
+    const bounds = windowsAround(windows, allWindows(windows), reachOf(context))
     const input = args.series(
       'input',
-      reachingTo(context, { from: clampInstant(read.from), to: clampInstant(read.to) }),
+      reachingTo(context, { from: clampInstant(bounds.from), to: clampInstant(bounds.to) }),
     )
-    return new ResampleOperator(input, op, windows, lengthUs, context)
+    return new ResampleOperator(input, op, { find: windows, lengthUs, bounds }, context)
   },
 })
 

@@ -6,7 +6,7 @@ interface Reach {
   readonly to: Instant
 }
 
-/** What is read of an operator, but for look-ups of most of them, whatever the parts are in which it is read. */
+/** What is read of an operator, whatever the parts are in which it is read. Single look-ups may go beyond it. */
 export function reachOf({ range, reach = range }: OperatorContext): Reach {
   return reach
 }

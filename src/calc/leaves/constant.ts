@@ -32,7 +32,7 @@ export class ConstantLeaf extends BaseOperator {
   }
 
   get isComplete(): boolean {
-    return Number.isFinite(this.number ?? Number.NaN)
+    return Number.isFinite(this.number)
   }
 
   /** @param value NaN for no value at any time */

@@ -53,6 +53,8 @@ type ClosedIntegrals = NonNullable<Operator['closedIntegrals']>
  * @source CALCULATIONS.md, section 7
  */
 export class AnchoredTotal extends OwnTimesOperator {
+  /** There is a total also where there is no value. */
+  readonly isComplete = true
   readonly #options: AnchoredTotalOptions
   readonly #integrals: IntegralInput
 
@@ -63,8 +65,6 @@ export class AnchoredTotal extends OwnTimesOperator {
     this.#integrals = new IntegralInput(input, options.fromRaw, context.evaluation)
   }
 
-  /** There is a total also where there is no value. */
-  readonly isComplete = true
   get isSeldomBad(): boolean {
     return this.input.isNeverBad
   }

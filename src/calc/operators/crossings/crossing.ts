@@ -182,11 +182,7 @@ export class CrossingOperator extends BaseOperator {
     const first = firstOf(find, at)
     const [from, to] = isBack ? [bound + 1, first + 1] : [first, bound]
     const crossing = await this.#crossingWithin(from, to, isBack)
-    if (crossing !== null || isBack) return crossing ?? bound
-    return beginningOf(
-      varying.map((input, i) => ({ input, bound: bounds[i]! })),
-      bound,
-    )
+    return crossing !== null || isBack ? (crossing ?? bound) : beginningOf(varying, bounds, bound)
   }
 
   protected override findValue(find: FindPoint, at: Instant): Promise<boolean> {

@@ -204,8 +204,9 @@ export class MapOperator extends BaseOperator {
     const found = bounds.filter((bound, i) => bound !== null && !without?.has(i)) as Instant[]
     if (found.length === 0) return isBack ? MIN_INSTANT : null
     const bound = found.reduce(isBack ? larger : smaller)
-    const needed = sources.map((input, i) => ({ input, bound: bounds[i]! })).filter((_, i) => isNeeded[i])
-    return isBack ? endOf(needed, bound) : beginningOf(needed, bound)
+    const ofNeeded = <Item>(items: readonly Item[]) => items.filter((_, i) => isNeeded[i])
+    const needed = ofNeeded(sources)
+    return isBack ? endOf(needed, bound) : beginningOf(needed, ofNeeded(bounds), bound)
   }
 
   /**
@@ -313,7 +314,7 @@ export class MapOperator extends BaseOperator {
 }
 
 function isNumber(operator: Operator): boolean {
-  return operator instanceof ConstantLeaf && Number.isFinite(operator.number)
+  return operator instanceof ConstantLeaf && operator.isComplete
 }
 
 /** Raw values of one input at times that hold all of its raw times, and values of its signal at the others. */
@@ -360,5 +361,5 @@ function smaller(a: Instant, b: Instant): Instant {
 
 /** Whether it has a value at all times, or as a tag without gaps has one. */
 function isWithoutGap(arg: Operator): boolean {
-  return arg.isGapless === true || (arg instanceof ConstantLeaf && Number.isFinite(arg.number ?? Number.NaN))
+  return arg.isGapless === true || isNumber(arg)
 }

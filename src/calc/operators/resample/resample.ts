@@ -8,7 +8,6 @@ import {
 import { valuesFromPoints } from '../../../series/interpolate.ts'
 import type { FindPoint, SignalShape } from '../../../series/reads.ts'
 import { clampInstant, type Instant } from '../../../time/instant.ts'
-import type { FindWindow } from '../../../time/windows.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack } from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
@@ -19,7 +18,7 @@ import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import type { WindowOpRule } from './ops.ts'
 import { windowNeeds } from './window-needs.ts'
-import type { WindowRange } from './window-range.ts'
+import type { WindowRange, Windows } from './window-range.ts'
 import { WindowSearch } from './window-search.ts'
 import { windowChunks } from './window-stream.ts'
 import { AROUND, MAX_BATCH, Windowing } from './windowing.ts'
@@ -41,24 +40,17 @@ export class ResampleOperator extends BaseOperator {
   readonly #windowing: Windowing
   readonly #search: WindowSearch
 
-  /** @param lengthUs of a window, about: for the estimate */
-  constructor(
-    input: Operator,
-    op: WindowOpRule,
-    windows: FindWindow,
-    lengthUs: number,
-    context: OperatorContext,
-  ) {
+  constructor(input: Operator, op: WindowOpRule, windows: Windows, context: OperatorContext) {
     const varies = input.varies === 'data' ? 'data' : 'time'
     super([input], context, { stepped: op.stepped, varies, linear: true, extrapolationLimits: [context.now] })
     this.#op = op
     this.#shape = { stepped: op.stepped, holdUntil: context.now }
-    this.#windowing = new Windowing(input, op, windows, lengthUs, context)
+    this.#windowing = new Windowing(input, op, windows, context)
     const { bounds, hasGaps } = this.#windowing
     // The window of the next raw point mostly has a value.
     const size = hasGaps ? 1 : MAX_BATCH
     const read = (range: WindowRange, order: 'asc' | 'desc') => this.#read(range, order, size, true)
-    this.#search = new WindowSearch(bounds, windows, read)
+    this.#search = new WindowSearch(bounds, windows.find, read)
   }
 
   override get isNeverBad(): boolean {

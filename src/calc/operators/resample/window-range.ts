@@ -7,6 +7,15 @@ export interface WindowRange {
   readonly to: number
 }
 
+/** The windows of WINDOWAGG. */
+export interface Windows {
+  readonly find: FindWindow
+  /** Of a window, about: for the estimate. */
+  readonly lengthUs: number
+  /** All of them: those of what is read of the operator, and the one on either side. */
+  readonly bounds: WindowRange
+}
+
 /** From the window of the first accepted instant to that of the last one. */
 export function allWindows(windows: FindWindow): WindowRange {
   const last = instantFromUs(END_INSTANT - 1)

@@ -1,11 +1,11 @@
 import { takesSignal } from '../../../series/aggregate.ts'
 import type { AggregateName } from '../../../series/aggregate-names.ts'
-import { clampInstant, END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { reachOf } from '../../graph/reach.ts'
 import type { WindowOpRule } from './ops.ts'
-import { allWindows, type WindowRange, windowsAround } from './window-range.ts'
+import { type WindowRange, type Windows, windowsAround } from './window-range.ts'
 
 /** Windows that are read at a time, at most. */
 export const MAX_BATCH = 8_192
@@ -21,10 +21,8 @@ export class Windowing {
   readonly input: Operator
   readonly aggregate: AggregateName
   readonly windows: FindWindow
-  /** Of a window, about. */
   readonly lengthUs: number
   readonly now: Instant
-  /** All windows: those of what is read of the operator, and the one on either side. */
   readonly bounds: WindowRange
   /** Whether functions around read beyond the request's range, before it and behind it. */
   readonly beyond: { readonly back: boolean; readonly forward: boolean }
@@ -33,19 +31,17 @@ export class Windowing {
   constructor(
     input: Operator,
     { aggregate, stepped }: WindowOpRule,
-    windows: FindWindow,
-    lengthUs: number,
+    { find, lengthUs, bounds }: Windows,
     context: OperatorContext,
   ) {
     this.input = input
     this.aggregate = aggregate
-    this.windows = windows
+    this.windows = find
     this.lengthUs = lengthUs
     this.now = context.now
     this.#stepped = stepped
     const { from, to } = reachOf(context)
-    const read = { from: clampInstant(from), to: clampInstant(to) }
-    this.bounds = windowsAround(windows, allWindows(windows), read)
+    this.bounds = bounds
     this.beyond = { back: from < context.range.from, forward: to > context.range.to }
   }
 

@@ -93,6 +93,7 @@ export class LowPassOperator extends ScanOperator {
     return (await findRawPoint(this.input, find, at, this.context.evaluation))?.time ?? null
   }
 
+  /** What `findTime` needs from the start on. */
   #goodTimeNeeds(place: FindPlace, sink: NeedSink): void {
     const { find, at, count = 1 } = place
     if (this.input.isNeverBad) sink.need(this.input, { kind: 'point', find, at, count, timeOnly: true })

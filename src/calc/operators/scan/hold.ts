@@ -54,13 +54,14 @@ class HoldOperator extends RawTimesScan {
    * without a value where the input always has one, or from its first good point up to `now`.
    */
   #isGood(find: FindPoint, at: Instant): boolean {
-    const { isComplete, isGapless } = this.input
-    return isComplete === true || (isGapless === true && goesBack(find) && at <= this.#end)
+    return this.input.isComplete === true || (goesBack(find) && at <= this.#completeUntil)
   }
 
-  /** Up to when an input without gaps has values. */
-  get #end(): number {
-    return Math.min(...this.input.extrapolationLimits)
+  /** Up to when the input has a value, from its first good point on, unless it leaves the range of doubles. */
+  get #completeUntil(): number {
+    const { isComplete, isGapless, extrapolationLimits } = this.input
+    if (isComplete === true) return Number.POSITIVE_INFINITY
+    return isGapless === true ? Math.min(...extrapolationLimits) : Number.NEGATIVE_INFINITY
   }
 
   /** Whether no vertex behind an instant makes a difference before it: the last one holds until then at least. */
@@ -71,17 +72,12 @@ class HoldOperator extends RawTimesScan {
   protected derive(raw: PointColumns): Derived {
     const { times, values, statuses } = raw
     const kept = new Uint32Array(times.length)
-    const { isComplete, isGapless } = this.input
-    // Where the input has a value up to here, one that is not there has left the range of doubles.
-    const complete =
-      isComplete === true
-        ? Number.POSITIVE_INFINITY
-        : isGapless === true
-          ? this.#end
-          : Number.NEGATIVE_INFINITY
+    // A value that is not there up to here has left the range of doubles.
+    const completeUntil = this.#completeUntil
     let count = 0
     for (let i = 0; i < times.length; i++) {
-      if (statuses[i] === STATUS_OK || (times[i]! > complete && Number.isNaN(values[i]!))) kept[count++] = i
+      if (statuses[i] === STATUS_OK || (times[i]! > completeUntil && Number.isNaN(values[i]!)))
+        kept[count++] = i
     }
     if (count === times.length) return { raw, vertices: raw }
     const pick = (column: Float64Array) => Float64Array.from(kept.subarray(0, count), (i) => column[i]!)
