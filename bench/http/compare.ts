@@ -14,6 +14,16 @@ const TAGS = 100
 const SECONDS = 20_000
 const START_MS = Date.UTC(2026, 0, 1)
 const RAW_POINTS = 100_000
+/** A year at 1 Hz, written a day a request where rows of it are compared. */
+const YEAR_DAYS = 365
+const YEAR_START_MS = Date.UTC(2025, 0, 1)
+const DAY_MS = 86_400_000
+const YEAR_END_MS = YEAR_START_MS + YEAR_DAYS * DAY_MS
+/** All that summaries answer. */
+const AGGREGATES = [
+  ...['AVG', 'COUNT', 'FIRST', 'LAST', 'MAX', 'MIN', 'NUMBAD', 'NUMGOOD'],
+  ...['RANGE', 'STDDEV', 'SUM', 'TIMEAVG', 'VAR'],
+]
 const RUNS = Number(process.env.COMPARE_RUNS ?? 5)
 /** Turns of each service within a run. */
 const BATCHES = 4
@@ -144,6 +154,18 @@ function readRows(): Row[] {
   }
   const one = { a: { type: 'CURRENT_POINT', tag: 'local/T1', details: {} } }
   const aggregated = { a: { type: 'MULTIPLE_AGGREGATED_POINTS', tag: 'local/T1', details: windows } }
+  const ofYear = (windows: number) => ({
+    a: {
+      type: 'MULTIPLE_AGGREGATED_POINTS',
+      tag: 'local/YEAR',
+      details: { from: YEAR_START_MS, to: YEAR_END_MS, count: windows, aggregates: AGGREGATES },
+    },
+  })
+  const total = {
+    type: 'HISTORICAL_POINT',
+    tag: 'calc/TOTALISE(local/YEAR, YEAR, BEGIN_YEAR, 1h)',
+    details: { at: YEAR_END_MS - 1000 },
+  }
   return [
     read('current/100-tags', 700, 3000, each('CURRENT_POINT', {})),
     read('current/1-tag', 2000, 3000, one),
@@ -151,6 +173,9 @@ function readRows(): Row[] {
     read('raw-columns/100000-points', 20, 20, raw, { format: 'columns' }),
     read('interpolated/100-tags-1000-points', 5, 10, each('INTERPOLATED_POINTS', grid)),
     read('aggregates/20000-points-34-windows', 200, 3000, aggregated),
+    read('year/1-window', 200, 1000, ofYear(1)),
+    read('year/365-windows', 50, 200, ofYear(YEAR_DAYS)),
+    read('year/totalise', 500, 3000, { a: total }),
   ]
 }
 
@@ -191,6 +216,10 @@ async function load(service: Service): Promise<void> {
   for (let tag = 0; tag < TAGS; tag++) await write({ [`local/T${tag}`]: columns(SECONDS, START_MS) })
   const page = RAW_POINTS / 4
   for (let i = 0; i < 4; i++) await write({ 'local/LONG': columns(page, START_MS + i * page * 1000) })
+  if (!rows.some(({ name }) => name.startsWith('year/'))) return
+  for (let day = 0; day < YEAR_DAYS; day++) {
+    await write({ 'local/YEAR': columns(DAY_MS / 1000, YEAR_START_MS + day * DAY_MS) })
+  }
 }
 
 function writeBody(points: object): string {

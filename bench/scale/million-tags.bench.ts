@@ -18,8 +18,6 @@ const RATE = Number(process.env.MILLION_RATE ?? Number.POSITIVE_INFINITY)
 const WORKERS = Number(process.env.MILLION_WORKERS ?? 1)
 /** After so many rounds the parts are counted for the first time. */
 const EARLY_ROUNDS = Math.ceil(ROUNDS / 3)
-/** Parts come and go with each flush and merge: the average of so many rounds tells more than one count. */
-const MEAN_ROUNDS = 10
 const PER_CALL = 10_000
 const START = Date.UTC(2026, 0, 1)
 const ROUND_MS = 60_000
@@ -135,15 +133,22 @@ async function writeRounds(): Promise<void> {
     `ns of processor a point; the client took ${((clientMs * 1e6) / points).toFixed(0)}`,
   )
   const late = countParts()
-  const mean = (to: number) => {
-    const some = counts.slice(Math.max(0, to - MEAN_ROUNDS), to)
-    return (some.reduce((sum, count) => sum + count, 0) / some.length).toFixed(1)
-  }
-  const others =
-    `${early.counting} after ${EARLY_ROUNDS}, ${Math.max(...counts)} at most after any; ` +
-    `on average of ${MEAN_ROUNDS} rounds ${mean(ROUNDS)}, ${mean(EARLY_ROUNDS)} then`
-  add('write/parts', late.counting, `parts that count after ${ROUNDS} rounds, ${others}`)
+  // Parts come and go with each flush and merge: one count tells little.
+  const [first, last] = [counts.slice(0, EARLY_ROUNDS), counts.slice(-EARLY_ROUNDS)]
+  add(
+    'write/parts',
+    Math.max(...last),
+    `parts that count at most in the last ${EARLY_ROUNDS} of ${ROUNDS} rounds`,
+  )
+  add('write/parts/first', Math.max(...first), `in the first ${EARLY_ROUNDS}`)
+  add('write/parts/mean', mean(last), 'on average after a round of the last')
+  add('write/parts/mean-first', mean(first), 'after one of the first')
+  process.stderr.write(`parts that count after each round: ${counts.join(' ')}\n`)
   add('write/part-files', late.files, `files, those that were merged away among them; ${early.files} then`)
+}
+
+function mean(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0) / counts.length
 }
 
 function bodyOf(at: number, time: number, levels: Float64Array, random: () => number): string {
