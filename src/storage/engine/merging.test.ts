@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { ThreadEnded } from '../background-thread.ts'
+import type { Version } from '../manifest/version.ts'
 import { MERGE_LIMITS, type MergeResult, type PlanMerge } from '../merge/merge.ts'
 import type { PartInfo } from '../parts/part.ts'
+import type { PartStore } from '../parts/part-store.ts'
+import { TombstoneList } from '../parts/tombstone-list.ts'
 import { Merging, type MergingParts } from './merging.ts'
+import { OpenParts } from './part-set.ts'
 import { PartsAside } from './parts-aside.ts'
 
 const IDLE_MS = 20_000
@@ -212,5 +216,36 @@ test('a rest that begins again while it is looked for what has expired is used',
   await finish()
   await made.idle()
   assert.deepEqual(merged, ['a+b', '(a+b)+c'])
+  await made.close()
+})
+
+test('parts stay open where a flush comes while it is looked for what has expired, and for what was deleted', async (t) => {
+  const open = new Set<string>()
+  const tombstones = TombstoneList.of([{ tag: 1, from: 0, to: 1, sequence: 1 }])
+  const store = {
+    open(info: PartInfo) {
+      open.add(info.name)
+      return { info, tombstones, has: () => false, close: () => open.delete(info.name) }
+    },
+  } as unknown as PartStore
+  const version = (number: number, names: readonly string[]) =>
+    ({ number, parts: names.map(partOf) }) as unknown as Version
+  const parts = new OpenParts(store, version(1, ['a', 'b']), () => {})
+  const { expiry, asked } = slowExpiry()
+  const plans = { plan: nothing, planIdle: nothing, planThorough: nothing }
+  const { merging: made } = merging(t, [], plans, 0, { expiry, parts })
+  made.goOn()
+  made.trim()
+  t.mock.timers.tick(IDLE_MS)
+  await turns()
+  assert.equal(asked.length, 1)
+  parts.moveTo(version(2, ['a', 'b', 'c']))
+  asked[0]!.resolve(0)
+  await turns()
+  asked[1]!.resolve(0)
+  await turns()
+  await made.idle()
+  parts.moveTo(version(3, ['a', 'b', 'c', 'd']))
+  assert.deepEqual([...open], ['a', 'b', 'c', 'd'])
   await made.close()
 })

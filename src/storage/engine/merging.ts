@@ -139,10 +139,22 @@ export class Merging {
   }
 
   async #mergeNext(signal: AbortSignal): Promise<boolean> {
-    const { parts, plan, limits } = this.#parts
+    const { parts } = this.#parts
+    const set = parts.current
+    // All of the way: a flush may move on from it wherever this waits.
+    parts.hold(set)
+    try {
+      return await this.#mergeOf(set, signal)
+    } finally {
+      parts.release(set)
+    }
+  }
+
+  /** Makes the next merge of a set that is held; false when there is none. */
+  async #mergeOf(set: PartSet, signal: AbortSignal): Promise<boolean> {
+    const { plan, limits } = this.#parts
     const isIdle = this.#isIdle
     this.#isLookDue = false
-    const set = parts.current
     this.#dropUnsure(set)
     const excluded = new Set([...this.#damaged, ...this.#parts.aside.namesNow(set.version.parts)])
     for (const { info, damage } of set.parts) if (damage !== null) excluded.add(info.name)
@@ -195,21 +207,16 @@ export class Merging {
   /** Merges a part by itself of which much has expired; false when there is none. */
   async #trimNext(set: PartSet, excluded: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
     if (!this.#isTrimDue) return false
-    const { parts, expiry } = this.#parts
+    const { expiry } = this.#parts
     this.#isTrimDue = false
     expiry.keep(new Set(set.parts.map(({ info }) => info.name)))
-    parts.hold(set)
-    try {
-      for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
-        if (part === null || excluded.has(info.name) || !expiry.isDue(info)) continue
-        if ((await expiry.shareOf(part, signal)) < RECLAIMED_SHARE) continue
-        const expired = await expiry.ofParts(set, [info], signal)
-        if (expired === null) continue
-        this.#isTrimDue = true
-        return await this.#merge({ inputs: [info] }, set, signal, expired)
-      }
-    } finally {
-      parts.release(set)
+    for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
+      if (part === null || excluded.has(info.name) || !expiry.isDue(info)) continue
+      if ((await expiry.shareOf(part, signal)) < RECLAIMED_SHARE) continue
+      const expired = await expiry.ofParts(set, [info], signal)
+      if (expired === null) continue
+      this.#isTrimDue = true
+      return this.#merge({ inputs: [info] }, set, signal, expired)
     }
     return false
   }
@@ -226,19 +233,13 @@ export class Merging {
     excluded: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<PartInfo | null> {
-    const { parts } = this.#parts
     const tombstones = set.tombstonesWithout(NO_NAMES)
     if (tombstones.length === 0) return null
-    parts.hold(set)
-    try {
-      for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
-        if (part === null || excluded.has(info.name)) continue
-        if ((await this.#shareOf(part, tombstones, signal)) >= RECLAIMED_SHARE) return info
-      }
-      return null
-    } finally {
-      parts.release(set)
+    for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
+      if (part === null || excluded.has(info.name)) continue
+      if ((await this.#shareOf(part, tombstones, signal)) >= RECLAIMED_SHARE) return info
     }
+    return null
   }
 
   async #shareOf(part: Part, tombstones: readonly TombstoneList[], signal: AbortSignal): Promise<number> {
@@ -257,9 +258,8 @@ export class Merging {
     signal: AbortSignal,
     known: Expired | null = null,
   ): Promise<boolean> {
-    const { parts, versions, merger, limits, expiry, folder, namePrefix, takeNumbers } = this.#parts
+    const { versions, merger, limits, expiry, folder, namePrefix, takeNumbers } = this.#parts
     const names = new Set(chosen.inputs.map(({ name }) => name))
-    parts.hold(set)
     try {
       versions.checkOwner()
       const expired = known ?? (await expiry.ofParts(set, chosen.inputs, signal))
@@ -293,8 +293,6 @@ export class Merging {
       if (!(error instanceof Damage) || typeof part !== 'string' || this.#damaged.has(part)) throw error
       // Reads and the check report what is wrong with it; it is left as it is.
       this.#damaged.add(part)
-    } finally {
-      parts.release(set)
     }
     return true
   }

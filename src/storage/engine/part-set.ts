@@ -79,12 +79,14 @@ export class OpenParts {
     this.release(before)
   }
 
-  /** Has the parts of a set stay open until `release`. */
+  /** Has the parts of a set that is held, as the newest one is, stay open until `release`. */
   hold(set: PartSet): void {
+    checkIsHeld(set)
     set.holders++
   }
 
   release(set: PartSet): void {
+    checkIsHeld(set)
     if (--set.holders > 0) return
     for (const { info } of set.parts) {
       const open = this.#open.get(info.name)
@@ -133,4 +135,9 @@ export class OpenParts {
       return { info, part: null, damage: error }
     }
   }
+}
+
+/** What was given up once would be given up again, with parts that other sets have, too. */
+function checkIsHeld({ holders, version }: PartSet): void {
+  if (holders === 0) throw new Error(`the parts of version ${version.number} were given up before (a bug)`)
 }
