@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -60,5 +60,62 @@ test('a part that the disk does not give is set aside: the others are merged, an
   await until(merged, 'it is merged at last')
   await until(() => store.trouble === null, 'it is over')
   assert.deepEqual(await store.countPoints([{ tag: 'a', from: 0, to: 1e9 }], 1e9, signal), [written * 1_000])
+  assert.deepEqual((await store.check(signal)).problems, [])
+})
+
+test('what was deleted stays so where the file that says it is damaged, others are merged, and it is put back', async (t) => {
+  const folder = temporaryFolder(t)
+  const open = (idleMergeAfterMs: number) =>
+    openFileStore(folder, {
+      historian: 'plant',
+      owner: true,
+      limits: {
+        flush: { points: 1e9, records: 1e9, ageMs: 1e9 },
+        idleMergeAfterMs,
+        unlinkSoonestMs: 0,
+        reserveBytes: 0,
+      },
+    })
+  const parts = () => readdirSync(join(folder, 'parts')).sort()
+  const month = 2_700_000_000_000
+  let store = await open(1e9)
+  t.after(() => store.close())
+  const put = async (tag: string, at: number) => {
+    const points = makeColumns(50)
+    for (let i = 0; i < 50; i++) points.times[i] = at + i
+    await store.write(writeBatch([{ tag, points }], true), signal)
+  }
+  await put('deleted', 0)
+  await store.flush()
+  await put('other', month)
+  await store.deletePoints([{ tag: 'deleted', from: 0, to: month }], false, signal)
+  await store.flush()
+  const path = join(folder, 'parts', parts()[1]!)
+  await put('later', 0)
+  await store.flush()
+  await store.close()
+  const whole = readFileSync(path)
+  const damaged = Buffer.from(whole)
+  damaged[damaged.length - 12]! ^= 1
+  writeFileSync(path, damaged)
+  store = await open(1)
+  for (let i = 1; i <= 2; i++) {
+    await put('later', i * 20)
+    await store.flush()
+  }
+  await until(() => parts().length <= 3, 'what is newer than it is merged')
+  await store.close()
+  writeFileSync(path, whole)
+  store = await open(1)
+  const counts = () =>
+    store.countPoints(
+      ['deleted', 'other', 'later'].map((tag) => ({ tag, from: 0, to: 2 * month })),
+      1e9,
+      signal,
+    )
+  assert.deepEqual(await counts(), [0, 50, 90])
+  await put('later', 60)
+  await store.flush()
+  assert.deepEqual(await counts(), [0, 50, 110])
   assert.deepEqual((await store.check(signal)).problems, [])
 })

@@ -20,10 +20,11 @@ export function cheapest(
   costOf: (candidate: Candidate) => number,
 ): MergePlan | null {
   const usable = parts.map(({ name, bytes }) => !excluded.has(name) && bytes < limits.largestBytes)
+  const barriers = parts.filter(({ name, tombstones }) => excluded.has(name) && tombstones > 0)
   let best: { readonly cost: number; readonly members: readonly number[] } | null = null
   for (let start = 0; start < parts.length; start++) {
     if (!usable[start]) continue
-    const candidate = new Candidate(parts, usable, limits, start)
+    const candidate = new Candidate(parts, usable, barriers, limits, start)
     for (let next = start + 1; next < parts.length; next++) {
       const step = candidate.step(next)
       if (step === 'stop') break
@@ -43,6 +44,8 @@ interface Extent {
   readonly lastTime: number
   readonly firstSequence: number
   readonly lastSequence: number
+  /** The lowest `lastSequence` of a member: tombstones with higher numbers cover points of it. */
+  readonly lowestLast: number
   readonly bytes: number
   /** The cell whose parts are too large to be merged with those beside it; `null` while there is none. */
   readonly cell: string | null
@@ -54,6 +57,8 @@ export class Candidate {
   readonly members: number[] = []
   readonly #parts: readonly PartInfo[]
   readonly #usable: readonly boolean[]
+  /** Parts whose tombstones a merge may not know. */
+  readonly #barriers: readonly PartInfo[]
   readonly #limits: MergeLimits
   #extent: Extent = {
     count: 0,
@@ -61,13 +66,21 @@ export class Candidate {
     lastTime: Number.NEGATIVE_INFINITY,
     firstSequence: Number.POSITIVE_INFINITY,
     lastSequence: Number.NEGATIVE_INFINITY,
+    lowestLast: Number.POSITIVE_INFINITY,
     bytes: 0,
     cell: null,
   }
 
-  constructor(parts: readonly PartInfo[], usable: readonly boolean[], limits: MergeLimits, start: number) {
+  constructor(
+    parts: readonly PartInfo[],
+    usable: readonly boolean[],
+    barriers: readonly PartInfo[],
+    limits: MergeLimits,
+    start: number,
+  ) {
     this.#parts = parts
     this.#usable = usable
+    this.#barriers = barriers
     this.#limits = limits
     this.#add(start)
   }
@@ -153,7 +166,7 @@ export class Candidate {
 
   #add(index: number): boolean {
     const part = this.#parts[index]!
-    const { count, firstTime, lastTime, firstSequence, lastSequence, bytes, cell } = this.#extent
+    const { count, firstTime, lastTime, firstSequence, lastSequence, lowestLast, bytes, cell } = this.#extent
     this.members.push(index)
     this.#extent = {
       count: count + 1,
@@ -162,10 +175,22 @@ export class Candidate {
       lastTime: Math.max(lastTime, part.lastTime),
       firstSequence: Math.min(firstSequence, part.firstSequence),
       lastSequence: Math.max(lastSequence, part.lastSequence),
+      lowestLast: Math.min(lowestLast, part.lastSequence),
       bytes: bytes + part.bytes,
       cell: cell ?? this.#confinedTo(part),
     }
-    return this.#extent.bytes <= this.#limits.largestBytes
+    return this.#extent.bytes <= this.#limits.largestBytes && !this.#isAcrossBarrier
+  }
+
+  /**
+   * Whether a tombstone of a part that is left alone may have a number between those of members. The points of the
+   * older ones would be out of its reach when they are in a part with the newer ones, and come back.
+   */
+  get #isAcrossBarrier(): boolean {
+    const { lowestLast, lastSequence } = this.#extent
+    return this.#barriers.some(
+      (part) => Math.max(part.firstSequence, lowestLast + 1) <= Math.min(part.lastSequence, lastSequence),
+    )
   }
 
   /** A part that overlaps the members' times and has numbers among theirs; -1 without one. */

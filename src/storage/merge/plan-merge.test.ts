@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { PartInfo } from '../parts/part.ts'
 import { cutsOf } from './cells.ts'
-import { MERGE_LIMITS, type MergeLimits } from './merge.ts'
+import { MERGE_LIMITS, type MergeLimits, type PlanMerge } from './merge.ts'
 import { overlapOf } from './merges.fixture.ts'
 import { monthOf, monthStart } from './months.ts'
 import { planIdleMerge, planMerge, planThoroughMerge } from './plan-merge.ts'
@@ -106,6 +106,33 @@ test('what is damaged is left alone, and nothing is merged across it', () => {
   assert.equal(namesOf(parts, MERGE_LIMITS, new Set(['4.part'])), null)
   const apart = parts.map((part, i) => (i === 3 ? { ...part, firstTime: 9 * DAY, lastTime: 10 * DAY } : part))
   assert.deepEqual(namesOf(apart, MERGE_LIMITS, new Set(['4.part'])), [1, 2, 3, 5, 6])
+})
+
+test('nothing is merged across a part that is left alone and may take something away from older ones', () => {
+  const plannedNames = (parts: readonly PartInfo[], plan: PlanMerge, excluded: ReadonlySet<string>) =>
+    plan(inOrder(parts), MERGE_LIMITS, excluded)?.inputs.map(({ name }) => Number.parseInt(name, 10)) ?? null
+  for (const points of [0, 1_000]) {
+    const [firstTime, lastTime] =
+      points === 0 ? [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY] : [9 * DAY, 10 * DAY]
+    const parts = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => partOf(number, 1, [0, DAY]))
+    parts[2] = { ...parts[2]!, points, firstTime, lastTime, tombstones: 1 }
+    const left = new Set(['3.part'])
+    assert.deepEqual(namesOf(parts, MERGE_LIMITS, left), [4, 5, 6, 7, 8])
+    assert.equal(namesOf(parts.slice(0, 6), MERGE_LIMITS, left), null)
+    for (const plan of [planIdleMerge, planThoroughMerge]) {
+      assert.deepEqual(plannedNames(parts.slice(0, 4), plan, left), [1, 2])
+      assert.equal(plannedNames(parts.slice(1, 4), plan, left), null)
+    }
+  }
+  // Records 5 to 9: what is newer than all of them is out of their reach, and so is one part by itself.
+  const wide = { ...partOf(9, 1, [9 * DAY, 10 * DAY], [5, 9]), tombstones: 1 }
+  const others = [
+    partOf(1, 1, [0, DAY], [1, 9]),
+    ...[10, 11, 12].map((number) => partOf(number, 1, [0, DAY])),
+  ]
+  assert.deepEqual(namesOf([...others, wide], MERGE_LIMITS, new Set(['9.part'])), [1, 10, 11, 12])
+  const older = [partOf(1, 1, [0, DAY], [1, 8]), ...others.slice(1)]
+  assert.equal(namesOf([...older, wide], MERGE_LIMITS, new Set(['9.part'])), null)
 })
 
 test('a part of tombstones alone hinders no merge and takes part in it', () => {
