@@ -5,8 +5,8 @@ import { systemCode } from './files/files.ts'
  * The driver turns it into STORAGE_CORRUPT with the historian's name; other data stays readable.
  */
 export class Damage extends Error {
-  constructor(what: string) {
-    super(what)
+  constructor(what: string, cause?: unknown) {
+    super(what, cause === undefined ? {} : { cause })
     this.name = 'Damage'
   }
 }
@@ -14,6 +14,13 @@ export class Damage extends Error {
 /** Whether something that is stored could not be read: it is damaged, or the disk fails. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof Damage || systemCode(error) === 'EIO'
+}
+
+/** What could not be read, as Damage; any other error is thrown. */
+export function damageOf(error: unknown): Damage {
+  if (error instanceof Damage) return error
+  if (!isUnreadable(error)) throw error
+  return new Damage('the disk reports an error (EIO)', error)
 }
 
 /**

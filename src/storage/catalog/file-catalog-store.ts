@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Damage } from '../damage.ts'
+import { Damage, damageOf } from '../damage.ts'
 import { type FileHandle, type Files, systemCode } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import { blockOf, fileHeader, HEADER_BYTES, readBlocks } from './catalog-blocks.ts'
@@ -100,8 +100,7 @@ class FileCatalogStore implements CatalogStore {
     try {
       await this.#read(ref, verifyChanges, tell)
     } catch (error) {
-      if (!(error instanceof Damage)) throw error
-      tell(error)
+      tell(damageOf(error))
     }
     return problems
   }

@@ -1,6 +1,6 @@
 import { NO_POINTS, type PointColumns } from '../../series/columns.ts'
 import type { RangeResult } from '../../series/reads.ts'
-import { Damage } from '../damage.ts'
+import { isUnreadable } from '../damage.ts'
 import type { ReadPace } from '../reads/point-blocks.ts'
 import { readRange } from '../reads/point-reads.ts'
 import { LayeredBlocks } from './layered-blocks.ts'
@@ -110,7 +110,7 @@ class IntactLayer {
     try {
       this.points = inner.points(from, to)
     } catch (error) {
-      if (!(error instanceof Damage) || inner.run === null) throw error
+      if (!isUnreadable(error) || inner.run === null) throw error
       const block = inner.run.blockBefore(to - 1)
       this.#add({ from: inner.run.blockFirst(block), to: inner.run.blockLast(block) + 1 })
     }

@@ -1,4 +1,4 @@
-import { Damage } from '../damage.ts'
+import { Damage, damageOf } from '../damage.ts'
 import type { Version } from '../manifest/version.ts'
 import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
@@ -39,8 +39,14 @@ export class PartSet {
     return found
   }
 
-  /** Those of each of the parts but some. */
+  /**
+   * Those of each of the parts but some. Throws Damage where it is not known which ones a part has: merged without them,
+   * points of others would be there again when it can be read.
+   */
   tombstonesWithout(names: ReadonlySet<string>): readonly TombstoneList[] {
+    for (const { info, damage } of this.parts) {
+      if (damage !== null && info.tombstones > 0 && !names.has(info.name)) throw damage
+    }
     return tombstonesOf(this.parts.filter(({ info }) => !names.has(info.name)))
   }
 }
@@ -60,10 +66,11 @@ export class OpenParts {
   readonly #open = new Map<string, { readonly live: LivePart; sets: number }>()
   #current: PartSet
 
+  /** A part that cannot be read is open as damaged. Throws the system's errors but EIO. */
   constructor(store: PartStore, version: Version, dropped: (name: string) => void) {
     this.#store = store
     this.#dropped = dropped
-    this.#current = this.#make(version)
+    this.#current = this.#make(version, damageOf)
   }
 
   /** Of the newest version. */
@@ -71,9 +78,12 @@ export class OpenParts {
     return this.#current
   }
 
-  /** Goes on to another version. Throws the system's errors, and then the version before stays. */
+  /**
+   * Goes on to another version. Throws the system's errors, and then the version before stays; also EIO of a new part,
+   * whose points are in memory or in its inputs still.
+   */
   moveTo(version: Version): void {
-    const next = this.#make(version)
+    const next = this.#make(version, damageOnly)
     const before = this.#current
     this.#current = next
     this.release(before)
@@ -107,11 +117,12 @@ export class OpenParts {
     return this.#current.parts.some(({ info }) => info.name === name)
   }
 
-  #make(version: Version): PartSet {
+  /** @param damage  of a part that is not open yet, from what it failed with; throws what is none */
+  #make(version: Version, damage: (error: unknown) => Damage): PartSet {
     const opened: LivePart[] = []
     try {
       for (const info of version.parts) {
-        opened.push(this.#open.get(info.name)?.live ?? this.#openPart(info))
+        opened.push(this.#open.get(info.name)?.live ?? this.#openPart(info, damage))
       }
     } catch (error) {
       for (const { info, part } of opened) if (!this.#open.has(info.name)) part?.close()
@@ -127,12 +138,11 @@ export class OpenParts {
     return set
   }
 
-  #openPart(info: PartInfo): LivePart {
+  #openPart(info: PartInfo, damage: (error: unknown) => Damage): LivePart {
     try {
       return { info, part: this.#store.open(info), damage: null }
     } catch (error) {
-      if (!(error instanceof Damage)) throw error
-      return { info, part: null, damage: error }
+      return { info, part: null, damage: damage(error) }
     }
   }
 }
@@ -140,4 +150,9 @@ export class OpenParts {
 /** What was given up once would be given up again, with parts that other sets have, too. */
 function checkIsHeld({ holders, version }: PartSet): void {
   if (holders === 0) throw new Error(`the parts of version ${version.number} were given up before (a bug)`)
+}
+
+function damageOnly(error: unknown): Damage {
+  if (error instanceof Damage) return error
+  throw error
 }

@@ -1,5 +1,5 @@
 import { lowerBound, type PointColumns, sliceColumns } from '../../series/columns.ts'
-import { Damage } from '../damage.ts'
+import { isUnreadable } from '../damage.ts'
 import type { PartInfo, Tombstone } from '../parts/part.ts'
 import { keptPoints } from '../retention/kept-points.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
@@ -75,7 +75,7 @@ function keptLayer(tag: number, set: Pick<PartSet, 'parts' | 'tombstones'>, memo
     const source = kept.times.length === 0 ? null : new MemorySource(kept)
     return { source, cuts: [], damaged: null }
   } catch (error) {
-    if (!(error instanceof Damage)) throw error
+    if (!isUnreadable(error)) throw error
     return { source: null, cuts: [], damaged: { from: Number.NEGATIVE_INFINITY, to: watermark + 1 } }
   }
 }
@@ -101,7 +101,7 @@ function layerOf(tag: number, { info, part }: LivePart, cuts: readonly TimeSpan[
     void source.run
     return { source, cuts, damaged: null }
   } catch (error) {
-    if (!(error instanceof Damage)) throw error
+    if (!isUnreadable(error)) throw error
     return { source: null, cuts, damaged }
   }
 }

@@ -6,8 +6,9 @@ import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
-import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { badSector, FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
+import { readFooter } from '../parts/footer.ts'
 import { openFileStore } from './open-file-store.ts'
 
 const { signal } = new AbortController()
@@ -119,3 +120,88 @@ test('what was deleted stays so where the file that says it is damaged, others a
   assert.deepEqual(await counts(), [0, 50, 110])
   assert.deepEqual((await store.check(signal)).problems, [])
 })
+
+/** How the parts of the tests below are made: each flush one, and no merges but with another `fanIn`. */
+const limits = (fanIn: number) => ({
+  flush: { points: 1e9, records: 1e9, ageMs: 1e9 },
+  merge: { partitionBytes: 1e9, fanIn, largestBytes: 1e9 },
+  idleMergeAfterMs: 1e9,
+  unlinkSoonestMs: 0,
+  reserveBytes: 0,
+})
+
+const pointsFrom = (from: number) => {
+  const points = makeColumns(1_000)
+  for (let i = 0; i < 1_000; i++) points.times[i] = from + i
+  return points
+}
+
+for (const where of ['its footer', 'its sets of tags']) {
+  test(`a part whose disk gives an error (EIO) for ${where} costs no other part, from the start on`, async (t) => {
+    const folder = temporaryFolder(t)
+    const options = { historian: 'plant', owner: true, limits: limits(100) }
+    const before = await openFileStore(folder, options)
+    for (const from of [0, 1_000]) {
+      await before.write(writeBatch([{ tag: 'a', points: pointsFrom(from) }], true), signal)
+      await before.flush()
+    }
+    await before.close()
+    const [name] = readdirSync(join(folder, 'parts'))
+    const { bytes, sections } = footerOf(join(folder, 'parts', name!))
+    const from = where === 'its footer' ? bytes - 100 : sections.smallTags.at
+    // What is read last of a file is 4 kB, with the sets of tags of a small one.
+    const files = new FailingFiles(
+      systemFiles,
+      badSector(name!, from, where === 'its footer' ? bytes : from + 8),
+    )
+    const store = await openFileStore(folder, { ...options, files })
+    t.after(() => store.close())
+    assert.equal(store.trouble, `part ${name} cannot be read: the disk reports an error (EIO)`)
+    const all = { tag: 'a', from: 0, to: 2_000, order: 'asc', limit: 1e4 } as const
+    await assert.rejects(store.readRanges([all], signal), { code: 'STORAGE_CORRUPT' })
+    const [range] = await store.readRanges([{ ...all, partial: true }], signal)
+    assert.deepEqual([range!.points.times.length, range!.missing], [1_000, [{ from: 0, to: 1_000 }]])
+    await store.write(writeBatch([{ tag: 'a', points: pointsFrom(2_000) }], true), signal)
+    const { problems } = await store.check(signal)
+    assert.deepEqual(problems, [`part ${name}: the disk reports an error (EIO)`])
+  })
+}
+
+test('while the disk does not give what a part removes from others nothing is merged, and nothing is back after it', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const options = { historian: 'plant', owner: true, limits: limits(100), files }
+  const parts = () => readdirSync(join(folder, 'parts'))
+  let store = await openFileStore(folder, options)
+  const write = async (tag: string, from: number) => {
+    await store.write(writeBatch([{ tag, points: pointsFrom(from) }], true), signal)
+    await store.flush()
+  }
+  await write('a', 0)
+  await store.deletePoints([{ tag: 'a', from: 0, to: 500 }], false, signal)
+  await write('b', 1e6)
+  const [, removing] = parts()
+  await write('a', 2_000)
+  await store.close()
+  files.plan = badSector(removing!, 0)
+  const told: string[] = []
+  const log = { info() {}, error: (_fields: object, message: string) => told.push(message) }
+  store = await openFileStore(folder, { ...options, limits: limits(2), log })
+  await write('a', 4_000)
+  await until(() => told.some((message) => message.includes('merge')), 'a merge is refused')
+  assert.equal(parts().length, 4)
+  await store.close()
+  files.plan = () => null
+  store = await openFileStore(folder, options)
+  t.after(() => store.close())
+  assert.deepEqual(await store.countPoints([{ tag: 'a', from: 0, to: 1e9 }], 1e9, signal), [2_500])
+})
+
+function footerOf(path: string) {
+  const file = systemFiles.open(path)
+  try {
+    return { bytes: file.size(), ...readFooter(file) }
+  } finally {
+    file.close()
+  }
+}

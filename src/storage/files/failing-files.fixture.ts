@@ -21,8 +21,18 @@ export type FileCall =
  */
 export type Fault = null | { readonly code: string; readonly short?: boolean }
 
-/** Asked before each call. @param number  of the call, from 0, over all kinds */
-export type FaultPlan = (call: FileCall, path: string, number: number) => Fault
+/**
+ * Asked before each call.
+ * @param number  of the call, from 0, over all kinds
+ * @param from, to  of a read or a write: the bytes of the file
+ */
+export type FaultPlan = (call: FileCall, path: string, number: number, from: number, to: number) => Fault
+
+/** The bytes [from, to) of a file whose path ends so are not given by the disk. */
+export function badSector(end: string, from: number, to = Number.POSITIVE_INFINITY): FaultPlan {
+  return (call, path, _number, first, last) =>
+    call === 'read' && path.endsWith(end) && first < to && last > from ? { code: 'EIO' } : null
+}
 
 /** A file layer over another one that fails where a plan says so. */
 export class FailingFiles implements Files {
@@ -118,13 +128,13 @@ export class FailingFiles implements Files {
   }
 
   /** Throws when the plan has a fault for a call. */
-  meet(call: FileCall, path: string): void {
-    const fault = this.next(call, path)
+  meet(call: FileCall, path: string, from = 0, bytes = 0): void {
+    const fault = this.next(call, path, from, bytes)
     if (fault !== null) throw errorOf(fault.code, call)
   }
 
-  next(call: FileCall, path: string): Fault {
-    return this.plan(call, path, this.calls++)
+  next(call: FileCall, path: string, from = 0, bytes = 0): Fault {
+    return this.plan(call, path, this.calls++, from, from + bytes)
   }
 }
 
@@ -148,17 +158,17 @@ class FailingFile implements FileHandle {
   }
 
   readNow(target: Uint8Array, at: number): number {
-    this.#files.meet('read', this.path)
+    this.#files.meet('read', this.path, at, target.length)
     return this.#inner.readNow(target, at)
   }
 
   async read(target: Uint8Array, at: number): Promise<number> {
-    this.#files.meet('read', this.path)
+    this.#files.meet('read', this.path, at, target.length)
     return this.#inner.read(target, at)
   }
 
   writeNow(bytes: Uint8Array, at: number): void {
-    const fault = this.#files.next('write', this.path)
+    const fault = this.#files.next('write', this.path, at, bytes.length)
     if (fault === null) {
       this.#inner.writeNow(bytes, at)
       return
@@ -168,7 +178,7 @@ class FailingFile implements FileHandle {
   }
 
   async write(bytes: Uint8Array, at: number): Promise<void> {
-    const fault = this.#files.next('write', this.path)
+    const fault = this.#files.next('write', this.path, at, bytes.length)
     if (fault === null) return this.#inner.write(bytes, at)
     if (fault.short === true) await this.#inner.write(bytes.subarray(0, bytes.length >> 1), at)
     throw errorOf(fault.code, 'write')

@@ -8,7 +8,7 @@ import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import type { FileStore } from '../engine/file-store.ts'
 import { openFileStore } from '../engine/open-file-store.ts'
-import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { badSector, FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { copyHistorian } from './copy-historian.ts'
 import { repairHistorian } from './repair-historian.ts'
@@ -177,6 +177,33 @@ for (const isManifestThere of [true, false]) {
     await again.flush()
     await again.close()
     assert.equal((await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)).isSound, true)
+  })
+}
+
+for (const isManifestThere of [true, false]) {
+  test(`of a part of which the disk does not give something (EIO) all else is kept, ${isManifestThere ? 'with' : 'without'} a manifest`, async (t) => {
+    const folder = temporaryFolder(t)
+    const store = await open(systemFiles, folder)
+    const entries = ['a', 'b', 'c'].map((tag) => ({ tag, points: makeColumns(3_000) }))
+    for (const { points } of entries) for (let i = 0; i < 3_000; i++) points.times[i] = i * i
+    await store.write(writeBatch(entries, true), signal)
+    await store.flush()
+    await store.close()
+    const [part] = readdirSync(join(folder, 'parts'))
+    const files = new FailingFiles(systemFiles, badSector(part!, 100, 101))
+    const checked = await openFileStore(folder, { historian: 'plant', owner: false, files })
+    const { problems } = await checked.check(signal)
+    await checked.close()
+    assert.match(problems.join('\n'), /the disk reports an error \(EIO\)/)
+    if (!isManifestThere) rmSync(join(folder, 'manifest'), { recursive: true })
+    const report = await repairHistorian(files, folder, { historian: 'plant' }, signal)
+    assert.deepEqual(report.aside, [part])
+    assert.match(report.lost.join('\n'), /points of tag 1 from .*: the disk reports an error \(EIO\)/)
+    const again = await open(systemFiles, folder)
+    assert.deepEqual((await again.check(signal)).problems, [])
+    const sizes = [...(await modelOf(again)).values()].map(({ points }) => points.size)
+    assert.deepEqual([sizes[1], sizes[2]], [3_000, 3_000])
+    await again.close()
   })
 }
 

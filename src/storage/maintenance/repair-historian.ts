@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { MemoryCatalog } from '../catalog/memory-catalog.ts'
 import type { CatalogRef } from '../catalog/tag-catalog.ts'
-import { Damage } from '../damage.ts'
+import { damageOf, isUnreadable } from '../damage.ts'
 import { type Folders, foldersOf } from '../engine/folders.ts'
 import { readNewest } from '../engine/newest-version.ts'
 import { checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
@@ -191,7 +191,7 @@ function isSound(files: Files, folders: Folders, before: HistorianBefore | null)
     checkIsSame(files, folders, readNewest(files, folders.manifest, place, published).version, before)
     return true
   } catch (error) {
-    if (error instanceof Damage) return false
+    if (isUnreadable(error)) return false
     throw error
   }
 }
@@ -214,8 +214,7 @@ function findParts(files: Files, folders: Folders, aside: string[], lost: string
       const { info, origin } = store.inspect(name)
       found.push({ info, replaces: origin.replaces })
     } catch (error) {
-      if (!(error instanceof Damage)) throw error
-      lost.push(`the points of part ${name}: ${error.message}`)
+      lost.push(`the points of part ${name}: ${damageOf(error).message}`)
       setAside(files, folders, folders.parts, name, aside)
     }
   }
@@ -263,8 +262,7 @@ async function problemsOf(store: PartStore, info: PartInfo, signal: AbortSignal)
       part.close()
     }
   } catch (error) {
-    if (error instanceof Damage) return [error.message]
-    throw error
+    return [damageOf(error).message]
   }
 }
 
@@ -306,8 +304,7 @@ function findSegments(
       const bytes = readAll(files, folders.wal, name)
       found.push({ name, bytes, header: decodeSegmentHeader(bytes) })
     } catch (error) {
-      if (!(error instanceof Damage)) throw error
-      lost.push(`the records of segment ${name}: ${error.message}`)
+      lost.push(`the records of segment ${name}: ${damageOf(error).message}`)
       setAside(files, folders, folders.wal, name, aside)
     }
   }

@@ -1,6 +1,6 @@
 import type { PointColumns } from '../../series/columns.ts'
 import { BlockView } from '../blocks/block.ts'
-import { Damage } from '../damage.ts'
+import { damageOf } from '../damage.ts'
 import type { PageReader } from './block-cache.ts'
 import { MAGIC, type Section } from './footer.ts'
 import { INDEX, SMALL, SUMMARIES, TABLE } from './page-kinds.ts'
@@ -144,14 +144,13 @@ class Check {
     this.points += times.length
   }
 
-  /** Notes Damage and goes on. */
+  /** Notes what cannot be read and goes on. */
   async #try(look: () => Promise<void>): Promise<void> {
     this.#signal.throwIfAborted()
     try {
       await look()
     } catch (error) {
-      if (!(error instanceof Damage)) throw error
-      this.#say(error.message)
+      this.#say(damageOf(error).message)
     }
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
-import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { badSector, FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { openPartStore } from './file-part-store.ts'
 import { readFooter } from './footer.ts'
@@ -164,5 +164,24 @@ test('whatever is damaged, what is kept is true and what is lost is said', async
     part.close()
     systemFiles.remove(`${folder}/damaged.part`)
     systemFiles.remove(`${folder}/kept.part`)
+  }
+})
+
+test('what the disk does not give (EIO) is lost, and nothing else', async (t) => {
+  const { folder, store, info } = await somePart(t)
+  const table = tableAt(folder)
+  for (const [number, bad] of [
+    // A page of small runs or a block; the table of pages; the second half, with footer and index of the large run.
+    [2, badSector('1.part', 8_192, 12_288)],
+    [3, badSector('1.part', table, table + 8)],
+    [4, badSector('1.part', table >> 1, info.bytes)],
+  ] as const) {
+    const order = { name: '1.part', newName: `${number}.part`, known: info }
+    const kept = await salvagePart(new FailingFiles(systemFiles, bad), folder, order, never)
+    assert.ok(kept.points > 9_000, `${kept.points} of ${info.points} points`)
+    assert.match(kept.lost.join('\n'), /: the disk reports an error \(EIO\)/)
+    const part = store.open(kept.info!)
+    assert.deepEqual((await part.check(never)).problems, [])
+    part.close()
   }
 })

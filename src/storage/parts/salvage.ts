@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { BlockView } from '../blocks/block.ts'
-import { Damage } from '../damage.ts'
+import { damageOf } from '../damage.ts'
 import type { Files } from '../files/files.ts'
 import { BlockCache, PageReader } from './block-cache.ts'
 import { readFooter, type Sections } from './footer.ts'
@@ -25,7 +25,8 @@ export interface Salvage {
 /**
  * Copies all that is intact of a part into a new one with the same numbers: every page of small runs and every block
  * that fits its checksum and stands in a page of the index that does. The damaged one stays as it is. Rejects with
- * the system's errors and the signal's reason, and leaves nothing then.
+ * the system's errors but those of a disk that does not give something (EIO), and with the signal's reason; leaves
+ * nothing then.
  * @param known  what the manifest says of the part; needed where its footer is lost
  */
 export async function salvagePart(
@@ -71,13 +72,12 @@ export async function salvagePart(
   }
 }
 
-/** What `look` gives; `null` after Damage. */
+/** What `look` gives; `null` for what cannot be read. */
 function attempt<T>(look: () => T, damaged: (reason: string) => void): T | null {
   try {
     return look()
   } catch (error) {
-    if (!(error instanceof Damage)) throw error
-    damaged(error.message)
+    damaged(damageOf(error).message)
     return null
   }
 }
@@ -237,8 +237,7 @@ class Salvager {
     try {
       await copy()
     } catch (error) {
-      if (!(error instanceof Damage)) throw error
-      this.#lost.push(`${what}: ${error.message}`)
+      this.#lost.push(`${what}: ${damageOf(error).message}`)
     }
   }
 }

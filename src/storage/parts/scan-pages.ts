@@ -1,6 +1,6 @@
 import { COMPRESSED_BYTES, COMPRESSED_VERSION } from '../blocks/block.ts'
 import { ByteReader } from '../blocks/varint.ts'
-import { Damage } from '../damage.ts'
+import { Damage, damageOf } from '../damage.ts'
 import { Pacer } from '../pause.ts'
 import type { PageReader } from './block-cache.ts'
 import { MAGIC } from './footer.ts'
@@ -22,6 +22,9 @@ const SHORT_BYTES = 1 << 16
 const GUESSED_TIMES = 16
 /** No page of the index of a part is longer. */
 const LONGEST_INDEX = 64 << 20
+
+/** Where the disk does not give more at once, pages of the system are read one by one. */
+const SECTOR_BYTES = 4_096
 
 /** What may stand at a place, and its size if it does. */
 interface Guess {
@@ -46,13 +49,13 @@ export async function scanPages(reader: PageReader, end: number, signal: AbortSi
     const isInside = at - from + SHORT_BYTES <= window.length || from + window.length === end
     if (!isInside || at < from || at >= from + window.length) {
       from = at
-      window = await reader.readRaw(at, Math.min(WINDOW_BYTES, end - at))
+      window = await readWindow(reader, at, Math.min(WINDOW_BYTES, end - at))
     }
     let length = 0
     for (const { kind, bytes } of guesses(window, at - from)) {
       if (length > 0 || at + bytes > end || bytes > left) continue
       const isHere = at - from + bytes <= window.length
-      const page = isHere ? window.slice(at - from, at - from + bytes) : await reader.readRaw(at, bytes)
+      const page = isHere ? window.slice(at - from, at - from + bytes) : await readWindow(reader, at, bytes)
       const firstTag = isSound(page) ? firstTagOf(kind, page) : null
       if (firstTag === null) {
         left -= bytes
@@ -65,6 +68,27 @@ export async function scanPages(reader: PageReader, end: number, signal: AbortSi
     at += length > 0 ? length : 8
   }
   return new PageTable(table.finish())
+}
+
+/** Bytes of the file, with zeros where the disk does not give them: no page begins there. */
+async function readWindow(reader: PageReader, at: number, bytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const window = new Uint8Array(bytes)
+  const isGiven = async (from: number, to: number) => {
+    try {
+      await reader.readInto(window.subarray(from, to), at + from)
+      return true
+    } catch (error) {
+      damageOf(error)
+      return false
+    }
+  }
+  if (await isGiven(0, bytes)) return window
+  for (let from = 0; from < bytes; ) {
+    const to = Math.min(bytes, from + SECTOR_BYTES - ((at + from) % SECTOR_BYTES))
+    if (!(await isGiven(from, to))) window.fill(0, from, to)
+    from = to
+  }
+  return window
 }
 
 /** `null` for what is not of that kind; 0 for a block or a page of summaries. */
