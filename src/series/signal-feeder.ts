@@ -219,7 +219,7 @@ export class SignalFeeder {
     const { firstGoodTime, lastGoodTime, linear, stepped } = zoneMap
     const isStepped = this.shape.stepped
     this.addPoint(firstGoodTime, zoneMap.first)
-    const zeroUs = zeroTimeOf(zoneMap, isStepped) ?? 0
+    const zeroUs = this.#target.takesZero ? zeroTimeOf(zoneMap, isStepped)! : 0
     const coveredUs = coveredTimeOf(zoneMap, isStepped)
     this.#target.segmentSum(firstGoodTime, lastGoodTime, isStepped ? stepped : linear, zeroUs, coveredUs)
     this.time = lastGoodTime

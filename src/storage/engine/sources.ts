@@ -132,7 +132,7 @@ export class PartSource implements Source {
   }
 
   isCut(first: number, last: number): boolean {
-    return this.#cuts.some(({ from, to }) => from <= last && to > first)
+    return this.#cuts.length > 0 && this.#cuts.some(({ from, to }) => from <= last && to > first)
   }
 }
 

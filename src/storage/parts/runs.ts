@@ -95,6 +95,8 @@ export class LargeRun implements PartRun {
   #aheadEnd = 0
   /** How many blocks were read ahead. */
   #scanned = 0
+  /** The block that was found last. */
+  #near = 0
 
   constructor(reader: PageReader, page: IndexPage, run: number) {
     this.#reader = reader
@@ -122,6 +124,12 @@ export class LargeRun implements PartRun {
 
   blockBefore(at: number): number {
     const { firstTimes } = this.#page.columns
+    // Reads go forwards, most of them from block to block.
+    const near = this.#start + this.#near
+    if (firstTimes[near]! <= at) {
+      if (this.#near + 1 === this.blocks || firstTimes[near + 1]! > at) return this.#near
+      if (this.#near + 2 === this.blocks || firstTimes[near + 2]! > at) return ++this.#near
+    }
     let low = 0
     let high = this.blocks
     while (low < high) {
@@ -129,6 +137,7 @@ export class LargeRun implements PartRun {
       if (firstTimes[this.#start + middle]! <= at) low = middle + 1
       else high = middle
     }
+    if (low > 0) this.#near = low - 1
     return low - 1
   }
 
