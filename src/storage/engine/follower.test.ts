@@ -83,6 +83,31 @@ test('a reader for which files are gone reads all of it anew, and gives each poi
   await owner.close()
 })
 
+test('a reader for which a network file system forgets files (ESTALE) reads all of it anew', async (t) => {
+  const folder = temporaryFolder(t)
+  const owner = await open(folder, true)
+  await write(owner, 1)
+  const files = new FailingFiles(systemFiles)
+  const reader = await openFileStore(folder, { historian: 'plant', owner: false, limits, files })
+  assert.deepEqual(await timesOf(reader), [1])
+  for (let time = 2, expected = [1]; time < 6; time++) {
+    await write(owner, time)
+    if (time % 2 === 0) await owner.flush()
+    expected = [...expected, time]
+    let isForgotten = false
+    files.plan = (call, path) => {
+      if (isForgotten || call !== 'read' || !/wal$|manifest-[^/]*$/.test(path)) return null
+      isForgotten = true
+      return { code: 'ESTALE' }
+    }
+    assert.deepEqual(await timesOf(reader), expected)
+    assert.ok(isForgotten)
+  }
+  files.plan = () => null
+  await reader.close()
+  await owner.close()
+})
+
 test('where the manifest of the last owner is lost reads are refused, and do not look for it for ever', async (t) => {
   const folder = temporaryFolder(t)
   const manifest = join(folder, 'manifest')

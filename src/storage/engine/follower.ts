@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { openCatalogStore } from '../catalog/file-catalog-store.ts'
 import type { TagCatalog } from '../catalog/tag-catalog.ts'
 import { Damage } from '../damage.ts'
-import { type Files, systemCode } from '../files/files.ts'
+import { type Files, isGone } from '../files/files.ts'
 import { unusable } from '../files/refusals.ts'
 import { hasMovedOn, type ManifestPlace, readManifest, readMore } from '../manifest/manifest-file.ts'
 import type { Version } from '../manifest/version.ts'
@@ -294,5 +294,5 @@ function failureOf(error: unknown): unknown {
 }
 
 function isBehind(error: unknown): boolean {
-  return error instanceof Behind || systemCode(error) === 'ENOENT'
+  return error instanceof Behind || isGone(error)
 }

@@ -49,7 +49,7 @@ export class LogFollower {
     this.#generation = last.header.generation
   }
 
-  /** Reads all records up to what the owner published. Throws ENOENT when some of it is gone. */
+  /** Reads all records up to what the owner published. Throws ENOENT or ESTALE when some of it is gone. */
   readUntil(published: WalPosition, target: LogTarget): void {
     if (published.segment === 0) return
     const headers: SegmentHeader[] = []

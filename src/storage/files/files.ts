@@ -70,6 +70,15 @@ export function systemCode(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
+/**
+ * Whether something failed because a file is gone: nothing has its name, or another machine removed it while it was
+ * open, which a network file system then forgets.
+ */
+export function isGone(error: unknown): boolean {
+  const code = systemCode(error)
+  return code === 'ENOENT' || code === 'ESTALE'
+}
+
 /** Whether something failed because there is no room: a full disk, a quota, a limit of file sizes. */
 export function isWithoutSpace(error: unknown): boolean {
   return NO_SPACE.has(systemCode(error))

@@ -104,6 +104,26 @@ test('copies taken while points are written, flushed and merged each have one mo
   await store.close()
 })
 
+test('a copy for which a network file system forgets a file that another machine removed (ESTALE) begins anew', async (t) => {
+  const folder = temporaryFolder(t)
+  const from = join(folder, 'from')
+  const store = await open(systemFiles, from)
+  for (const step of STEPS.slice(0, 4)) await step.run(store)
+  const files = new FailingFiles(systemFiles)
+  await copyHistorian(files, from, join(folder, 'whole'), { mode: 'copy' }, signal)
+  for (let at = 0, { calls } = files; at < calls; at++) {
+    const stale = new FailingFiles(systemFiles, (call, path, number) =>
+      call === 'read' && number === at && path.startsWith(from) ? { code: 'ESTALE' } : null,
+    )
+    const to = join(folder, `copy-${at}`)
+    await copyHistorian(stale, from, to, { mode: 'copy' }, signal)
+    const copy = await open(systemFiles, to)
+    assert.equal(printed(await modelOf(copy)), printed(await modelOf(store)))
+    await copy.close()
+  }
+  await store.close()
+})
+
 test('what is no copy of the historian is left alone, and a failed one is no historian', async (t) => {
   const folder = temporaryFolder(t)
   const [one, other, to] = ['one', 'other', 'to'].map((name) => join(folder, name)) as [

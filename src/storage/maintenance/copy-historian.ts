@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { systemClock } from '../clock.ts'
 import { Damage } from '../damage.ts'
 import { type Folders, foldersOf } from '../engine/folders.ts'
-import { type Files, systemCode } from '../files/files.ts'
+import { type Files, isGone } from '../files/files.ts'
 import { refuseOldFormat } from '../files/old-format.ts'
 import { unusable } from '../files/refusals.ts'
 import { listManifests, ManifestWriter, readManifest } from '../manifest/manifest-file.ts'
@@ -56,8 +56,7 @@ export async function copyHistorian(
       return { ...versions, ...copied.counts }
     } catch (error) {
       // The owner has moved on: what is named now is there now.
-      const isGone = error instanceof MovedOn || systemCode(error) === 'ENOENT'
-      if (left > 0 && isGone) continue
+      if (left > 0 && (error instanceof MovedOn || isGone(error))) continue
       throw error instanceof MovedOn ? new Damage(error.message) : error
     }
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { type FileHandle, type Files, systemCode } from '../files/files.ts'
+import { type FileHandle, type Files, isGone, systemCode } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import type { WalPosition } from './wal-record.ts'
 
@@ -118,7 +118,7 @@ function markReplaced(files: Files, path: string, token: number): void {
     file = files.edit(path)
   } catch (error) {
     // Another owner has done so.
-    if (systemCode(error) === 'ENOENT') return
+    if (isGone(error)) return
     throw error
   }
   try {
@@ -194,7 +194,7 @@ export class PublicationReader {
     try {
       return this.#files.open(join(this.#folder, publicationName(token)))
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return null
+      if (isGone(error)) return null
       throw error
     }
   }
@@ -204,7 +204,7 @@ export class PublicationReader {
     try {
       return this.#look(handle, token)
     } catch (error) {
-      if (systemCode(error) === 'ESTALE') return 'gone'
+      if (isGone(error)) return 'gone'
       throw error
     }
   }
