@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type RunningService, serve, temporaryFolder, tidemark } from '../cli/run.ts'
 import { freePort } from '../servers/required.ts'
+import { workersOf } from './worker-processes.ts'
 
 /** Workers that are killed one after the other; more with WORKER_KILLS=n. */
 const KILLS = Number(process.env.WORKER_KILLS ?? 4)
@@ -52,19 +52,6 @@ class RestlessWriter {
       isOpen = false
     }
   }
-}
-
-/** Ids of the worker processes. */
-function workersOf({ pid: parent }: RunningService): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return []
-    try {
-      const [, ppid] = /^\d+ \(.*\) [^Z] (\d+)/s.exec(readFileSync(`/proc/${name}/stat`, 'utf8'))!
-      return Number(ppid) === parent ? [Number(name)] : []
-    } catch {
-      return []
-    }
-  })
 }
 
 async function valuesOf(service: RunningService, writer: number): Promise<readonly number[]> {
