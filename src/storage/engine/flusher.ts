@@ -1,8 +1,7 @@
 import { ThreadEnded } from '../background-thread.ts'
-import type { CatalogStore } from '../catalog/tag-catalog.ts'
+import type { CatalogRef, CatalogStore } from '../catalog/tag-catalog.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
-import type { Generation } from '../memtable/memtable.ts'
 import type { Packer, PartPacking } from '../parts/packer.ts'
 import type { PartInfo, PartOrigin } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
@@ -68,8 +67,8 @@ export class Flusher {
   readonly #parts: FlusherParts
   readonly #backlog: Backlog
   #running: Promise<void> | null = null
-  /** The part of a generation whose flush failed after it was written: it is not written again. */
-  #written: { readonly immutable: Generation; readonly part: PartInfo } | null = null
+  /** What is on disk of the immutable generation: a flush that fails later does not write it again. */
+  #written: { readonly part: PartInfo | null; catalog: CatalogRef | null } | null = null
   /** Whether the thread that packs has ended by itself since the last flush that succeeded. */
   #isThreadLost = false
   #isClosed = false
@@ -180,42 +179,35 @@ export class Flusher {
     if (immutable === null) return
     const generation = log.generation - 1
     const { catalog: before, accepted } = versions.version
-    const added = this.#writtenOf(immutable) ?? (await this.#withReserve(() => this.#writePart()))
-    if (added !== null) this.#written = { immutable, part: added }
-    const catalog =
-      immutable.catalog.length === 0
-        ? undefined
-        : await this.#withReserve(() => {
-            // In another folder a file of that name is not the one that is appended to.
-            versions.checkOwner()
-            return catalogs.append(state.catalog, immutable.catalog, before)
-          })
+    this.#written ??= { part: await this.#withReserve(() => this.#writePart()), catalog: null }
+    const written = this.#written
+    if (immutable.catalog.length > 0) {
+      written.catalog ??= await this.#withReserve(() => {
+        // In another folder a file of that name is not the one that is appended to.
+        versions.checkOwner()
+        return catalogs.append(state.catalog, immutable.catalog, before)
+      })
+    }
+    const { part, catalog } = written
     const flushed = [...accepted, ...log.completedUntil(generation)]
     await this.#withReserve(() =>
       versions.edit(
         {
-          add: added === null ? [] : [added],
+          add: part === null ? [] : [part],
           flushedSequence: immutable.last,
           flushedGeneration: generation,
           accepted: [],
           kept: this.#parts.keptBeside(flushed),
-          ...(catalog === undefined ? {} : { catalog }),
+          ...(catalog === null ? {} : { catalog }),
         },
         () => memtable.dropImmutable(),
       ),
     )
     this.#written = null
     this.#isThreadLost = false
-    const old = catalog !== undefined && before !== null && before.name !== catalog.name ? before.name : null
+    const old = catalog !== null && before !== null && before.name !== catalog.name ? before.name : null
     log.dropUntil(generation)
     this.#parts.dropped(flushed, old)
-  }
-
-  /** What an earlier try wrote of a generation, unless a version has it: then the generation is flushed as a whole. */
-  #writtenOf(immutable: Generation): PartInfo | null {
-    if (this.#written?.immutable !== immutable) return null
-    const { part } = this.#written
-    return this.#parts.versions.version.parts.some(({ name }) => name === part.name) ? null : part
   }
 
   /** Does what makes room in the end; on a full disk with what is set aside for that. */

@@ -24,8 +24,6 @@ import type { VersionLog } from './version-log.ts'
 export interface MergingParts {
   readonly parts: OpenParts
   readonly reserve: Reserve
-  /** Takes the names of parts that no version has. */
-  dropped(names: readonly string[]): void
   /** Waits for what is being removed; whether there was any. */
   makeRoom(): Promise<boolean>
   readonly versions: VersionLog
@@ -47,6 +45,13 @@ export interface MergingParts {
   takeNumbers(count: number): number
 }
 
+/** A merge whose outputs are on disk. */
+interface Merged {
+  readonly inputs: readonly PartInfo[]
+  readonly added: readonly PartInfo[]
+  readonly isTrim: boolean
+}
+
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** Has parts merged in the background, one merge after the other, as long as there is something to merge. */
@@ -64,8 +69,11 @@ export class Merging {
   /** Whether thorough merges are under way, and from when on there may be more. */
   #isThorough = false
   #thoroughFrom = Number.NEGATIVE_INFINITY
-  /** Parts of merges that failed when they were made known; they may count until the version after this one. */
-  #unsure: { readonly name: string; readonly version: number }[] = []
+  /**
+   * The merge that no version has yet. Where the edit fails it is tried again before anything else is merged: what is
+   * on disk is not written again, and what newer parts and watermarks take away covers the outputs like the inputs.
+   */
+  #merged: Merged | null = null
   #retryTimer: NodeJS.Timeout | null = null
   #idleTimer: NodeJS.Timeout | null = null
   #asideTimer: NodeJS.Timeout | null = null
@@ -139,6 +147,7 @@ export class Merging {
   }
 
   async #mergeNext(signal: AbortSignal): Promise<boolean> {
+    if (this.#merged !== null) return this.#show(this.#merged)
     const { parts } = this.#parts
     const set = parts.current
     // All of the way: a flush may move on from it wherever this waits.
@@ -155,7 +164,6 @@ export class Merging {
     const { plan, limits } = this.#parts
     const isIdle = this.#isIdle
     this.#isLookDue = false
-    this.#dropUnsure(set)
     const excluded = new Set([...this.#damaged, ...this.#parts.aside.namesNow(set.version.parts)])
     for (const { info, damage } of set.parts) if (damage !== null) excluded.add(info.name)
     // On a full disk what makes room comes first.
@@ -171,16 +179,6 @@ export class Merging {
     // With new parts another rest has begun, or is to be waited for.
     if (!this.#isLookDue) this.#endIdle()
     return false
-  }
-
-  /** Drops what failed merges left, once a later version says that it does not count. */
-  #dropUnsure({ version }: PartSet): void {
-    const isSure = (left: { readonly version: number }) => left.version < version.number
-    const sure = this.#unsure.filter(isSure)
-    if (sure.length === 0) return
-    this.#unsure = this.#unsure.filter((left) => !isSure(left))
-    const counting = new Set(version.parts.map(({ name }) => name))
-    this.#parts.dropped(sure.map(({ name }) => name).filter((name) => !counting.has(name)))
   }
 
   #planIdle(infos: readonly PartInfo[], excluded: ReadonlySet<string>): MergePlan | null {
@@ -278,21 +276,25 @@ export class Merging {
         return null
       })
       if (merged === null) return true
-      const { added } = merged
-      await versions.edit({ add: added, remove: [...names] }).catch((error: unknown) => {
-        for (const { name } of added) this.#unsure.push({ name, version: versions.version.number })
-        throw error
-      })
-      if (known !== null) {
-        this.#trimmedFiles += names.size
-        this.#removedPoints += pointsIn(chosen.inputs) - pointsIn(added)
-      }
+      this.#merged = { inputs: chosen.inputs, added: merged.added, isTrim: known !== null }
+      return await this.#show(this.#merged)
     } catch (error) {
       const { part } = error as { readonly part?: unknown }
       // One that was left alone already would be chosen again and again.
       if (!(error instanceof Damage) || typeof part !== 'string' || this.#damaged.has(part)) throw error
       // Reads and the check report what is wrong with it; it is left as it is.
       this.#damaged.add(part)
+    }
+    return true
+  }
+
+  /** Has a version with the outputs of a merge in place of its inputs. */
+  async #show({ inputs, added, isTrim }: Merged): Promise<true> {
+    await this.#parts.versions.edit({ add: added, remove: inputs.map(({ name }) => name) })
+    this.#merged = null
+    if (isTrim) {
+      this.#trimmedFiles += inputs.length
+      this.#removedPoints += pointsIn(inputs) - pointsIn(added)
     }
     return true
   }

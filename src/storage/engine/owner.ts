@@ -132,7 +132,6 @@ export class Owner {
     this.#merging = new Merging({
       parts: state.parts,
       reserve,
-      dropped: (names) => garbage.add(folders.parts, names),
       makeRoom: () => garbage.settle(),
       versions: this.#versions,
       merger: parts.merger,

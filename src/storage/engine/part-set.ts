@@ -62,7 +62,7 @@ function tombstonesOf(parts: readonly LivePart[]): readonly TombstoneList[] {
 export class OpenParts {
   readonly #store: PartStore
   readonly #dropped: (name: string) => void
-  /** Open parts by name, and in how many sets they are. */
+  /** Open parts by name, and in how many sets they are, or are to come. */
   readonly #open = new Map<string, { readonly live: LivePart; sets: number }>()
   #current: PartSet
 
@@ -99,13 +99,24 @@ export class OpenParts {
     checkIsHeld(set)
     if (--set.holders > 0) return
     for (const { info } of set.parts) {
-      const open = this.#open.get(info.name)
-      // All of them are closed when the historian is.
-      if (open === undefined || --open.sets > 0) continue
-      this.#open.delete(info.name)
-      open.live.part?.close()
-      if (!this.#isNamed(info.name)) this.#dropped(info.name)
+      if (this.#giveBack(info) && !this.#isNamed(info.name)) this.#dropped(info.name)
     }
+  }
+
+  /**
+   * Opens parts that are to come into the next version, so that `moveTo` cannot fail by them. Throws Damage and the
+   * system's errors, and then none of them is open.
+   * @returns  to be called when that version is there, or is not to come
+   */
+  openAhead(infos: readonly PartInfo[]): () => void {
+    const taken = this.#take(infos, damageOnly)
+    const done = () => {
+      for (const { info } of taken) this.#giveBack(info)
+    }
+    const damage = taken.find((live) => live.damage !== null)?.damage
+    if (damage == null) return done
+    done()
+    throw damage
   }
 
   close(): void {
@@ -119,23 +130,37 @@ export class OpenParts {
 
   /** @param damage  of a part that is not open yet, from what it failed with; throws what is none */
   #make(version: Version, damage: (error: unknown) => Damage): PartSet {
-    const opened: LivePart[] = []
-    try {
-      for (const info of version.parts) {
-        opened.push(this.#open.get(info.name)?.live ?? this.#openPart(info, damage))
-      }
-    } catch (error) {
-      for (const { info, part } of opened) if (!this.#open.has(info.name)) part?.close()
-      throw error
-    }
-    for (const live of opened) {
-      const known = this.#open.get(live.info.name)
-      if (known === undefined) this.#open.set(live.info.name, { live, sets: 1 })
-      else known.sets++
-    }
-    const set = new PartSet(version, opened)
+    const set = new PartSet(version, this.#take(version.parts, damage))
     set.holders = 1
     return set
+  }
+
+  /** Opens parts that are not open yet; `#giveBack` each. */
+  #take(infos: readonly PartInfo[], damage: (error: unknown) => Damage): readonly LivePart[] {
+    const taken: LivePart[] = []
+    try {
+      for (const info of infos) {
+        const known = this.#open.get(info.name)
+        const live = known?.live ?? this.#openPart(info, damage)
+        if (known === undefined) this.#open.set(info.name, { live, sets: 1 })
+        else known.sets++
+        taken.push(live)
+      }
+    } catch (error) {
+      for (const { info } of taken) this.#giveBack(info)
+      throw error
+    }
+    return taken
+  }
+
+  /** Closes a part that nobody has any more, and gives whether that is so. */
+  #giveBack({ name }: PartInfo): boolean {
+    const open = this.#open.get(name)
+    // All of them are closed when the historian is.
+    if (open === undefined || --open.sets > 0) return false
+    this.#open.delete(name)
+    open.live.part?.close()
+    return true
   }
 
   #openPart(info: PartInfo, damage: (error: unknown) => Damage): LivePart {

@@ -40,19 +40,26 @@ export class VersionLog {
   }
 
   /**
-   * Makes an edit, and the version after it that of reads. Rejects with Superseded or the system's error; then files
-   * that the edit adds must stay, as it is not known whether it counts, until another edit has succeeded.
+   * Makes an edit, and the version after it that of reads. Rejects with Superseded, the system's error, or Damage of a
+   * part that it adds; then files that the edit adds must stay, as it is not known whether it counts, until another
+   * edit has succeeded. The same edit may be made again.
    * @param then  what follows from it in memory, in the same turn of the event loop
    */
   edit(edit: Edit, then: () => void = () => {}): Promise<void> {
     const done = this.#last.then(async () => {
       this.#ownership.check()
-      const version = await this.#manifest.edit(edit)
-      await this.#between(() => {
-        this.#parts.moveTo(version)
-        then()
-        this.#publish()
-      })
+      // Before the edit counts: from then on nothing may fail.
+      const added = this.#parts.openAhead(edit.add ?? [])
+      try {
+        const version = await this.#manifest.edit(edit)
+        await this.#between(() => {
+          this.#parts.moveTo(version)
+          then()
+          this.#publish()
+        })
+      } finally {
+        added()
+      }
     })
     this.#last = done.catch(() => {})
     return done

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
+import { FailingFiles, type FaultPlan } from '../files/failing-files.fixture.ts'
+import { systemFiles } from '../files/system-files.ts'
+import { openFileStore } from './open-file-store.ts'
+
+const { signal } = new AbortController()
+
+function bench(t: TestContext) {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const open = (fanIn: number) =>
+    openFileStore(folder, {
+      historian: 'plant',
+      owner: true,
+      files,
+      limits: {
+        flush: { points: 1e9, records: 1e9, ageMs: 1e9 },
+        merge: { partitionBytes: 1e9, fanIn, largestBytes: 1e9 },
+        idleMergeAfterMs: 1e9,
+        unlinkSoonestMs: 0,
+        reserveBytes: 0,
+      },
+    })
+  const names = (below: string) => readdirSync(join(folder, below)).sort()
+  /** Parts that are new from now on cannot be read. */
+  const failNew = (failed: string, code: string) => {
+    const known = names('parts')
+    let tries = 0
+    const plan: FaultPlan = (call, path) => {
+      if (call !== failed || !path.endsWith('.part') || known.some((name) => path.endsWith(name))) return null
+      tries++
+      return { code }
+    }
+    files.plan = plan
+    return () => tries
+  }
+  return { open, names, failNew, files }
+}
+
+type Store = Awaited<ReturnType<typeof openFileStore>>
+
+async function put(store: Store, from: number): Promise<void> {
+  const points = makeColumns(1_000)
+  for (let i = 0; i < 1_000; i++) points.times[i] = from + i
+  await store.write(writeBatch([{ tag: 'a', points }], true), signal)
+}
+
+const count = async (store: Store) =>
+  (await store.countPoints([{ tag: 'a', from: 0, to: 1e9 }], 1e9, signal))[0]
+
+/** The call that fails of a new file, and with what. */
+const FAULTS = [
+  ['open', 'EMFILE'],
+  ['read', 'EIO'],
+] as const
+
+test('a flush whose new file cannot be opened is made once it can be, and nothing is written twice', async (t) => {
+  for (const [failed, code] of FAULTS) {
+    const { open, names, failNew, files } = bench(t)
+    let store = await open(1e6)
+    await put(store, 0)
+    await store.close()
+    store = await open(1e6)
+    t.after(() => store.close())
+    await put(store, 1_000)
+    const before = names('wal').filter((name) => /^00000001-.*\.wal$/.test(name))
+    assert.equal(before.length, 1)
+    failNew(failed, code)
+    for (let tries = 0; tries < 3; tries++) {
+      await assert.rejects(store.flush(), { code: 'WRITE_FAILED' })
+      assert.equal(names('parts').length, 1)
+      assert.equal(names('catalog').length, 1)
+      assert.equal(await count(store), 2_000)
+    }
+    files.plan = () => null
+    const [part] = names('parts')
+    await store.flush()
+    assert.deepEqual(names('parts'), [part])
+    assert.equal(store.measure().journalPoints, 0)
+    assert.equal(await count(store), 2_000)
+    await until(() => !names('wal').includes(before[0]!), 'the log of the owner before goes')
+    assert.deepEqual((await store.check(signal)).problems, [])
+  }
+})
+
+test('a merge whose new file cannot be opened counts once it can be, and nothing is written twice', async (t) => {
+  for (const [failed, code] of FAULTS) {
+    const { open, names, failNew, files } = bench(t)
+    let store = await open(1e6)
+    for (let i = 0; i < 4; i++) {
+      await put(store, 1_000 * i)
+      await store.flush()
+    }
+    await store.close()
+    const inputs = names('parts')
+    const tries = failNew(failed, code)
+    store = await open(4)
+    t.after(() => store.close())
+    await until(() => tries() >= 2, 'it is tried again')
+    assert.match(store.trouble ?? '', /^parts cannot be merged: /)
+    assert.equal(names('parts').length, inputs.length + 1)
+    assert.equal(await count(store), 4_000)
+    files.plan = () => null
+    await until(() => names('parts').length === 1, 'the merge counts')
+    await until(() => store.trouble === null, 'it is over')
+    assert.equal(await count(store), 4_000)
+    assert.deepEqual((await store.check(signal)).problems, [])
+  }
+})
