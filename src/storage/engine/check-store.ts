@@ -1,6 +1,7 @@
 import { countPoints } from '../reads/point-reads.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
+import { memoryNow } from './memory-now.ts'
 import { blocksOf } from './tag-sources.ts'
 
 /** What a check of a historian found. */
@@ -24,19 +25,8 @@ const EVER = Number.MAX_SAFE_INTEGER
 /** Verifies every part of a state, and counts what there is: points that are nowhere replaced or taken away. */
 export async function checkStore(state: EngineState, snapshot: EngineSnapshot): Promise<HistorianCheck> {
   const { memtable, catalog } = state
-  const inMemory = memtable.tags()
+  const memory = memoryNow(memtable)
   const { retention } = snapshot.set.version
-  const watermark = (tag: number) => state.watermarks.of(retention, catalog, tag)
-  const memory = new Map(
-    [...inMemory].map((tag) => [
-      tag,
-      {
-        columns: memtable.columns(tag),
-        tombstones: memtable.tombstones(tag).slice(),
-        watermark: watermark(tag),
-      },
-    ]),
-  )
   const tags = catalog.size
   const records = memtable.active.last - (memtable.immutable ?? memtable.active).first + 1
   const problems: string[] = []
@@ -54,12 +44,8 @@ export async function checkStore(state: EngineState, snapshot: EngineSnapshot): 
     if (snapshot.isDue()) await snapshot.pause()
   }
   let points = 0
-  for (const tag of new Set([...stored, ...inMemory])) {
-    const known = memory.get(tag) ?? {
-      columns: null,
-      tombstones: memtable.tombstones(tag),
-      watermark: watermark(tag),
-    }
+  for (const tag of new Set([...stored, ...memory.tags])) {
+    const known = { ...memory.of(tag), watermark: state.watermarks.of(retention, catalog, tag) }
     try {
       points += await countPoints(
         blocksOf(tag, snapshot.set, known),

@@ -5,6 +5,9 @@ import { carriedOver, type RetentionRule, watermarksAt } from '../retention/rule
 import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
+import type { LayeredBlocks } from './layered-blocks.ts'
+import { memoryNow } from './memory-now.ts'
+import type { LivePart } from './part-set.ts'
 import { blocksOf } from './tag-sources.ts'
 
 /** What a rule would remove. */
@@ -32,6 +35,9 @@ export interface RetentionPreview {
   readonly smallerFiles: number
 }
 
+/** Opens the points of a tag in the state that is looked at. */
+type BlocksAt = (tag: number, watermark: number) => LayeredBlocks
+
 /** What has expired of a part. */
 interface PartShare {
   /** Points at or before watermarks, those that stay among them. */
@@ -50,6 +56,8 @@ export async function previewRetention(
   nowUs: number,
 ): Promise<RetentionPreview> {
   const { version, parts } = snapshot.set
+  const memory = memoryNow(state.memtable)
+  const blocksAt: BlocksAt = (tag, watermark) => blocksOf(tag, snapshot.set, { ...memory.of(tag), watermark })
   const before = version.retention
   const after = watermarksAt(rules, before === null ? null : carriedOver(rules, before), nowUs)
   const watermarks = new TagWatermarks()
@@ -66,8 +74,8 @@ export async function previewRetention(
       const one = found[rule]!
       const watermark = after.watermarks[rule]!
       one.tags++
-      one.points += await pointsOf(state, snapshot, id, watermark)
-      one.bytes += bytesOf(state, snapshot, id, watermark, shares)
+      one.points += await pointsOf(state, snapshot, id, watermark, blocksAt)
+      one.bytes += bytesOf(parts, id, watermark, shares, blocksAt)
     }
     if (snapshot.isDue()) await snapshot.pause()
   }
@@ -91,30 +99,31 @@ async function pointsOf(
   snapshot: EngineSnapshot,
   tag: number,
   watermark: number,
+  blocksAt: BlocksAt,
 ): Promise<number> {
   const { retention } = snapshot.set.version
   const now = state.watermarks.of(retention, state.catalog, tag)
   if (watermark <= now) return 0
-  const blocks = blocksAt(state, snapshot, tag, now)
+  const blocks = blocksAt(tag, now)
   const shown = await countPoints(blocks, -EVER, watermark + 1, Number.POSITIVE_INFINITY, snapshot)
-  return shown === 0 ? 0 : shown - keptOf(state, snapshot, tag, watermark).times.length
+  return shown === 0 ? 0 : shown - keptPoints(blocksAt(tag, NO_WATERMARK), watermark).times.length
 }
 
 /** About how many bytes of parts a tag would leave, and what that is of each part. */
 function bytesOf(
-  state: EngineState,
-  snapshot: EngineSnapshot,
+  parts: readonly LivePart[],
   tag: number,
   watermark: number,
   shares: readonly PartShare[],
+  blocksAt: BlocksAt,
 ): number {
   let bytes = 0
   let hidden: ReturnType<typeof hiddenSpans> | null = null
-  for (const [index, { info, part }] of snapshot.set.parts.entries()) {
+  for (const [index, { info, part }] of parts.entries()) {
     if (part === null || info.firstTime > watermark || !part.has(tag)) continue
     const run = part.run(tag)!
     if (run.firstTime > watermark) continue
-    hidden ??= hiddenSpans(keptOf(state, snapshot, tag, watermark))
+    hidden ??= hiddenSpans(keptPoints(blocksAt(tag, NO_WATERMARK), watermark))
     const covered = coveredOf(run, hidden)
     const share = shares[index]!
     share.covered += covered
@@ -122,15 +131,6 @@ function bytesOf(
     bytes += (info.bytes * covered) / info.points
   }
   return bytes
-}
-
-function keptOf(state: EngineState, snapshot: EngineSnapshot, tag: number, watermark: number) {
-  return keptPoints(blocksAt(state, snapshot, tag, NO_WATERMARK), watermark)
-}
-
-function blocksAt({ memtable }: EngineState, { set }: EngineSnapshot, tag: number, watermark: number) {
-  const columns = memtable.columns(tag)
-  return blocksOf(tag, set, { columns, tombstones: memtable.tombstones(tag), watermark })
 }
 
 const EVER = Number.MAX_SAFE_INTEGER
