@@ -170,11 +170,15 @@ export class RetentionKeeper {
       try {
         draft.removeHidden(id)
       } catch (error) {
-        // No read answers of it either.
-        if (!(error instanceof Damage)) throw error
+        // No read answers of it either; but a file that cannot be opened may be put back, with the points of any tag.
+        if (!(error instanceof Damage) || this.#isAnyUnopened) throw error
       }
       if (draft.pace.isDue()) await draft.pace.pause()
     }
+  }
+
+  get #isAnyUnopened(): boolean {
+    return this.#parts.state.parts.current.parts.some(({ damage }) => damage !== null)
   }
 
   async #move(): Promise<void> {

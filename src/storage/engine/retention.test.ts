@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { at } from '../../../test/contract/points.ts'
@@ -325,4 +325,28 @@ test('beside damage what lies behind the watermark is given, and what stayed bef
     [90, 200, 201],
   )
   assert.deepEqual(found!.missing, [{ from: EVER.from, to: START + 80 * SECOND + 1 }])
+})
+
+test('rules are not exchanged while a file cannot be read, so that nothing comes back when it is put back', async (t) => {
+  const first = await open(t, [keep('a', 100)])
+  await write(first.store, 'a', 0, 1, 300, 301, 302)
+  await first.store.flush()
+  const [known] = parts(first.folder)
+  await write(first.store, 'b', 0)
+  await first.store.flush()
+  first.clock.us += 200 * SECOND
+  await first.store.retain()
+  assert.deepEqual(await read(first.store, 'a'), [1, 300, 301, 302])
+  const [damaged] = parts(first.folder).filter((name) => name !== known)
+  const path = join(first.folder, 'parts', damaged!)
+  const whole = readFileSync(path)
+  truncateSync(path, 100)
+  const second = await first.again([])
+  await assert.rejects(second.store.renameTags([{ from: 'a', to: 'c' }], false, signal), {
+    code: 'WRITE_FAILED',
+  })
+  writeFileSync(path, whole)
+  const third = await second.again([])
+  assert.equal(third.store.trouble, null)
+  assert.deepEqual(await read(third.store, 'a'), [1, 300, 301, 302])
 })
