@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { Damage, damageOf } from '../damage.ts'
+import { Damage } from '../damage.ts'
 import type { FileHandle } from '../files/files.ts'
 
 /**
@@ -32,8 +32,7 @@ export function blockOf(changes: Uint8Array, at: number): Buffer {
 }
 
 /**
- * Hands the changes of all blocks over, in order. A block whose changes are damaged, or that the disk does not give, is
- * reported and skipped;
+ * Hands the changes of all blocks over, in order. A block of which the changes are damaged is reported and skipped;
  * nothing behind damage to its length can be found.
  * @param bytes  of the file that count
  * @param take   must be done with the changes when it returns, and is told where their block ends; may throw Damage
@@ -45,22 +44,14 @@ export async function readBlocks(
   damaged: (damage: Damage) => void,
 ): Promise<void> {
   const size = file.size()
-  const read = async (target: Buffer, at: number): Promise<number> => {
-    try {
-      return await file.read(target, at)
-    } catch (error) {
-      damaged(new Damage(`the catalog at ${at}: ${damageOf(error).message}`))
-      return 0
-    }
-  }
   if (size < bytes) damaged(new Damage(`the catalog has ${size} bytes instead of ${bytes}`))
   const header = Buffer.alloc(HEADER_BYTES)
-  await read(header, 0)
+  await file.read(header, 0)
   if (header.compare(fileHeader()) !== 0) damaged(new Damage(headerDamage(header)))
   let changes = Buffer.alloc(0)
   const blockHeader = Buffer.alloc(BLOCK_HEADER_BYTES)
   for (let at = HEADER_BYTES; at < bytes; ) {
-    const found = await read(blockHeader, at)
+    const found = await file.read(blockHeader, at)
     const length = blockHeader.readUInt32LE(0)
     const end = at + BLOCK_HEADER_BYTES + length
     if (found < BLOCK_HEADER_BYTES || length > MOST_BLOCK_BYTES || end > Math.min(bytes, size)) {
@@ -69,8 +60,8 @@ export async function readBlocks(
     }
     if (changes.length < length) changes = Buffer.allocUnsafe(Math.max(length, 2 * changes.length))
     const block = changes.subarray(0, length)
-    const lengthRead = await read(block, at + BLOCK_HEADER_BYTES)
-    if (lengthRead < length || checksum(block, at) !== blockHeader.readUInt32LE(4)) {
+    const read = await file.read(block, at + BLOCK_HEADER_BYTES)
+    if (read < length || checksum(block, at) !== blockHeader.readUInt32LE(4)) {
       damaged(new Damage(`the checksum of the block at ${at} of the catalog is wrong`))
     } else takeOrTell(() => take(block, end), damaged)
     at = end

@@ -1,7 +1,7 @@
 import { openCatalogStore } from '../catalog/file-catalog-store.ts'
 import type { CatalogRef, TagCatalog } from '../catalog/tag-catalog.ts'
 import { ChangeWriter } from '../catalog/tag-changes.ts'
-import { isUnreadable } from '../damage.ts'
+import { Damage } from '../damage.ts'
 import type { Folders } from '../engine/folders.ts'
 import type { Files } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
@@ -60,7 +60,7 @@ export async function readCatalog(
     const ref = { name, bytes: intact.bytes }
     return { ref, catalog: await store.load(ref), left: intact.left }
   } catch (error) {
-    if (isUnreadable(error)) return null
+    if (error instanceof Damage) return null
     throw error
   }
 }

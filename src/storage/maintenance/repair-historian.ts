@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { MemoryCatalog } from '../catalog/memory-catalog.ts'
 import type { CatalogRef } from '../catalog/tag-catalog.ts'
-import { damageOf, isUnreadable } from '../damage.ts'
+import { Damage, damageOf } from '../damage.ts'
 import { type Folders, foldersOf } from '../engine/folders.ts'
 import { readNewest } from '../engine/newest-version.ts'
 import { checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
@@ -14,6 +14,7 @@ import { type Ownership, tokenText } from '../ownership/ownership.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
 import type { PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
+import { readAgain } from '../parts/read-again.ts'
 import { salvagePart } from '../parts/salvage.ts'
 import { type AnySegment, countedBytes } from '../wal/counted.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
@@ -57,7 +58,8 @@ const ASIDE = 'damaged'
  * Keeps what is intact of damaged parts and of the catalog, in files of their own, and sets the damaged ones aside. For
  * a historian whose manifest is missing or cannot be read it makes a new one, from what the files say of themselves.
  * Parts whose footer cannot be read, and segments without a header, are set aside. Tags are those of the newest
- * catalog, as far as it can be read, and of the log behind it.
+ * catalog, as far as it can be read, and of the log behind it. What of a part the disk does not give (EIO) is lost when
+ * it does not at a second try either; for manifest, catalog and log that is an error, as it is too much to leave out.
  *
  * Throws DATA_DIR_UNUSABLE when another historian is in the folder, AlreadyOwned when a process owns the historian, and
  * the system's errors; what was set aside stays so then, and it can be tried again.
@@ -191,7 +193,7 @@ function isSound(files: Files, folders: Folders, before: HistorianBefore | null)
     checkIsSame(files, folders, readNewest(files, folders.manifest, place, published).version, before)
     return true
   } catch (error) {
-    if (isUnreadable(error)) return false
+    if (error instanceof Damage) return false
     throw error
   }
 }
@@ -211,7 +213,7 @@ function findParts(files: Files, folders: Folders, aside: string[], lost: string
   for (const name of files.list(folders.parts)) {
     if (!name.endsWith('.part')) continue
     try {
-      const { info, origin } = store.inspect(name)
+      const { info, origin } = readAgain(() => store.inspect(name))
       found.push({ info, replaces: origin.replaces })
     } catch (error) {
       lost.push(`the points of part ${name}: ${damageOf(error).message}`)
@@ -304,7 +306,8 @@ function findSegments(
       const bytes = readAll(files, folders.wal, name)
       found.push({ name, bytes, header: decodeSegmentHeader(bytes) })
     } catch (error) {
-      lost.push(`the records of segment ${name}: ${damageOf(error).message}`)
+      if (!(error instanceof Damage)) throw error
+      lost.push(`the records of segment ${name}: ${error.message}`)
       setAside(files, folders, folders.wal, name, aside)
     }
   }

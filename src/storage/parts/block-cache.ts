@@ -1,6 +1,6 @@
 import { Damage } from '../damage.ts'
-import type { FileHandle } from '../files/files.ts'
 import { aligned, isSound } from './page-checksum.ts'
+import type { ReadHandle } from './read-again.ts'
 
 /** What a page takes of memory beside its bytes, about. */
 const ENTRY_BYTES = 256
@@ -92,7 +92,7 @@ export class PageMemory {
 
 /** The pages of one file, by their place, through the cache. */
 export class PageReader {
-  readonly #file: FileHandle
+  readonly #file: ReadHandle
   readonly #name: string
   readonly #size: number
   readonly #cache: BlockCache
@@ -102,7 +102,7 @@ export class PageReader {
   #isClosed = false
 
   /** @param size  of the file: nothing beyond is asked for */
-  constructor(file: FileHandle, name: string, size: number, cache: BlockCache) {
+  constructor(file: ReadHandle, name: string, size: number, cache: BlockCache) {
     this.#file = file
     this.#name = name
     this.#size = size

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
-import type { FileHandle } from '../files/files.ts'
 import type { PartInfo, PartOrigin } from './part.ts'
+import type { ReadHandle } from './read-again.ts'
 
 /**
  * A part begins with MAGIC and ends with its footer: a JSON text, and behind it
@@ -68,7 +68,7 @@ export function encodeFooter(
 }
 
 /** What the end of a file says. Throws Damage, and the system's errors. */
-export function readFooter(file: FileHandle): Footer {
+export function readFooter(file: ReadHandle): Footer {
   const size = file.size()
   if (size < MAGIC.length + TAIL_BYTES) throw new Damage('the file is too short')
   let end = readAt(file, Math.max(0, size - FIRST_READ), Math.min(size, FIRST_READ))
@@ -93,7 +93,7 @@ function viewOf(bytes: Uint8Array, at: number): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset + at)
 }
 
-function readAt(file: FileHandle, at: number, bytes: number): Uint8Array {
+function readAt(file: ReadHandle, at: number, bytes: number): Uint8Array {
   const target = new Uint8Array(bytes)
   if (file.readNow(target, at) !== bytes) throw new Damage('the file is too short')
   return target

@@ -9,6 +9,7 @@ import type { PageList, PageTable } from './page-table.ts'
 import type { PartInfo } from './part.ts'
 import { summaryOf } from './part-summary.ts'
 import { FilePartWriter } from './part-writer.ts'
+import { readingAgain } from './read-again.ts'
 import { LargeRun } from './runs.ts'
 import { scanPages } from './scan-pages.ts'
 import { decodeTombstones } from './tombstones.ts'
@@ -39,7 +40,7 @@ export async function salvagePart(
   }: { readonly name: string; readonly newName: string; readonly known: PartInfo | null },
   signal: AbortSignal,
 ): Promise<Salvage> {
-  const file = files.open(`${folder}/${name}`)
+  const file = readingAgain(files.open(`${folder}/${name}`))
   const lost: string[] = []
   const size = file.size()
   const reader = new PageReader(file, name, size, new BlockCache(0))
