@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import type { FileHandle, Files } from '../../src/storage/files/files.ts'
+import { type FileHandle, type Files, makeFolderDurably } from '../../src/storage/files/files.ts'
 
 /*
  * A disk in memory that knows what is durable and what is not. At a power cut every write that was not synced, and
@@ -43,10 +43,34 @@ function written(content: Uint8Array, bytes: Uint8Array, at: number): Uint8Array
   return next
 }
 
+/** Files and folders by their paths. */
+class Entries {
+  readonly files: Map<string, Inode>
+  readonly folders: Set<string>
+
+  constructor(files: Iterable<readonly [string, Inode]> = [], folders: Iterable<string> = ['/']) {
+    this.files = new Map(files)
+    this.folders = new Set(folders)
+  }
+
+  /** Without what stands in folders that are not there. */
+  reachable(): Entries {
+    const folders = [...this.folders].filter((folder) => this.#isReachable(folder))
+    return new Entries(
+      [...this.files].filter(([path]) => this.#isReachable(dirname(resolve(path)))),
+      folders,
+    )
+  }
+
+  #isReachable(folder: string): boolean {
+    return this.folders.has(folder) && (folder === '/' || this.#isReachable(dirname(folder)))
+  }
+}
+
 /** A change of the entries of a folder that is not durable. */
 interface PendingEntry {
   readonly folder: string
-  apply(entries: Map<string, Inode>): void
+  apply(entries: Entries): void
 }
 
 const SECTOR = 512
@@ -54,9 +78,8 @@ const SECTOR = 512
 export class PowerCut extends Error {}
 
 export class SimulatedDisk implements Files {
-  readonly #folders = new Set<string>()
-  #now = new Map<string, Inode>()
-  #durable = new Map<string, Inode>()
+  #now = new Entries()
+  #durable = new Entries()
   #pending: PendingEntry[] = []
   /** Calls that change something, so far. */
   calls = 0
@@ -75,58 +98,61 @@ export class SimulatedDisk implements Files {
 
   create(path: string): FileHandle {
     this.met()
-    if (!this.#folders.has(dirname(resolve(path)))) throw errorOf('ENOENT', path)
-    if (this.#now.has(path)) throw errorOf('EEXIST', path)
+    if (!this.isFolder(dirname(resolve(path)))) throw errorOf('ENOENT', path)
+    if (this.exists(path)) throw errorOf('EEXIST', path)
     const inode = new Inode()
-    this.#change(path, (entries) => entries.set(path, inode))
+    this.#change(path, ({ files }) => files.set(path, inode))
     return new SimulatedFile(this, path, inode)
   }
 
   list(folder: string): readonly string[] {
     const start = `${resolve(folder)}/`
-    return [...this.#now.keys()]
+    return [...this.#now.files.keys()]
       .filter((path) => path.startsWith(start) && !path.slice(start.length).includes('/'))
       .map((path) => path.slice(start.length))
       .sort()
   }
 
   exists(path: string): boolean {
-    return this.#now.has(path) || this.#folders.has(path)
+    return this.#now.files.has(path) || this.isFolder(path)
   }
 
   isFolder(path: string): boolean {
-    return this.#folders.has(path)
+    return this.#now.folders.has(resolve(path))
   }
 
   removeFolder(path: string): void {
     const start = `${resolve(path)}/`
-    for (const file of this.#now.keys()) if (file.startsWith(start)) this.remove(file)
-    for (const folder of this.#folders) if (`${folder}/`.startsWith(start)) this.#folders.delete(folder)
+    for (const file of this.#now.files.keys()) if (file.startsWith(start)) this.remove(file)
+    for (const folder of this.#now.folders) {
+      if (`${folder}/`.startsWith(start)) this.#change(folder, ({ folders }) => folders.delete(folder))
+    }
   }
 
   makeNewFolder(path: string): void {
-    if (this.#folders.has(resolve(path))) throw errorOf('EEXIST', path)
-    this.makeFolder(path)
+    this.met()
+    const folder = resolve(path)
+    if (!this.isFolder(dirname(folder))) throw errorOf('ENOENT', path)
+    if (this.exists(folder)) throw errorOf('EEXIST', path)
+    this.#change(folder, ({ folders }) => folders.add(folder))
   }
 
   makeFolder(path: string): void {
-    for (let folder = resolve(path); !this.#folders.has(folder) && folder !== '/'; folder = dirname(folder)) {
-      this.#folders.add(folder)
-    }
+    makeFolderDurably(this, path)
   }
 
   rename(from: string, to: string): void {
     this.met()
     const inode = this.#inode(from)
-    this.#change(to, (entries) => {
-      entries.delete(from)
-      entries.set(to, inode)
+    this.#change(to, ({ files }) => {
+      files.delete(from)
+      files.set(to, inode)
     })
   }
 
   remove(path: string): void {
     this.met()
-    this.#change(path, (entries) => entries.delete(path))
+    this.#change(path, ({ files }) => files.delete(path))
   }
 
   async removeAside(path: string): Promise<void> {
@@ -136,12 +162,12 @@ export class SimulatedDisk implements Files {
   link(from: string, to: string): void {
     this.met()
     const inode = this.#inode(from)
-    this.#change(to, (entries) => entries.set(to, inode))
+    this.#change(to, ({ files }) => files.set(to, inode))
   }
 
   isSameFile(one: string, other: string): boolean {
-    const inode = this.#now.get(one)
-    return inode !== undefined && inode === this.#now.get(other)
+    const inode = this.#now.files.get(one)
+    return inode !== undefined && inode === this.#now.files.get(other)
   }
 
   syncFolder(path: string): void {
@@ -168,7 +194,7 @@ export class SimulatedDisk implements Files {
 
   #used(): number {
     let used = 0
-    for (const { now } of new Set(this.#now.values())) used += now.length
+    for (const { now } of new Set(this.#now.files.values())) used += now.length
     return used
   }
 
@@ -179,33 +205,34 @@ export class SimulatedDisk implements Files {
 
   /** The contents of all files by their paths. */
   contents(): ReadonlyMap<string, Uint8Array> {
-    return new Map([...this.#now].map(([path, { now }]) => [path, now]))
+    return new Map([...this.#now.files].map(([path, { now }]) => [path, now]))
   }
 
   /** A disk with the same files, durable, but for some whose content is another; `null` for one that is gone. */
   copy(changed: ReadonlyMap<string, Uint8Array | null> = new Map()): SimulatedDisk {
     const next = new SimulatedDisk()
-    for (const folder of this.#folders) next.#folders.add(folder)
-    for (const [path, { now }] of this.#now) {
+    next.#now = new Entries([], this.#now.folders)
+    for (const [path, { now }] of this.#now.files) {
       const content = changed.get(path)
       if (content === null) continue
       const inode = new Inode()
       inode.now = (content ?? now).slice()
       inode.durable = inode.now
-      next.#now.set(path, inode)
-      next.#durable.set(path, inode)
+      next.#now.files.set(path, inode)
     }
+    next.#durable = new Entries(next.#now.files, next.#now.folders)
     return next
   }
 
   /** What is there when the power is back. */
   afterCut(random: Random): SimulatedDisk {
     const next = new SimulatedDisk()
-    for (const folder of this.#folders) next.#folders.add(folder)
-    const entries = new Map(this.#durable)
-    for (const change of this.#pending) if (random(2) === 0) change.apply(entries)
+    const left = new Entries(this.#durable.files, this.#durable.folders)
+    for (const change of this.#pending) if (random(2) === 0) change.apply(left)
+    const { files, folders } = left.reachable()
+    next.#now = new Entries([], folders)
     const copies = new Map<Inode, Inode>()
-    for (const [path, inode] of entries) {
+    for (const [path, inode] of files) {
       let copy = copies.get(inode)
       if (copy === undefined) {
         copy = new Inode()
@@ -213,23 +240,23 @@ export class SimulatedDisk implements Files {
         copy.now = copy.durable
         copies.set(inode, copy)
       }
-      next.#now.set(path, copy)
-      next.#durable.set(path, copy)
+      next.#now.files.set(path, copy)
     }
+    next.#durable = new Entries(next.#now.files, folders)
     return next
   }
 
   isInode(path: string, inode: Inode): boolean {
-    return this.#now.get(path) === inode
+    return this.#now.files.get(path) === inode
   }
 
   #inode(path: string): Inode {
-    const inode = this.#now.get(path)
+    const inode = this.#now.files.get(path)
     if (inode === undefined) throw errorOf('ENOENT', path)
     return inode
   }
 
-  #change(path: string, apply: (entries: Map<string, Inode>) => void): void {
+  #change(path: string, apply: (entries: Entries) => void): void {
     apply(this.#now)
     this.#pending.push({ folder: dirname(resolve(path)), apply })
   }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { randomOf } from '../../../test/durability/random.ts'
+import { PowerCut, SimulatedDisk } from '../../../test/durability/simulated-disk.ts'
 import { FailingFiles } from './failing-files.fixture.ts'
-import { isWithoutSpace, readFile, systemCode } from './files.ts'
+import { isWithoutSpace, makeFolderDurably, readFile, systemCode } from './files.ts'
 import { systemFiles } from './system-files.ts'
 
 /**
@@ -87,4 +89,41 @@ test('the layer for tests fails where it is told, and may write half', async (t)
   await file.write(Buffer.from('abcd'), 0)
   assert.equal(file.size(), 4)
   file.close()
+})
+
+test('folders are there after a power cut also where who made them was killed at any moment', (t) => {
+  const path = '/data/historians/plant/wal/file'
+  for (let killedAt = 0; ; killedAt++) {
+    const disk = new SimulatedDisk()
+    disk.cutAt = killedAt
+    const make = () => makeFolderDurably(disk, dirname(path))
+    try {
+      make()
+      t.diagnostic(`${killedAt} moments`)
+      assert.ok(killedAt > 8)
+      return
+    } catch (error) {
+      assert.ok(error instanceof PowerCut)
+    }
+    disk.cutAt = Number.POSITIVE_INFINITY
+    make()
+    const file = disk.create(path)
+    file.syncNow()
+    disk.syncFolder(dirname(path))
+    for (let cut = 0; cut < 20; cut++) {
+      assert.ok(disk.afterCut(randomOf(cut)).exists(path), `cut ${cut} after a kill at call ${killedAt}`)
+    }
+  }
+})
+
+test('a folder is made in those that are missing, by several at once, and not in place of a file', (t) => {
+  const folder = join(temporaryFolder(t), 'a', 'b')
+  for (let i = 0; i < 2; i++) systemFiles.makeFolder(folder)
+  assert.ok(systemFiles.isFolder(folder))
+  let looks = 0
+  const late = { ...systemFiles, isFolder: (path: string) => looks++ > 0 && systemFiles.isFolder(path) }
+  makeFolderDurably(late, folder)
+  systemFiles.create(join(folder, 'file')).close()
+  assert.throws(() => systemFiles.makeFolder(join(folder, 'file')), { code: 'EEXIST' })
+  assert.throws(() => systemFiles.makeFolder(join(folder, 'file', 'c')), { code: 'EEXIST' })
 })

@@ -1,3 +1,5 @@
+import { dirname, resolve } from 'node:path'
+
 /**
  * Everything that the engine asks of the file system. It touches files through one of these and in no other way, so
  * that a test can put one in its place that fails, cuts writes short, or forgets what was not synced.
@@ -19,7 +21,7 @@ export interface Files {
   isFolder(path: string): boolean
   /** Makes a folder and those above it that are missing, durably. */
   makeFolder(path: string): void
-  /** Makes a folder in one that is there; EEXIST when it is there, too. */
+  /** Makes a folder in one that is there, as `create` does a file; EEXIST when it is there, too. */
   makeNewFolder(path: string): void
   /** Replaces what stands at `to`. Durable after `syncFolder` of the folder. */
   rename(from: string, to: string): void
@@ -62,6 +64,28 @@ export interface FileHandle {
   /** Takes the end of the file away. */
   truncateNow(bytes: number): void
   close(): void
+}
+
+/**
+ * makeFolder of a layer, from its other calls. Each folder has its entry on disk before one is made in it, and that of
+ * a folder which is there is synced, too: who made it may have been killed before.
+ */
+export function makeFolderDurably(
+  files: Pick<Files, 'isFolder' | 'makeNewFolder' | 'syncFolder'>,
+  path: string,
+): void {
+  const folder = resolve(path)
+  const above = dirname(folder)
+  if (!files.isFolder(folder)) {
+    if (above !== folder) makeFolderDurably(files, above)
+    try {
+      files.makeNewFolder(folder)
+    } catch (error) {
+      // Another process may have made it meanwhile.
+      if (systemCode(error) !== 'EEXIST' || !files.isFolder(folder)) throw error
+    }
+  }
+  files.syncFolder(above)
 }
 
 /** The system's word for what a call failed with (`ENOSPC`); '' for an error that is none of the system's. */

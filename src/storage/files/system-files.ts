@@ -22,9 +22,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { open as openAside } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import type { FileHandle, Files } from './files.ts'
+import { type FileHandle, type Files, makeFolderDurably } from './files.ts'
 
 /** The files of the system. */
 export const systemFiles: Files = {
@@ -48,11 +47,7 @@ export const systemFiles: Files = {
   },
 
   makeFolder(path) {
-    const first = mkdirSync(path, { recursive: true })
-    if (first === undefined) return
-    // Every folder that is new has its entry in the one above it.
-    const top = dirname(resolve(first))
-    for (let folder = resolve(path); folder !== top; folder = dirname(folder)) syncFolder(dirname(folder))
+    makeFolderDurably(systemFiles, path)
   },
 
   remove(path) {
