@@ -1,5 +1,5 @@
 import { LogDamage } from '../damage.ts'
-import { isWithoutSpace } from '../files/files.ts'
+import { isWithoutSpace, systemCode } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Owner } from './owner.ts'
@@ -24,6 +24,8 @@ export class LateOwner {
   readonly #historian: string
   readonly #open: () => Promise<Owned>
   readonly #log: TroubleLog | null
+  /** What is in the way, as it was logged. */
+  #told: string
   #timer: NodeJS.Timeout | null = null
   #trying: Promise<void> | null = null
   #isClosed = false
@@ -32,6 +34,7 @@ export class LateOwner {
   constructor(historian: string, cause: unknown, open: () => Promise<Owned>, log: TroubleLog | null) {
     this.#historian = historian
     this.reason = reasonOf(cause)
+    this.#told = nameOf(cause)
     this.#open = open
     this.#log = log
     const fields = { historian, reason: this.reason }
@@ -67,7 +70,9 @@ export class LateOwner {
     } catch (error) {
       this.reason = reasonOf(error)
       if (this.#isClosed) return
-      if (!isWithoutSpace(error)) {
+      const isTold = nameOf(error) === this.#told
+      this.#told = nameOf(error)
+      if (!isTold && !isWithoutSpace(error)) {
         this.#log?.error({ err: error, historian: this.#historian }, 'changes cannot be made yet')
       }
       // That does not pass.
@@ -75,4 +80,9 @@ export class LateOwner {
       this.wait(taken)
     }
   }
+}
+
+/** By which one cause is told from another. */
+function nameOf(error: unknown): string {
+  return systemCode(error) || String(error)
 }
