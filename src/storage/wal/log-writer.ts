@@ -15,7 +15,7 @@ import type { WalPosition } from './wal-record.ts'
 interface OwnSegment {
   readonly name: string
   readonly generation: number
-  /** Those that count; 0 for one that could not be made. */
+  /** Those that count. */
   bytes: number
 }
 
@@ -155,9 +155,9 @@ export class LogWriter {
     })
     // What is left of the one before counts up to what was durable.
     this.#needsSegment = true
-    // Also one that failed may be there.
-    this.#segments.push({ name, generation: this.#generation, bytes: 0 })
     await this.#device.begin(join(this.#folder, name), this.#folder, encodeSegmentHeader(header))
+    // What may be left of one that failed has no group; the next owner removes it.
+    this.#segments.push({ name, generation: this.#generation, bytes: 0 })
     this.#header = header
     this.#offset = SEGMENT_HEADER_BYTES
     this.#needsSegment = false
