@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import type { Files } from '../files/files.ts'
 
@@ -18,7 +19,7 @@ export function removeReserve(files: Files, folder: string): boolean {
 }
 
 /**
- * Room that is set aside in a file of zeros, for what makes room on a full disk: removing points and tags, writing
+ * Room that is set aside in a file of random bytes, for what makes room on a full disk: removing points and tags, writing
  * parts, after which the log goes, and merges. While it is spent no points are taken, which would use it up (disk-full
  * circuit breaker); it is set aside again as soon as there is room.
  */
@@ -102,9 +103,12 @@ export class Reserve {
   async #write(): Promise<void> {
     const file = this.#files.create(this.#path)
     try {
-      const zeros = new Uint8Array(STEP)
+      const bytes = new Uint8Array(STEP)
       for (let at = 0; at < this.#bytes; at += STEP) {
-        await file.write(zeros.subarray(0, Math.min(STEP, this.#bytes - at)), at)
+        // File systems that compress (ZFS, btrfs) or find equal blocks (ZFS, VDO) have no room set aside for zeros, nor
+        // for bytes that come again. A step takes a millisecond.
+        randomFillSync(bytes)
+        await file.write(bytes.subarray(0, Math.min(STEP, this.#bytes - at)), at)
       }
       await file.sync()
     } finally {
