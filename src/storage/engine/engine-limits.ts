@@ -66,7 +66,8 @@ export const ENGINE_LIMITS: EngineLimits = {
   cacheBytes: 64 * 2 ** 20,
   // The deadline of a call, and 30 seconds.
   unlinkAfterMs: 60_000,
-  // A backup beside the service, which nobody knows of, links what it found.
+  // A backup beside the service, which nobody knows of, begins anew where a file is gone before it is copied; so it
+  // does seldom.
   unlinkSoonestMs: 10_000,
   retentionEveryMs: 60_000,
   reserveBytes: 32 * 2 ** 20,
