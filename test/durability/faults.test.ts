@@ -97,7 +97,12 @@ test('a life without faults has none', async () => {
   assert.equal((await live(() => null, 'without faults')).failures, 0)
 })
 
-for (const code of ['EIO', 'ENOSPC']) {
+for (const [code, met] of [
+  ['EIO', null],
+  ['ENOSPC', WRITING],
+  ['EDQUOT', WRITING],
+  ['EFBIG', ['write']],
+] as const) {
   test(`${code} at any one call is an error of what it meets, and of nothing else`, async (t) => {
     const kinds: FileCall[] = []
     const remember = (call: FileCall) => {
@@ -109,7 +114,7 @@ for (const code of ['EIO', 'ENOSPC']) {
     let tried = 0
     for (let at = 0; at < calls; at++) {
       // What only reads needs no room.
-      if (code === 'ENOSPC' && !WRITING.includes(kinds[at]!)) continue
+      if (met !== null && !(met as readonly FileCall[]).includes(kinds[at]!)) continue
       tried++
       const fault = { code, short: at % 2 === 0 }
       const outcome = await live((_call, number) => (number === at ? fault : null), `${code} at call ${at}`)
