@@ -23,6 +23,11 @@ const PLACES = Number(process.env.ROT_PLACES ?? 2_000)
 const REFUSALS = ['STORAGE_CORRUPT', 'DATA_DIR_UNUSABLE']
 const ALL = { from: -1e17, to: 1e17, order: 'asc', limit: 1e6 } as const
 
+/** Of the log: two by the owner that writes the parts, and one by the next. */
+const ADDED = [STEPS[3]!, STEPS[4]!, STEPS[7]!]
+/** What is written beside damage, and takes away what may be damaged. */
+const MORE = [STEPS[0]!, STEPS[8]!]
+
 interface Tally {
   refused: number
   told: number
@@ -75,6 +80,30 @@ async function readBeside(
   }
 }
 
+/** Tags that have or had the same points, as one was renamed to the other. */
+const groupOf = (tag: string) => (tag === 'd' ? 'a' : tag)
+
+/** All points that ever were there: what a damaged log shows may be of any moment, and of nothing else. */
+const KNOWN: ReadonlySet<string> = (() => {
+  const known = new Set<string>()
+  let model: Model = new Map()
+  for (const step of [...RETAINED_STEPS, ...ADDED]) {
+    model = step.change?.(model) ?? model
+    for (const [tag, { points }] of model) {
+      for (const [time, value] of points) known.add(`${groupOf(tag)} ${time} ${value}`)
+    }
+  }
+  return known
+})()
+
+async function readKnown(store: FileStore, what: string): Promise<void> {
+  for (const [tag, { points }] of await modelOf(store)) {
+    for (const [time, value] of points) {
+      assert.ok(KNOWN.has(`${groupOf(tag)} ${time} ${value}`), `${what}: ${tag} has ${value} at ${time}`)
+    }
+  }
+}
+
 async function meet(disk: SimulatedDisk, folder: string, model: Model, what: string, tally: Tally) {
   let store: FileStore
   try {
@@ -93,11 +122,25 @@ async function meet(disk: SimulatedDisk, folder: string, model: Model, what: str
     const isTold = !healthy || problems.length > 0
     if (isTold) tally.told++
     else tally.harmless++
-    // What the log lost is said by all of it: then points may be missing. Otherwise what is read is right.
-    if (healthy) {
-      const failed = await readEach(store, model, what)
-      assert.ok(failed === 0 || isTold, `${what}: the check says nothing of it`)
+    if (!healthy) {
+      // What the log lost may be missing in all reads, and what it took away there: each says so.
+      assert.ok(store.leftOut !== null, `${what}: reads say nothing of it`)
+      await readKnown(store, what)
+      await assert.rejects(store.flush(), { code: 'STORAGE_CORRUPT' })
+      return
     }
+    // Otherwise what is read is right, also when more was flushed and merged beside it.
+    const failed = await readEach(store, model, what)
+    assert.ok(failed === 0 || isTold, `${what}: the check says nothing of it`)
+    let later = model
+    for (const step of MORE) {
+      await step.run(store)
+      later = step.change!(later)
+    }
+    await store.flush()
+    assert.ok((await readEach(store, later, `${what}, merged`)) <= failed, `${what}: a merge made it worse`)
+    const after = await store.check(signal)
+    assert.ok(problems.length === 0 || after.problems.length > 0, `${what}: damage was merged away`)
   } finally {
     await store.close()
   }
@@ -111,10 +154,10 @@ test('a flipped bit or a missing end of any file is told, or changes nothing', a
     const store = await openRetained(disk, folder, clock)
     for (const step of RETAINED_STEPS) await step.run(store, clock)
     // The next owner accepts what the first one has in its log, and adds to it.
-    for (const step of STEPS.slice(3, 5)) await step.run(store)
+    for (const step of ADDED.slice(0, 2)) await step.run(store)
     await store.close()
     const next = await openRetained(disk, folder, clock)
-    await STEPS[7]!.run(next)
+    await ADDED[2]!.run(next)
     const model = await modelOf(next)
     await next.close()
     const found = [...disk.contents()].filter(([path, { length }]) => length > 0 && path.startsWith(folder))

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Files } from '../files/files.ts'
 
 /** The folders of a historian on files. */
 export interface Folders {
@@ -17,4 +18,16 @@ export function foldersOf(root: string): Folders {
     parts: join(root, 'parts'),
     catalog: join(root, 'catalog'),
   }
+}
+
+/** The highest token in the names of a historian's files; 0 where there are none. */
+export function highestToken(files: Files, { manifest, wal, parts, catalog }: Folders): number {
+  let highest = 0
+  for (const folder of [manifest, wal, parts, catalog]) {
+    for (const name of files.list(folder)) {
+      const match = /^(?:manifest-)?([0-9a-f]{8})-/.exec(name)
+      if (match !== null) highest = Math.max(highest, Number.parseInt(match[1]!, 16))
+    }
+  }
+  return highest
 }

@@ -36,7 +36,7 @@ import { EngineErrors } from './engine-errors.ts'
 import { ENGINE_LIMITS, type EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import { FileStore } from './file-store.ts'
-import { type Folders, foldersOf } from './folders.ts'
+import { type Folders, foldersOf, highestToken } from './folders.ts'
 import { Follower } from './follower.ts'
 import { Garbage } from './garbage.ts'
 import { LateOwner, type Owned } from './late-owner.ts'
@@ -154,7 +154,7 @@ async function openOwned(
 ): Promise<Owned> {
   checkBeforeClaim(files, folders, options)
   for (const one of Object.values(folders)) files.makeFolder(one)
-  const ownership = claim(files, folders.root)
+  const ownership = claim(files, folders)
   try {
     return await openToChange(files, folders, ownership, limits, options)
   } catch (error) {
@@ -163,9 +163,10 @@ async function openOwned(
   }
 }
 
-function claim(files: Files, folder: string): Ownership {
+function claim(files: Files, folders: Folders): Ownership {
+  const folder = folders.root
   try {
-    const ownership = claimOwnership(files, folder)
+    const ownership = claimOwnership(files, folder, highestToken(files, folders))
     noteOwner(files, claimPath(folder, ownership.token))
     return ownership
   } catch (error) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { MemoryCatalog } from '../catalog/memory-catalog.ts'
 import type { CatalogRef } from '../catalog/tag-catalog.ts'
 import { Damage, damageOf } from '../damage.ts'
-import { type Folders, foldersOf } from '../engine/folders.ts'
+import { type Folders, foldersOf, highestToken } from '../engine/folders.ts'
 import { readNewest } from '../engine/newest-version.ts'
 import { checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
@@ -72,7 +72,7 @@ export async function repairHistorian(
 ): Promise<RepairReport> {
   const folders = foldersOf(folder)
   for (const one of Object.values(folders)) files.makeFolder(one)
-  const ownership = claimOwnership(files, folder)
+  const ownership = claimOwnership(files, folder, highestToken(files, folders))
   try {
     const aside: string[] = []
     const lost: string[] = []

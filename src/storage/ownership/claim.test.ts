@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -125,4 +125,17 @@ test('a claim that fails in any way leaves nobody the owner, and can be tried ag
     ownership.check()
     ownership.release()
   }
+})
+
+test('a token that files have is not used again where its claim is missing, and who had the one before is superseded', (t) => {
+  const folder = temporaryFolder(t)
+  const first = claimOwnership(systemFiles, folder)
+  const second = claimOwnership(systemFiles, withOtherLock(folder, 1), 3)
+  assert.equal(second.token, 4)
+  assert.throws(() => first.check(), Superseded)
+  second.check()
+  second.release()
+  rmSync(join(folder, 'owner'), { recursive: true })
+  first.release()
+  assert.equal(claimOwnership(systemFiles, folder, 4).token, 5)
 })

@@ -35,13 +35,15 @@ export function isOwnerAlive(files: Files, folder: string, token: number): boole
  * the owner before it (Ownership.check).
  *
  * Throws AlreadyOwned, what Files throws, and errors of node:sqlite.
+ *
+ * @param used  highest token in names of files: it is not used again, also where its claim is missing
  */
-export function claimOwnership(files: Files, folder: string): Ownership {
+export function claimOwnership(files: Files, folder: string, used = 0): Ownership {
   const owner = join(folder, 'owner')
   files.makeFolder(owner)
   const lock = takeKernelLock(files, join(folder, LOCK_FILE))
   try {
-    return new Claim(files, owner, claim(files, owner), lock)
+    return new Claim(files, owner, claim(files, owner, used), lock)
   } catch (error) {
     lock.release()
     throw error
@@ -55,10 +57,15 @@ interface Entered {
 }
 
 /** Enters the next token, durably. Throws AlreadyOwned when another kernel does so at the same moment. */
-function claim(files: Files, owner: string): Entered {
+function claim(files: Files, owner: string, used: number): Entered {
   const claims = claimsOf(files, owner)
-  const token = (claims.at(-1) ?? 0) + 1
-  const file = create(files, join(owner, tokenText(token)))
+  let token = (claims.at(-1) ?? used) + 1
+  let file = create(files, join(owner, tokenText(token)))
+  // One by one: an owner before looks for the claim after its own.
+  while (token <= used) {
+    file.close()
+    file = create(files, join(owner, tokenText(++token)))
+  }
   try {
     files.syncFolder(owner)
   } catch (error) {
