@@ -195,16 +195,20 @@ async function pauseAt(folder: string, first: Paused, at: number): Promise<void>
   await third.close()
 }
 
-/** Before it claims the historian it is no owner. */
-const FIRST = 10
+/** The calls of a whole life, from the one that makes its claim on: before that it is no owner. */
+function callsOf({ lines }: Paused): { readonly first: number; readonly calls: number } {
+  const numberOf = (beginning: string) =>
+    Number(lines.find((line) => line.startsWith(beginning))!.split(' ')[1])
+  return { first: numberOf('claims'), calls: numberOf('ended') }
+}
 
 test('a process that stands still at any moment and is replaced changes nothing any more', async (t) => {
   const whole = new PausedOwner(temporaryFolder(t), -1)
   await whole.told('ended')
-  const calls = Number(whole.lines.at(-1)!.split(' ')[1])
-  const count = PAUSES === 'all' ? calls - FIRST : Number(PAUSES)
+  const { first, calls } = callsOf(whole)
+  const count = PAUSES === 'all' ? calls - first : Number(PAUSES)
   const moments = new Set(
-    Array.from({ length: count }, (_, i) => FIRST + Math.floor((i * (calls - FIRST)) / count)),
+    Array.from({ length: count }, (_, i) => first + Math.floor((i * (calls - first)) / count)),
   )
   for (const at of moments) {
     const folder = temporaryFolder(t)
@@ -219,12 +223,12 @@ test('an owner that stands still at each call of the file layer and is replaced 
   const base = temporaryFolder(t, BASE)
   const folderOf = () => mkdtempSync(join(base, 'life-'))
   await thread.live(folderOf(), -1).told('ended')
-  const calls = Number(thread.lines.at(-1)!.split(' ')[1])
-  for (let at = FIRST; at < calls; at++) {
+  const { first, calls } = callsOf(thread)
+  for (let at = first; at < calls; at++) {
     const folder = folderOf()
     await pauseAt(folder, thread.live(folder, at), at)
     rmSync(folder, { recursive: true })
   }
-  t.diagnostic(`${calls - FIRST} calls`)
+  t.diagnostic(`${calls - first} calls`)
   assert.ok(calls > 100)
 })

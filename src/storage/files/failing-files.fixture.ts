@@ -40,6 +40,8 @@ export class FailingFiles implements Files {
   plan: FaultPlan
   /** Calls so far. */
   calls = 0
+  /** Called before each look at what is there, which is no call and does not fail. */
+  look: (path: string) => void = () => {}
 
   constructor(inner: Files, plan: FaultPlan = () => null) {
     this.#inner = inner
@@ -67,10 +69,12 @@ export class FailingFiles implements Files {
   }
 
   exists(path: string): boolean {
+    this.look(path)
     return this.#inner.exists(path)
   }
 
   isFolder(path: string): boolean {
+    this.look(path)
     return this.#inner.isFolder(path)
   }
 
@@ -110,6 +114,7 @@ export class FailingFiles implements Files {
   }
 
   isSameFile(one: string, other: string): boolean {
+    this.look(one)
     return this.#inner.isSameFile(one, other)
   }
 
@@ -124,6 +129,7 @@ export class FailingFiles implements Files {
   }
 
   freeBytes(folder: string): number {
+    this.look(folder)
     return this.#inner.freeBytes(folder)
   }
 
@@ -150,10 +156,12 @@ class FailingFile implements FileHandle {
   }
 
   size(): number {
+    this.#files.look(this.path)
     return this.#inner.size()
   }
 
   isAt(path: string): boolean {
+    this.#files.look(path)
     return this.#inner.isAt(path)
   }
 
