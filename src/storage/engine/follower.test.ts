@@ -57,6 +57,29 @@ test('dropped files go when all readers have moved on, also those that nobody re
   await owner.close()
 })
 
+test('dropped files go at the latest moment where a known reader stands still, which then begins anew', async (t) => {
+  const folder = temporaryFolder(t)
+  const unlinkAfterMs = 400
+  const owner = await openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    limits: { ...limits, unlinkAfterMs },
+  })
+  await write(owner, 1)
+  const reader = await open(folder, false)
+  // What it said last; that it reads on is not seen by the owner.
+  owner.readerAt(7, 0)
+  const [flushed] = segmentsOf(folder)
+  const before = performance.now()
+  await owner.flush()
+  await until(() => !segmentsOf(folder).includes(flushed!), 'it is not waited for any longer')
+  assert.ok(performance.now() - before >= unlinkAfterMs, 'it is waited for')
+  await write(owner, 2)
+  assert.deepEqual(await timesOf(reader), [1, 2])
+  await reader.close()
+  await owner.close()
+})
+
 test('without other readers dropped files go at once', async (t) => {
   const folder = temporaryFolder(t)
   const owner = await open(folder, true)

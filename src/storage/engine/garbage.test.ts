@@ -88,6 +88,51 @@ test('what is due is waited for where room is needed', async () => {
   await garbage.close()
 })
 
+test('files wait for a reader that stands still until the latest moment, and no longer', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const pass = async (ms: number) => {
+    now += ms
+    t.mock.timers.tick(ms)
+    // Removing goes on in later turns.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const removed: string[] = []
+  const files = { ...systemFiles, removeAside: async (path: string) => void removed.push(path) }
+  let version = 5
+  const garbage = new Garbage(
+    files,
+    { soonestMs: 10_000, latestMs: 60_000 },
+    () => version,
+    () => {},
+  )
+  // The one has moved on, the other one reads what was before and says nothing more.
+  garbage.readerAt(1, 5)
+  garbage.readerAt(2, 4)
+  garbage.add('parts', ['a'])
+  await pass(30_000)
+  version = 6
+  garbage.add('parts', ['b'])
+  await pass(29_999)
+  assert.deepEqual(removed, [])
+  await pass(1)
+  assert.deepEqual(removed, ['parts/a'])
+  await pass(29_999)
+  assert.deepEqual(removed, ['parts/a'])
+  await pass(1)
+  assert.deepEqual(removed, ['parts/a', 'parts/b'])
+  // Where it has ended nobody is waited for.
+  garbage.add('parts', ['c'])
+  garbage.readerAt(1, 6)
+  garbage.readerAt(2, null)
+  await pass(9_999)
+  assert.equal(removed.length, 2)
+  await pass(1)
+  assert.equal(removed.length, 3)
+  await garbage.close()
+})
+
 test('who is superseded amid files that go removes no more of them', async () => {
   const removed: string[] = []
   let isOwner = true
