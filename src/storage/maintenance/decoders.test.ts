@@ -6,12 +6,14 @@ import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { open, STEPS } from '../../../test/durability/workload.ts'
+import { anyValue, withOther } from '../../../test/property/other-json.ts'
 import { archiveSegment } from '../archive/archive-segment.ts'
 import { NoWayThere, planReplay } from '../archive/read-archive.ts'
 import { Damage } from '../damage.ts'
 import { readFile } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
-import { listManifests, manifestName, readManifest } from '../manifest/manifest-file.ts'
+import { listManifests, ManifestWriter, manifestName, readManifest } from '../manifest/manifest-file.ts'
+import type { RetentionState } from '../manifest/retention-state.ts'
 import { readFooter } from '../parts/footer.ts'
 import { GROUP_HEADER_BYTES } from '../wal/group.ts'
 import { PublicationReader, Publisher, publicationName } from '../wal/publication.ts'
@@ -155,53 +157,29 @@ test('whatever an owner published, it is read, or nothing is', (t) => {
   )
 })
 
-/** Any JSON in place of a value somewhere in a text of JSON. */
-function withOther(text: string, place: number, other: unknown): string {
-  const paths: (readonly (string | number)[])[] = []
-  const collect = (value: unknown, path: readonly (string | number)[]) => {
-    paths.push(path)
-    if (Array.isArray(value)) for (const [i, one] of value.entries()) collect(one, [...path, i])
-    else if (typeof value === 'object' && value !== null) {
-      for (const [key, one] of Object.entries(value)) collect(one, [...path, key])
-    }
+/** Texts of the entries of a manifest. */
+function textsOf(manifest: Buffer): string[] {
+  const texts: string[] = []
+  for (let at = 0; at < manifest.length; at += 8 + manifest.readUInt32LE(at)) {
+    texts.push(manifest.toString('utf8', at + 8, at + 8 + manifest.readUInt32LE(at)))
   }
-  const all = JSON.parse(text) as unknown
-  collect(all, [])
-  const path = paths[place % paths.length]!
-  if (path.length === 0) return JSON.stringify(other)
-  // biome-ignore lint/suspicious/noExplicitAny: any JSON
-  let parent = all as any
-  for (const key of path.slice(0, -1)) parent = parent[key]
-  parent[path.at(-1)!] = other
-  return JSON.stringify(all)
+  return texts
 }
 
-const anyValue = fc.oneof(
-  fc.jsonValue({ maxDepth: 2 }),
-  fc.constantFrom(null, 0, -1, 1.5, 1e300, '', '../x', [], {}, [null], [{}], { name: 5 }),
-)
+function entryOf(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  const header = Buffer.alloc(8)
+  header.writeUInt32LE(bytes.length, 0)
+  header.writeUInt32LE(crc32(bytes), 4)
+  return Buffer.concat([header, bytes])
+}
 
-test('whatever the entries of a manifest say, it is a version or damaged', async (t) => {
-  const folder = temporaryFolder(t)
-  const store = await open(systemFiles, folder)
-  for (const step of STEPS) await step.run(store)
-  await store.close()
-  const manifests = join(folder, 'manifest')
-  const place = listManifests(systemFiles, manifests).at(-1)!
-  const path = join(manifests, manifestName(place))
-  const whole = readFileSync(path)
-  const texts: string[] = []
-  for (let at = 0; at < whole.length; at += 8 + whole.readUInt32LE(at)) {
-    texts.push(whole.toString('utf8', at + 8, at + 8 + whole.readUInt32LE(at)))
-  }
+/** Has other values in the entries of the newest manifest, one at a time, and reads it. */
+function changeEntries(folder: string, numRuns: number): void {
+  const place = listManifests(systemFiles, folder).at(-1)!
+  const path = join(folder, manifestName(place))
+  const texts = textsOf(readFileSync(path))
   assert.ok(texts.length > 3)
-  const entryOf = (text: string) => {
-    const bytes = Buffer.from(text)
-    const header = Buffer.alloc(8)
-    header.writeUInt32LE(bytes.length, 0)
-    header.writeUInt32LE(crc32(bytes), 4)
-    return Buffer.concat([header, bytes])
-  }
   fc.assert(
     fc.property(
       fc.nat(texts.length - 1),
@@ -210,7 +188,7 @@ test('whatever the entries of a manifest say, it is a version or damaged', async
       (n, at, other) => {
         const changed = other === 'no JSON' ? texts[n]!.slice(1) : withOther(texts[n]!, at, other)
         writeFileSync(path, Buffer.concat(texts.map((text, i) => entryOf(i === n ? changed : text))))
-        const read = attempt(() => readManifest(systemFiles, manifests, place))
+        const read = attempt(() => readManifest(systemFiles, folder, place))
         if (read === null) return
         const { version } = read
         for (const { name, firstTime, lastTime } of version.parts) {
@@ -218,13 +196,64 @@ test('whatever the entries of a manifest say, it is a version or damaged', async
           assert.ok(typeof firstTime === 'number' && typeof lastTime === 'number')
         }
         for (const { name, bytes } of [...version.accepted, ...version.kept]) {
+          assert.match(name, /^[\w.-]+$/)
           assert.ok(Number.isSafeInteger(bytes), name)
         }
         assert.ok(Number.isSafeInteger(version.flushedSequence))
+        assert.ok(['undefined', 'number'].includes(typeof version.copiedAt))
+        assert.ok(['undefined', 'string'].includes(typeof version.follows))
+        if (version.retention === null) return
+        const { clock, matches, watermarks } = version.retention
+        assert.equal(typeof clock, 'number')
+        assert.equal(matches.length, watermarks.length)
+        assert.ok(watermarks.every((time) => typeof time === 'number'))
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns },
   )
+}
+
+test('whatever the entries of a manifest say, it is a version or damaged', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await open(systemFiles, folder)
+  for (const step of STEPS) await step.run(store)
+  await store.close()
+  changeEntries(join(folder, 'manifest'), 2_000)
+})
+
+test('whatever a manifest says of copies, retention and the archive, it is a version or damaged', async (t) => {
+  const folder = temporaryFolder(t)
+  const retention: RetentionState = {
+    clock: 1.7e15,
+    matches: ['flow*', '*'],
+    watermarks: [1.6e15, Number.NEGATIVE_INFINITY],
+  }
+  const kept = [
+    { name: '00000001-00000001.wal', bytes: 64 },
+    { name: '00000001-00000002.wal', bytes: 128 },
+  ]
+  const writer = new ManifestWriter(systemFiles, folder, {
+    number: 1,
+    token: 2,
+    historian: 'plant',
+    id: 'ab'.repeat(16),
+    parts: [],
+    catalog: null,
+    flushedSequence: 5,
+    flushedGeneration: 1,
+    accepted: kept,
+    kept,
+    copiedAt: 1.7e15,
+    follows: 'cd'.repeat(16),
+    retention,
+  })
+  await writer.begin()
+  await writer.edit({ retention: { ...retention, watermarks: [1.65e15, 1.6e15] } })
+  await writer.edit({ kept: kept.slice(1), accepted: [] })
+  await writer.edit({ retention: null })
+  await writer.edit({ retention, kept: [] })
+  writer.close()
+  changeEntries(folder, 1_500)
 })
 
 test('whatever the footer of a part says, it is one or damaged', async (t) => {
