@@ -286,6 +286,8 @@ describe('nested calculations', () => {
       ['INTERPOLATED_POINTS', 'EPOCH_MS(WINDOWAGG(plant/FINE, TOTAL, 1h, 1min))', grid],
       ['RAW_POINTS', 'WINDOWAGG(NEG(WINDOWAGG(server/FINE, SUM, 30m, 00:10)), MAX, 30m)', early],
       ['RAW_POINTS', 'TOTALISERAW(WINDOWAGG(server/STEPS, MAX, 30m), DAY, BEGIN_DAY, 1d)', afternoon],
+      // Nothing is read before the start of a filter, though windows begin there.
+      ['POINT_BEFORE', 'SLIDINGAGG(LOWPASS(plant/DENSE, 60), MAX, 6h)', { at: '2026-01-15T17:00:00Z' }],
       [
         'POINT_AFTER_OR_AT',
         'TOTALISE(WINDOWAGG(LOWPASS(server/HELD, 600), SUM, 30m, 00:10), 1h, BEGIN_DAY, 1h)',

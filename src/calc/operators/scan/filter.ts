@@ -1,7 +1,7 @@
 import { type PointColumns, STATUS_BAD } from '../../../series/columns.ts'
 import { type EdgePoint, goodPoints } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { clampInstant, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import {
   AT_PLACE,
   findNeeds,
@@ -45,7 +45,6 @@ export class LowPassOperator extends ScanOperator {
   }
 
   protected readonly start: Instant
-  readonly #periodUs: number
   readonly #run: FilterRun
 
   /** @param periodUs cut-off period in microseconds, above 0 */
@@ -56,14 +55,17 @@ export class LowPassOperator extends ScanOperator {
     traits: Pick<OwnTraits, 'linear' | 'bends'> = { linear: true },
   ) {
     super(input, context, { stepped: false, ...traits })
-    this.#periodUs = periodUs
     this.#run = new FilterRun(periodUs)
     this.start = startOfFilter(reachOf(context).from, periodUs)
   }
 
+  protected override get beginning(): Instant {
+    return this.start
+  }
+
   /** Nothing is read before the start of the filter. */
   protected override readFrom(at: Instant): Instant {
-    return at < this.start ? startOfFilter(at, this.#periodUs) : this.start
+    return instantFromUs(Math.min(this.start, Math.max(at, this.beginning)))
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
@@ -205,6 +207,11 @@ export class LowPassOperator extends ScanOperator {
  * each other do not read theirs again and again.
  */
 export class HighPassOperator extends LowPassOperator {
+  /** Its raw points are BAD before the start. */
+  protected override get beginning(): Instant {
+    return MIN_INSTANT
+  }
+
   override get isNeverBad(): boolean {
     return false
   }

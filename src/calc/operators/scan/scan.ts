@@ -1,7 +1,7 @@
 import type { PointColumns } from '../../../series/columns.ts'
 import type { EdgePoint } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
-import { clampInstant, END_INSTANT, type Instant, MIN_INSTANT } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { goesBack, pageReach } from '../../consumers/find-point.ts'
 import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
 import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
@@ -66,6 +66,11 @@ export abstract class ScanOperator extends BaseOperator {
     return from
   }
 
+  /** Before this instant there is neither a raw point nor a value, and nothing is read. */
+  protected get beginning(): Instant {
+    return MIN_INSTANT
+  }
+
   /** Points of the input that a page of so many raw points takes, at most. */
   protected pageCount(count: number): number {
     return count
@@ -106,7 +111,8 @@ export abstract class ScanOperator extends BaseOperator {
     }
   }
 
-  #rangeNeeds(need: InputNeed & { readonly kind: 'raw' | 'chunks' }, sink: NeedSink): void {
+  #rangeNeeds(asked: InputNeed & { readonly kind: 'raw' | 'chunks' }, sink: NeedSink): void {
+    const need = { ...asked, from: this.#readFrom(asked) }
     const { from, to, rawOnly } = need
     const isBackwards = need.kind === 'raw' && need.order === 'desc'
     const lead = this.leadIn(from)
@@ -147,11 +153,17 @@ export abstract class ScanOperator extends BaseOperator {
     return streamOf(this.#chunks(range))
   }
 
+  /** Where a range is read from; as late as it may, where all of it lies before the beginning. */
+  #readFrom({ from, to }: { readonly from: Instant; readonly to: Instant }): Instant {
+    return instantFromUs(Math.max(from, Math.min(this.beginning, to - 1)))
+  }
+
   /** The vertex before each chunk is carried from the one before it, in a range that is read forwards, or looked up. */
   async *#chunks(range: ChunkRange): AsyncGenerator<Chunk, void> {
-    const { from, to, order, extent, rawOnly } = range
+    const { to, order, extent, rawOnly } = range
+    const from = this.#readFrom(range)
     const isForwards = order === 'asc'
-    const stream = this.#openInput(isForwards ? { ...range, from: this.leadIn(from) } : range)
+    const stream = this.#openInput({ ...range, from: isForwards ? this.leadIn(from) : from })
     // What comes after the range is looked up on the outermost level first: the levels inside then find what they need
     // of it in what was read for that, while each would read a bit more than the one inside of it the other way round.
     if (this.levels >= DEEP_LEVELS && extent === 'all' && rawOnly !== true) await this.#following(to)
@@ -173,7 +185,8 @@ export abstract class ScanOperator extends BaseOperator {
           following = await this.#following(input.to)
         next = this.#nextVertex(following ?? null, last)
       }
-      yield this.#chunk(input, derived, carried, next)
+      const made = this.#chunk(input, derived, carried, next)
+      yield made.from === from ? { ...made, from: range.from } : made
       carried = isForwards ? last : undefined
     }
   }
