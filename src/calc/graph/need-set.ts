@@ -27,7 +27,7 @@ export class NeedSet {
     const isRange = need.kind === 'chunks' && need.compared === undefined
     // Aggregates that a historian computes cost as much again at another place.
     const isApart = need.near !== undefined && (isRange || need.kind === 'aggregates')
-    const key = isApart ? `${keyOfNeed(need)} near` : keyOfNeed(need)
+    const key = isApart ? `${keyOfNeed(need)} near ${need.near?.floor === undefined}` : keyOfNeed(need)
     if (isRange) {
       if (need.from >= need.to) return
       this.#ranges ??= new Map()
@@ -57,8 +57,9 @@ export class NeedSet {
 
   *all(): Generator<Need, void> {
     const ranges = [...(this.#ranges?.values() ?? [])]
-    for (const isPlaced of [false, true])
-      yield* unionOf(ranges.filter(({ near }) => (near !== undefined) === isPlaced))
+    // Those of which nothing is read before an instant are not moved with others.
+    const kinds = Map.groupBy(ranges, ({ near }) => (near === undefined ? 'known' : near.floor === undefined))
+    for (const some of kinds.values()) yield* unionOf(some)
     for (const needs of [this.#byKey, this.#joined]) if (needs !== null) yield* needs.values()
   }
 }

@@ -220,6 +220,12 @@ export class HighPassOperator extends LowPassOperator {
     return this.input.reach(find, at)
   }
 
+  protected override inputNeeds(need: InputNeed, sink: NeedSink): void {
+    super.inputNeeds(need, sink)
+    // The points before the start, if the place is moved there. The sink marks it.
+    if (need.near !== undefined && need.kind === 'chunks') sink.need(this.input, { ...need, near: undefined })
+  }
+
   protected override pageCount(count: number): number {
     return count
   }
