@@ -267,6 +267,7 @@ describe('nested calculations', () => {
     const both = { leftBoundary: 'INTERPOLATED', rightBoundary: 'INTERPOLATED' }
     const early = { from: '2026-01-14T23:14:00Z', to: '2026-01-15T02:39:00Z', maxPoints: 16, ...both }
     const late = { from: '2026-01-15T09:05:00Z', to: '2026-01-15T13:56:00Z', maxPoints: 13, ...both }
+    const gap = { from: '2026-01-14T10:20:00Z', to: '2026-01-15T19:00:00Z', maxPoints: 3 }
     const afternoon = {
       from: '2026-01-15T11:19:00Z',
       to: '2026-01-15T11:41:00Z',
@@ -286,8 +287,13 @@ describe('nested calculations', () => {
       ['INTERPOLATED_POINTS', 'EPOCH_MS(WINDOWAGG(plant/FINE, TOTAL, 1h, 1min))', grid],
       ['RAW_POINTS', 'WINDOWAGG(NEG(WINDOWAGG(server/FINE, SUM, 30m, 00:10)), MAX, 30m)', early],
       ['RAW_POINTS', 'TOTALISERAW(WINDOWAGG(server/STEPS, MAX, 30m), DAY, BEGIN_DAY, 1d)', afternoon],
-      // Nothing is read before the start of a filter, though windows begin there.
+      // Nothing is read before the start of a filter, though windows begin there; but for the BAD points of HIGHPASS.
       ['POINT_BEFORE', 'SLIDINGAGG(LOWPASS(plant/DENSE, 60), MAX, 6h)', { at: '2026-01-15T17:00:00Z' }],
+      ['POINT_BEFORE', 'SLIDINGAGG(HIGHPASS(plant/DENSE, 60), MAX, 6h)', { at: '2026-01-15T17:00:00Z' }],
+      // Pages of windows that begin behind empty ones.
+      ['RAW_POINTS', 'WINDOWAGG(plant/DENSE, AVG, 1h)', { ...gap, order: 'desc' }],
+      ['RAW_POINTS', 'WINDOWAGG(plant/DENSE, AVG, 1h)', { ...gap, order: 'asc' }],
+      ['RAW_POINTS', 'WINDOWAGG(ADD(ABS(plant/DENSE), plant/HELD), AVG, 1h)', { ...gap, order: 'desc' }],
       [
         'POINT_AFTER_OR_AT',
         'TOTALISE(WINDOWAGG(LOWPASS(server/HELD, 600), SUM, 30m, 00:10), 1h, BEGIN_DAY, 1h)',

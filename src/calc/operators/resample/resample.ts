@@ -23,8 +23,8 @@ import { WindowSearch } from './window-search.ts'
 import { windowChunks } from './window-stream.ts'
 import { AROUND, MAX_BATCH, Windowing } from './windowing.ts'
 
-/** Windows of the first batch behind a gap: there may be another one soon. */
-const GAP_BATCH = 4
+/** Windows of a page that lie beside its range: behind a gap it begins with a window that has a point. */
+const BESIDE_RANGE = AROUND - 1
 /** How much longer each further batch is where windows with values are looked for. */
 const SEARCH_GROWTH = 4
 
@@ -176,7 +176,7 @@ export class ResampleOperator extends BaseOperator {
       else {
         ;[from, to] = await this.#withoutGap(from, to, order, isSearch)
         if (isSearch) count = Math.min(SEARCH_GROWTH * count, MAX_BATCH)
-        else count = size === MAX_BATCH ? MAX_BATCH : GAP_BATCH
+        else count = size === MAX_BATCH ? MAX_BATCH : size - BESIDE_RANGE
       }
     }
   }

@@ -55,7 +55,7 @@ function pageNeeds(windowing: Windowing, { from, to, order, count }: RawNeed, si
   const first = isBack
     ? { ...all, from: Math.max(all.from, all.to - reach) }
     : { ...all, to: Math.min(all.to, all.from + reach) }
-  if (!hasGaps || !windowing.searchesExactly) {
+  if (!hasGaps) {
     // Back from `now` each window has a value, down to the first point, where the search ends.
     const isWithoutGap = isBack && to <= windowing.now && input.isGapless === true
     // Where the signal has no value, windows are gone through one by one.

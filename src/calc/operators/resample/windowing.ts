@@ -60,9 +60,9 @@ export class Windowing {
   }
 
   /**
-   * Whether the windows that are looked for beyond empty ones are estimated. Not over deep calculations: each level
-   * would mark places beside those of the level above, and their sum would be far above what is read. Windows over a
-   * calculation are rarely empty, and then a few of each level are read beyond the estimate.
+   * Whether the windows that are looked for beyond empty ones are estimated, other than those of a page. Not over deep
+   * calculations: each level would mark places beside those of the level above, and their sum would be far above what
+   * is read. Windows over a calculation are rarely empty, and then a few of each level are read beyond the estimate.
    */
   get searchesExactly(): boolean {
     return this.input.levels <= SEARCHED_LEVELS
