@@ -226,7 +226,7 @@ class HistorianReader {
         const found = await its.readPoints(queries, context)
         return queries.map((_, i) => pointAt(found, i))
       },
-    (point) => (point === null ? 0 : 1),
+    () => 1,
   )
   readonly ranges = this.#batcher(
     (its) => its.readRanges,

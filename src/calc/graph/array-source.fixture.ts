@@ -56,9 +56,9 @@ export class ArraySource implements PointSource {
         after: upperBound(points.times, at),
         'after-or-at': lowerBound(points.times, at),
       }[find]
+      this.crossed++
       const time = points.times[index]
       if (time === undefined) return null
-      this.crossed++
       const bad = points.statuses[index] === STATUS_BAD
       return { time: instantFromUs(time), value: points.values[index]!, bad }
     })
