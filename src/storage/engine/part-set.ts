@@ -40,8 +40,8 @@ export class PartSet {
   }
 
   /**
-   * Those of each of the parts but some. Throws Damage where it is not known which ones a part has: merged without them,
-   * points of others would be there again when it can be read.
+   * Those of each of the parts but some. Throws Damage where it is not known which ones a part has: merged without
+   * them, points of others would be there again when it can be read.
    */
   tombstonesWithout(names: ReadonlySet<string>): readonly TombstoneList[] {
     for (const { info, damage } of this.parts) {

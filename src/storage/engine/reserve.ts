@@ -19,9 +19,9 @@ export function removeReserve(files: Files, folder: string): boolean {
 }
 
 /**
- * Room that is set aside in a file of random bytes, for what makes room on a full disk: removing points and tags, writing
- * parts, after which the log goes, and merges. While it is spent no points are taken, which would use it up (disk-full
- * circuit breaker); it is set aside again as soon as there is room.
+ * Room that is set aside in a file of random bytes, for what makes room on a full disk: removing points and tags,
+ * writing parts, after which the log goes, and merges. While it is spent no points are taken, which would use it up
+ * (disk-full circuit breaker); it is set aside again as soon as there is room.
  */
 export class Reserve {
   readonly #files: Files
