@@ -39,14 +39,8 @@ export class PartSet {
     return found
   }
 
-  /**
-   * Those of each of the parts but some. Throws Damage where it is not known which ones a part has: merged without
-   * them, points of others would be there again when it can be read.
-   */
+  /** Those of each of the parts but some. */
   tombstonesWithout(names: ReadonlySet<string>): readonly TombstoneList[] {
-    for (const { info, damage } of this.parts) {
-      if (damage !== null && info.tombstones > 0 && !names.has(info.name)) throw damage
-    }
     return tombstonesOf(this.parts.filter(({ info }) => !names.has(info.name)))
   }
 }
