@@ -6,7 +6,7 @@ const LARGEST_SHARE = 0.5
 /**
  * More layers are merged, however unequal they are, where the outcome is no larger than this share of the largest part.
  * With up to five layers some 60 flushes are written four times each, 500 seven times: how many parts there are does
- * not grow with them, and backfills are written less often than with layers of about the same size alone.
+ * not grow with them. Backfills are written a little more often than with layers of about the same size alone.
  */
 const MOST_LAYERS = 5
 const LARGEST_CAPPED = 0.5
