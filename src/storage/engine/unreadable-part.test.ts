@@ -137,7 +137,7 @@ const pointsFrom = (from: number) => {
 }
 
 for (const where of ['its footer', 'its sets of tags']) {
-  test(`a part whose disk gives an error (EIO) for ${where} costs no other part, from the start on`, async (t) => {
+  test(`a part costs no other one, from the start on, where the disk gives an error (EIO) for ${where}`, async (t) => {
     const folder = temporaryFolder(t)
     const options = { historian: 'plant', owner: true, limits: limits(100) }
     const before = await openFileStore(folder, options)
