@@ -116,6 +116,20 @@ test('folders are there after a power cut also where who made them was killed at
   }
 })
 
+test('a folder that is there may stand in one that cannot be read, and none is made in such a one', (t) => {
+  const folder = join(temporaryFolder(t), 'a')
+  const shut = {
+    ...systemFiles,
+    syncFolder() {
+      throw Object.assign(new Error('no permission'), { code: 'EACCES' })
+    },
+  }
+  assert.throws(() => makeFolderDurably(shut, folder), { code: 'EACCES' })
+  systemFiles.makeFolder(folder)
+  makeFolderDurably(shut, folder)
+  assert.throws(() => makeFolderDurably(shut, join(folder, 'b')), { code: 'EACCES' })
+})
+
 test('a folder is made in those that are missing, by several at once, and not in place of a file', (t) => {
   const folder = join(temporaryFolder(t), 'a', 'b')
   for (let i = 0; i < 2; i++) systemFiles.makeFolder(folder)

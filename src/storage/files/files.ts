@@ -76,7 +76,8 @@ export function makeFolderDurably(
 ): void {
   const folder = resolve(path)
   const above = dirname(folder)
-  if (!files.isFolder(folder)) {
+  const isThere = files.isFolder(folder)
+  if (!isThere) {
     if (above !== folder) makeFolderDurably(files, above)
     try {
       files.makeNewFolder(folder)
@@ -85,7 +86,12 @@ export function makeFolderDurably(
       if (systemCode(error) !== 'EEXIST' || !files.isFolder(folder)) throw error
     }
   }
-  files.syncFolder(above)
+  try {
+    files.syncFolder(above)
+  } catch (error) {
+    // One that stands in a folder which we may not read is none that we made.
+    if (!isThere || systemCode(error) !== 'EACCES') throw error
+  }
 }
 
 /** The system's word for what a call failed with (`ENOSPC`); '' for an error that is none of the system's. */
