@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, quantile, seededRandom } from '../measure.ts'
 import { processorMs, type Service } from '../service.ts'
+import { AGGREGATES } from './aggregates.ts'
 
 /**
  * Two checkouts beside each other: `node bench/http/compare.ts OLD NEW [ROW...]`, each with its own node_modules. Both
@@ -19,11 +20,6 @@ const YEAR_DAYS = 365
 const YEAR_START_MS = Date.UTC(2025, 0, 1)
 const DAY_MS = 86_400_000
 const YEAR_END_MS = YEAR_START_MS + YEAR_DAYS * DAY_MS
-/** All that summaries answer. */
-const AGGREGATES = [
-  ...['AVG', 'COUNT', 'FIRST', 'LAST', 'MAX', 'MIN', 'NUMBAD', 'NUMGOOD'],
-  ...['RANGE', 'STDDEV', 'SUM', 'TIMEAVG', 'VAR'],
-]
 const RUNS = Number(process.env.COMPARE_RUNS ?? 5)
 /** Turns of each service within a run. */
 const BATCHES = 4

@@ -1,5 +1,6 @@
 import { expect, type Measurement, measure, seededRandom } from '../measure.ts'
 import { startService } from '../service.ts'
+import { AGGREGATES } from './aggregates.ts'
 
 /**
  * Long reads of tags with a year at 1 Hz, over HTTP, written a day a request: a random walk, and a pump that runs while
@@ -15,22 +16,6 @@ const REST_MS = 5_000
 /** Calls of each case that are not measured, and that are. */
 const WARM_UPS = Number(process.env.BENCH_WARM_UPS ?? 100)
 const RUNS = Number(process.env.BENCH_RUNS ?? 200)
-/** All that summaries answer. */
-const AGGREGATES = [
-  'AVG',
-  'COUNT',
-  'FIRST',
-  'LAST',
-  'MAX',
-  'MIN',
-  'NUMBAD',
-  'NUMGOOD',
-  'RANGE',
-  'STDDEV',
-  'SUM',
-  'TIMEAVG',
-  'VAR',
-]
 const LIMIT = 60
 /** The pump starts above the limit, and stops so far below it. */
 const HYSTERESIS = 2

@@ -14,8 +14,6 @@ export class WindowSignal extends SignalFeeder {
   readonly #windows: SignalWindows
   /** Index of the first edge whose values are not known; after the last where none are wanted. */
   #edge: number
-  /** When that edge is; none after the last. */
-  #edgeTime: number
 
   /**
    * @param edges  n + 1 ascending instants for n windows [edge, next edge)
@@ -28,11 +26,10 @@ export class WindowSignal extends SignalFeeder {
     this.#edges = edges
     this.#windows = windows
     this.#edge = takesBounds(names) ? 0 : edges.length
-    this.#edgeTime = edges[this.#edge] ?? Number.POSITIVE_INFINITY
   }
 
   override addPoint(time: number, value: number): void {
-    if (time >= this.#edgeTime) this.#bound({ time, value })
+    if (this.#edge < this.#edges.length && time >= this.#edges[this.#edge]!) this.#bound({ time, value })
     super.addPoint(time, value)
   }
 
@@ -52,7 +49,6 @@ export class WindowSignal extends SignalFeeder {
     const end = next === null ? edges.length : upperBoundFrom(edges, next.time, Math.max(first, this.#edge))
     if (end <= first) return
     this.#edge = end
-    this.#edgeTime = edges[end] ?? Number.POSITIVE_INFINITY
     const times = edges.subarray(first, end)
     const at = valuesFromGoodPoints(NO_POINTS, prev, next, times, this.shape, 'at')
     const before = valuesFromGoodPoints(NO_POINTS, prev, next, times, this.shape, 'before')

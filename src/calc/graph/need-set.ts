@@ -27,7 +27,7 @@ export class NeedSet {
     const isRange = need.kind === 'chunks' && need.compared === undefined
     // Aggregates that a historian computes cost as much again at another place.
     const isApart = need.near !== undefined && (isRange || need.kind === 'aggregates')
-    const key = isApart ? `${keyOfNeed(need)} near ${need.near?.floor === undefined}` : keyOfNeed(need)
+    const key = isApart ? `${keyOfNeed(need)} ${placeKind(need.near)}` : keyOfNeed(need)
     if (isRange) {
       if (need.from >= need.to) return
       this.#ranges ??= new Map()
@@ -57,11 +57,15 @@ export class NeedSet {
 
   *all(): Generator<Need, void> {
     const ranges = [...(this.#ranges?.values() ?? [])]
-    // Those of which nothing is read before an instant are not moved with others.
-    const kinds = Map.groupBy(ranges, ({ near }) => (near === undefined ? 'known' : near.floor === undefined))
-    for (const some of kinds.values()) yield* unionOf(some)
+    for (const some of Map.groupBy(ranges, ({ near }) => placeKind(near)).values()) yield* unionOf(some)
     for (const needs of [this.#byKey, this.#joined]) if (needs !== null) yield* needs.values()
   }
+}
+
+/** How the place of a need is known: those of one kind are moved together. Nothing is read before a floor. */
+function placeKind(near: Near | undefined): 'known' | 'anywhere' | 'above a floor' {
+  if (near === undefined) return 'known'
+  return near.floor === undefined ? 'anywhere' : 'above a floor'
 }
 
 /** Intervals that touch or overlap as one, ascending. */

@@ -103,14 +103,10 @@ export class OpenParts {
    * @returns  to be called when that version is there, or is not to come
    */
   openAhead(infos: readonly PartInfo[]): () => void {
-    const taken = this.#take(infos, damageOnly)
-    const done = () => {
+    const taken = this.#take(infos, thrown)
+    return () => {
       for (const { info } of taken) this.#giveBack(info)
     }
-    const damage = taken.find((live) => live.damage !== null)?.damage
-    if (damage == null) return done
-    done()
-    throw damage
   }
 
   close(): void {
@@ -173,5 +169,9 @@ function checkIsHeld({ holders, version }: PartSet): void {
 
 function damageOnly(error: unknown): Damage {
   if (error instanceof Damage) return error
+  throw error
+}
+
+function thrown(error: unknown): never {
   throw error
 }

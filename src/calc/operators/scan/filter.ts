@@ -64,8 +64,8 @@ export class LowPassOperator extends ScanOperator {
   }
 
   /** Nothing is read before the start of the filter. */
-  protected override readFrom(at: Instant): Instant {
-    return instantFromUs(Math.min(this.start, Math.max(at, this.beginning)))
+  protected override readFrom(_at: Instant): Instant {
+    return this.start
   }
 
   override reach(find: FindPoint, at: Instant | null): Reach {
@@ -210,6 +210,10 @@ export class HighPassOperator extends LowPassOperator {
   /** Its raw points are BAD before the start. */
   protected override get beginning(): Instant {
     return MIN_INSTANT
+  }
+
+  protected override readFrom(at: Instant): Instant {
+    return instantFromUs(Math.min(this.start, at))
   }
 
   override get isNeverBad(): boolean {

@@ -112,7 +112,7 @@ export abstract class ScanOperator extends BaseOperator {
   }
 
   #rangeNeeds(asked: InputNeed & { readonly kind: 'raw' | 'chunks' }, sink: NeedSink): void {
-    const need = { ...asked, from: this.#readFrom(asked) }
+    const need = { ...asked, from: this.#beginOf(asked) }
     const { from, to, rawOnly } = need
     const isBackwards = need.kind === 'raw' && need.order === 'desc'
     const lead = this.leadIn(from)
@@ -154,14 +154,14 @@ export abstract class ScanOperator extends BaseOperator {
   }
 
   /** Where a range is read from; as late as it may, where all of it lies before the beginning. */
-  #readFrom({ from, to }: { readonly from: Instant; readonly to: Instant }): Instant {
+  #beginOf({ from, to }: { readonly from: Instant; readonly to: Instant }): Instant {
     return instantFromUs(Math.max(from, Math.min(this.beginning, to - 1)))
   }
 
   /** The vertex before each chunk is carried from the one before it, in a range that is read forwards, or looked up. */
   async *#chunks(range: ChunkRange): AsyncGenerator<Chunk, void> {
     const { to, order, extent, rawOnly } = range
-    const from = this.#readFrom(range)
+    const from = this.#beginOf(range)
     const isForwards = order === 'asc'
     const stream = this.#openInput({ ...range, from: isForwards ? this.leadIn(from) : from })
     // What comes after the range is looked up on the outermost level first: the levels inside then find what they need
