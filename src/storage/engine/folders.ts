@@ -20,12 +20,15 @@ export function foldersOf(root: string): Folders {
   }
 }
 
+/** Of a file that an owner made: its token, and a number. */
+const NAME = /^(?:manifest-)?([0-9a-f]{8})-[0-9a-f]{8}(?:\.(?:wal|part|tags))?$/
+
 /** The highest token in the names of a historian's files; 0 where there are none. */
 export function highestToken(files: Files, { manifest, wal, parts, catalog }: Folders): number {
   let highest = 0
   for (const folder of [manifest, wal, parts, catalog]) {
     for (const name of files.list(folder)) {
-      const match = /^(?:manifest-)?([0-9a-f]{8})-/.exec(name)
+      const match = NAME.exec(name)
       if (match !== null) highest = Math.max(highest, Number.parseInt(match[1]!, 16))
     }
   }

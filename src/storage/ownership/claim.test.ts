@@ -139,3 +139,14 @@ test('a token that files have is not used again where its claim is missing, and 
   first.release()
   assert.equal(claimOwnership(systemFiles, folder, 4).token, 5)
 })
+
+test('where very many tokens are passed over two claims are made, not one for each', (t) => {
+  const folder = temporaryFolder(t)
+  const first = claimOwnership(systemFiles, folder)
+  const second = claimOwnership(systemFiles, withOtherLock(folder, 1), 0x7fffffff)
+  assert.equal(second.token, 0x80000000)
+  assert.throws(() => first.check(), Superseded)
+  assert.deepEqual(readdirSync(join(folder, 'owner')), ['00000001', '00000002', '80000000'])
+  second.release()
+  first.release()
+})

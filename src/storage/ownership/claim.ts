@@ -59,12 +59,13 @@ interface Entered {
 /** Enters the next token, durably. Throws AlreadyOwned when another kernel does so at the same moment. */
 function claim(files: Files, owner: string, used: number): Entered {
   const claims = claimsOf(files, owner)
+  // An owner before looks for the claim after its own, also where tokens are passed over.
   let token = (claims.at(-1) ?? used) + 1
   let file = create(files, join(owner, tokenText(token)))
-  // One by one: an owner before looks for the claim after its own.
-  while (token <= used) {
+  if (token <= used) {
     file.close()
-    file = create(files, join(owner, tokenText(++token)))
+    token = used + 1
+    file = create(files, join(owner, tokenText(token)))
   }
   try {
     files.syncFolder(owner)
