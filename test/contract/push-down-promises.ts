@@ -32,9 +32,10 @@ const SHAPES: readonly SignalShape[] = [
 ]
 
 /**
- * Gaps shorter and longer than the steps of the tag, as long as one of them, and some that whole blocks are without.
+ * Gaps shorter and longer than the steps of the tag, as long as one of them, and some that whole blocks are without;
+ * fewer with CONTRACT_GAPS=50,100.
  */
-const GAPS = [50, 99, 100, 101, 3_000, 1_500_000]
+const GAPS = (process.env.CONTRACT_GAPS ?? '50,99,100,101,3000,1500000').split(',').map(Number)
 
 /** Those that the historian computes push-downs for. */
 function shapesOf({ capabilities }: Historian): readonly SignalShape[] {

@@ -44,9 +44,10 @@ export interface GoldenSubject {
   /** A reason, where what it needs is not installed. */
   readonly skip?: string | false
   /**
-   * The ways in which each read is asked. `every`, when left out: once, by its cursor, in pages of one point, reprinted
-   * and through HTTP. `pages`: without the last two, which ask the historian the same as the first: where it is another
-   * process. `cursor`: without pages of one point, too: where each statement takes long.
+   * The ways in which reads are asked. `every`, when left out: all reads of a case in one call, raw points by their
+   * cursors, then each read by itself: in pages of one point, reprinted and through HTTP, and its plan. `pages`: without
+   * the last three, which ask the historian the same as the first: where it is another process. `cursor`: without pages
+   * of one point, too: where each statement takes long.
    */
   readonly ways?: 'every' | 'pages' | 'cursor'
   start(): Promise<GoldenHistorians>
@@ -107,16 +108,14 @@ function declareFile(name: string, subject: GoldenSubject, running: () => Golden
     for (const one of file.cases) {
       test(`${one.title} (line ${one.line})`, async () => {
         assert.ok(one.reads.length > 0, 'a case reads something')
+        await checkTogether(one, historians)
+        await checkPaged(one, historians)
         for (const read of one.reads) {
-          await check(read, one, (body) => throughMulti(historians, body, one))
           await checkOtherWays(read, one)
-          if (read.type === 'RAW_POINTS' && read.expected.kind === 'points') {
-            await checkPaged(read, one, historians)
-          }
           // What a call loads exactly is another number where the historian computes.
           const plan =
             subject.name === 'memory' ? read.plan : read.plan.filter((line) => line.name !== 'load')
-          await checkPlan({ ...read, plan }, one, historians)
+          if (ways === 'every') await checkPlan({ ...read, plan }, one, historians)
         }
       })
     }
@@ -145,8 +144,36 @@ class Place {
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely; that is what the tests are for
 type Json = any
 
+/** All reads of a case as labels of one call; those that fail may fail a call as a whole, and are asked alone. */
+async function checkTogether(one: GoldenCase, historians: readonly Historian[]): Promise<void> {
+  const failing = one.reads.filter(({ expected }) => expected.kind === 'fails')
+  for (const read of failing) await check(read, one, (body) => throughMulti(historians, body, one))
+  const others = one.reads.filter((read) => !failing.includes(read))
+  const answers = await askTogether(others, one, historians)
+  for (const [i, read] of others.entries()) checkAnswer(read, answers[i])
+}
+
+/** The answers of reads that are labels of one call, each as if it were alone. */
+async function askTogether(
+  reads: readonly (GoldenRead & { readonly more?: object })[],
+  one: GoldenCase,
+  historians: readonly Historian[],
+): Promise<readonly Json[]> {
+  if (reads.length === 0) return []
+  const requests = Object.fromEntries(reads.map((read, i) => [`r${i}`, requestOf(read, read.more)]))
+  const { results, errors, next } = await throughMulti(historians, { ...headOf(one), requests }, one)
+  const only = (of: Json, label: string) => (of?.[label] === undefined ? {} : { a: of[label] })
+  return reads.map((_, i) => {
+    const label = `r${i}`
+    return { results: only(results, label), errors: only(errors, label), next: only(next, label) }
+  })
+}
+
 async function check(read: GoldenRead, one: GoldenCase, ask: (body: object) => Promise<Json>): Promise<void> {
-  const answer = await ask(bodyOf(read, one))
+  checkAnswer(read, await ask(bodyOf(read, one)))
+}
+
+function checkAnswer(read: GoldenRead, answer: Json): void {
   try {
     assertAnswer(read, answer)
   } catch (error) {
@@ -156,12 +183,16 @@ async function check(read: GoldenRead, one: GoldenCase, ask: (body: object) => P
   }
 }
 
-function bodyOf(read: GoldenRead, one: GoldenCase, details: object = {}): object {
-  return {
-    now: timeText(one.now),
-    timeZone: one.zone.id,
-    requests: { a: { type: read.type, tag: read.tag, details: { ...read.details, ...details } } },
-  }
+function bodyOf(read: GoldenRead, one: GoldenCase): object {
+  return { ...headOf(one), requests: { a: requestOf(read) } }
+}
+
+function headOf(one: GoldenCase): object {
+  return { now: timeText(one.now), timeZone: one.zone.id }
+}
+
+function requestOf(read: GoldenRead, more: object = {}): object {
+  return { type: read.type, tag: read.tag, details: { ...read.details, ...more } }
 }
 
 function assertAnswer(read: GoldenRead, answer: Json): void {
@@ -251,24 +282,26 @@ function instantOf(text: string): Instant {
   return time
 }
 
-/** Read again page by page, each of one point, by its cursor. */
-async function checkPaged(
-  read: GoldenRead,
-  one: GoldenCase,
-  historians: readonly Historian[],
-): Promise<void> {
-  if (read.expected.kind !== 'points' || read.expected.truncated) return
-  const points: Json[] = []
-  let cursor: string | null = null
-  do {
-    const details = { maxPoints: 1, ...(cursor === null ? {} : { cursor }) }
-    const answer: Json = await throughMulti(historians, bodyOf(read, one, details), one)
-    assert.deepEqual(answer.errors, {})
-    points.push(...answer.results.a.dataPoints)
-    cursor = answer.next?.a ?? null
-    assert.ok(points.length <= read.expected.points.length, 'pages end')
-  } while (cursor !== null)
-  assertPoints(points, read.expected.points, read.within)
+/** Raw points once more page by page, each of one point, by their cursors: the next pages of all reads in one call. */
+async function checkPaged(one: GoldenCase, historians: readonly Historian[]): Promise<void> {
+  const whole = one.reads.filter(
+    ({ type, expected }) => type === 'RAW_POINTS' && expected.kind === 'points' && !expected.truncated,
+  )
+  let open = whole.map((read) => ({ ...read, more: { maxPoints: 1 } as object, points: [] as Json[] }))
+  while (open.length > 0) {
+    const answers = await askTogether(open, one, historians)
+    open = open.filter((read, i) => {
+      const { results, errors, next } = answers[i]
+      assert.deepEqual(errors, {})
+      read.points.push(...results.a.dataPoints)
+      read.more = { maxPoints: 1, cursor: next.a }
+      const { points } = read.expected as Extract<GoldenRead['expected'], { kind: 'points' }>
+      assert.ok(read.points.length <= points.length, 'pages end')
+      if (next.a !== undefined) return true
+      assertPoints(read.points, points, read.within)
+      return false
+    })
+  }
 }
 
 async function checkPlan(read: GoldenRead, one: GoldenCase, historians: readonly Historian[]): Promise<void> {

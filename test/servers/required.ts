@@ -89,8 +89,8 @@ export interface ServerProcess {
   readonly pid: number
   /** What it wrote on both outputs, the last 100,000 characters. */
   output(): string
-  /** Asks it to end and waits; after a minute it is killed. */
-  stop(signal?: NodeJS.Signals): Promise<void>
+  /** Asks it to end and waits; after a minute, or so many seconds, it is killed. */
+  stop(signal?: NodeJS.Signals, seconds?: number): Promise<void>
   /** Ends it as a power cut would, and waits. */
   kill(): Promise<void>
   /** Stops it where it stands without ending it, and lets it go on: a server that does not answer. */
@@ -154,9 +154,9 @@ export async function startServer(options: ServerCommand): Promise<ServerProcess
   return {
     pid: child.pid!,
     output: () => written,
-    stop: async (signal = 'SIGTERM') => {
+    stop: async (signal = 'SIGTERM', seconds = 60) => {
       if (isRunning()) child.kill(signal)
-      const timer = setTimeout(() => child.kill('SIGKILL'), 60_000)
+      const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000)
       await ended
       clearTimeout(timer)
     },

@@ -1,17 +1,14 @@
 import type { Historian } from '../../../src/historian/contract.ts'
-import { type GoldenSubject, goldenSuite } from '../../golden/suite.ts'
+import { goldenSuite } from '../../golden/suite.ts'
 import type { StartableEngine } from '../../servers/clickhouse-engines.ts'
 import { openHistorian } from './open.ts'
 
 /** All golden files on one of the engines; each has a file of its own, so that they run side by side. */
-export function goldenSuiteOf(
-  { name, skip, start }: StartableEngine,
-  ways: GoldenSubject['ways'] = 'pages',
-): void {
+export function goldenSuiteOf({ name, skip, start }: StartableEngine): void {
   goldenSuite({
     name,
     skip,
-    ways,
+    ways: 'cursor',
     start: async () => {
       const server = await start()
       const open = new Map<string, Historian>()

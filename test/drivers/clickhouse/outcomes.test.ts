@@ -24,6 +24,8 @@ outcomePromises(
       isSentAgain: true,
       // A read that is held ends 5 s after its time limit.
       holdStride: 31,
+      // Each takes several statements.
+      deleteStride: 3,
       stop: () => server.kill(),
     }
   },
