@@ -52,10 +52,12 @@ function measured(side: Side, file: string): readonly Measurement[] {
   return (JSON.parse(output) as readonly Measurement[]).filter(({ medianMs }) => medianMs !== null)
 }
 
-function add(side: Side, { name, processorMs, medianMs }: Measurement): void {
+function add(side: Side, { name, processorMs, medianMs, items, itemsPerSecond }: Measurement): void {
+  // Of calls beside each other the time for all of them counts, what is done between their answers included.
+  const servedMs = itemsPerSecond === undefined ? medianMs : ((items ?? 1) / itemsPerSecond) * 1_000
   rows
     .getOrInsertComputed(name, () => ({ old: [], new: [] }))
-    [side].push(SERVED.test(name) ? medianMs : (processorMs ?? medianMs))
+    [side].push(SERVED.test(name) ? servedMs : (processorMs ?? medianMs))
 }
 
 function ascending(a: number, b: number): number {
