@@ -130,7 +130,7 @@ export async function beginningOf(
 }
 
 /** When the last hold of a signal ends; from then on it has values between good raw points alone. */
-export function endOfHold({ extrapolationLimits }: Operator): Instant {
+function endOfHold({ extrapolationLimits }: Operator): Instant {
   const last = Math.max(...extrapolationLimits)
   return Number.isFinite(last) ? instantFromUs(last) : instantFromUs(END_INSTANT - 1)
 }
@@ -141,10 +141,19 @@ export async function endOf(inputs: readonly Operator[], at: Instant): Promise<I
     inputs.map(async (input) => {
       const end = endOfHold(input)
       // A value may go on behind all holds: that of a constant, of EPOCH_MS, or of a window that moves on.
-      return end >= at || (await input.mayHaveValue('after', instantFromUs(end + 1))) ? at : end
+      if (end >= at || (await input.mayHaveValue('after-or-at', at))) return at
+      const last = await input.goodBound('before-or-at', at)
+      return last === null || last < end ? end : last
     }),
   )
   return ends.reduce((a, b) => (a < b ? a : b), at)
+}
+
+/** What `endOf` needs of an input. */
+export function endNeeds(input: Operator, place: FindPlace, sink: NeedSink): void {
+  if (place.at <= endOfHold(input)) return
+  input.goodBoundNeeds(place, sink)
+  input.goodBoundNeeds({ ...place, find: 'after' }, sink)
 }
 
 /** What `findRawPoint` needs of a good point: those beside each bound, and a few that are passed by. */

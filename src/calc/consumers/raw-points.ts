@@ -7,7 +7,7 @@ import {
   sliceColumns,
 } from '../../series/columns.ts'
 import type { RangeResult } from '../../series/reads.ts'
-import type { ChunkRange } from '../graph/chunk.ts'
+import type { Chunk, ChunkRange } from '../graph/chunk.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 import type { RawRange } from '../graph/point-source.ts'
@@ -59,10 +59,19 @@ export async function rawPointsFromChunks(
     parts.push(chunk.raw)
     count += chunk.raw.times.length
     await evaluation.pause()
+    // Points without a value are not passed by up to the end of the range where none with one comes any more.
+    if (operator.isNeverBad && chunk.raw.times.length === 0 && !(await goesOn(operator, chunk, range))) break
   }
   if (count === 0) return { points: NO_POINTS, more: false }
   const points = order === 'asc' ? concatColumns(parts) : reverseColumns(concatColumns(parts.reverse()))
   return { points: sliceColumns(points, 0, limit), more: count > limit }
+}
+
+/** Whether a point with a value may come between a chunk and the end of a range. */
+async function goesOn(operator: Operator, chunk: Chunk, { from, to, order }: RawRange): Promise<boolean> {
+  return order === 'asc'
+    ? chunk.to < to && operator.mayHaveValue('after-or-at', chunk.to)
+    : chunk.from > from && operator.mayHaveValue('before', chunk.from)
 }
 
 /** One point more than requested shows that there are more, and one can be held back at the cut. */

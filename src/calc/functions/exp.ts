@@ -19,5 +19,6 @@ export const exp = defineFunction({
   build: elementwiseOf(['x'], {
     combine: each(Math.exp),
     linear: areStepped,
+    isTotal: true,
   }),
 })

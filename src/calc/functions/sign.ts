@@ -18,5 +18,6 @@ export const sign = defineFunction({
   build: elementwiseOf(['x'], {
     combine: each(Math.sign),
     linear: areStepped,
+    isTotal: true,
   }),
 })

@@ -47,6 +47,10 @@ export class DropBadOperator extends BaseOperator {
     return true
   }
 
+  protected override get takesRawOnly(): boolean {
+    return true
+  }
+
   override reach(find: FindPoint, at: Instant | null): Reach {
     return this.#isAllGood ? this.#input.reach(find, at) : FAR
   }

@@ -96,11 +96,12 @@ export class AnchoredTotal extends OwnTimesOperator {
   protected inputNeeds(need: InputNeed, sink: NeedSink): void {
     const { input } = this
     const { windowsText } = this.#options
+    const found =
+      need.near === undefined ? sink : this.#windowSink('at' in need ? need.at : need.from, need.near, sink)
     switch (need.kind) {
       case 'values': {
-        const { from, to, count, key, near } = need
+        const { from, to, count, key } = need
         const start = this.#startAt(from)
-        const found = near === undefined ? sink : this.#windowSink(near, sink)
         this.#integrals.needs(start, clampInstant(to + 1), count, keyOf(key, windowsText), found)
         break
       }
@@ -110,8 +111,6 @@ export class AnchoredTotal extends OwnTimesOperator {
         const { find, at, count = 1 } = need
         // Between the instant and the raw time that is found no point of the input lies.
         const key = keyOf(at, find, windowsText)
-        const { near } = need
-        const found = near === undefined ? sink : this.#windowSink(near, sink)
         if (goesBack(find)) {
           const own = instantFromUs(Math.max(...this.ownTimes(find, at)))
           this.#integrals.needs(this.#startAt(own), clampInstant(at + 1), count, key, found)
@@ -136,7 +135,7 @@ export class AnchoredTotal extends OwnTimesOperator {
         // Where a page that is read backwards starts is known only once it was read.
         else {
           const near = nearTo(to, true, count + MORE_POINTS, pageReach(this, need))
-          this.#baseNeeds(to, nearSink(this.#windowSink(near, sink), near))
+          this.#baseNeeds(to, nearSink(this.#windowSink(to, near, sink), near))
         }
         break
       }
@@ -145,17 +144,23 @@ export class AnchoredTotal extends OwnTimesOperator {
         // The raw point beside the range may be this operator's own, and the input is then read from there by itself.
         sink.need(input, { ...need, beyond: beyond + 1 })
         this.#segmentNeeds(from, to, sink)
-        this.#firstBaseNeeds(from, sink)
+        this.#firstBaseNeeds(from, found)
       }
     }
   }
 
-  /** A place that is known only when it was found may lie in another window. */
-  #windowSink(near: Near, sink: NeedSink): NeedSink {
-    const start = this.#startAt(clampInstant(near.from - 1))
+  /** A place that is known only when it was found, and what is read before it, may lie in another window. */
+  #windowSink(at: Instant, near: Near, sink: NeedSink): NeedSink {
+    const from = at < near.from ? at : near.from
+    const start = this.#startAt(clampInstant(from - 1))
     return nearSink(
       sink,
-      inWindow(near, start, Number.POSITIVE_INFINITY, start - this.#startAt(clampInstant(start - 1))),
+      inWindow(
+        { ...near, from },
+        start,
+        Number.POSITIVE_INFINITY,
+        start - this.#startAt(clampInstant(start - 1)),
+      ),
     )
   }
 

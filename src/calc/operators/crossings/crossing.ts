@@ -1,7 +1,15 @@
 import { NO_POINTS } from '../../../series/columns.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
-import { AT_PLACE, beginningOf, firstOf, goesBack, reachFrom } from '../../consumers/find-point.ts'
+import {
+  AT_PLACE,
+  beginningOf,
+  endNeeds,
+  endOf,
+  firstOf,
+  goesBack,
+  reachFrom,
+} from '../../consumers/find-point.ts'
 import { wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
@@ -171,9 +179,11 @@ export class CrossingOperator extends BaseOperator {
   override async goodBound(find: FindPoint, at: Instant): Promise<Instant | null> {
     const isBack = goesBack(find)
     const inputs = [this.#a, this.#b]
-    if (inputs.some(({ signal }) => signal === undefined))
-      return (await this.rawTime(find, at)) ?? (isBack ? MIN_INSTANT : null)
     const varying = inputs.filter(({ varies }) => varies !== 'nothing')
+    if (inputs.some(({ signal }) => signal === undefined)) {
+      const nearest = await this.rawTime(find, at)
+      return isBack ? endOf(varying, nearest ?? MIN_INSTANT) : nearest
+    }
     const bounds = await Promise.all(varying.map((input) => input.goodBound(find, at)))
     const found = bounds.filter((bound) => bound !== null)
     // Where one has no value yet, neither has the comparison.
@@ -182,7 +192,7 @@ export class CrossingOperator extends BaseOperator {
     const first = firstOf(find, at)
     const [from, to] = isBack ? [bound + 1, first + 1] : [first, bound]
     const crossing = await this.#crossingWithin(from, to, isBack)
-    return crossing !== null || isBack ? (crossing ?? bound) : beginningOf(varying, bounds, bound)
+    return crossing ?? (isBack ? endOf(varying, bound) : beginningOf(varying, bounds, bound))
   }
 
   protected override findValue(find: FindPoint, at: Instant): Promise<boolean> {
@@ -198,12 +208,14 @@ export class CrossingOperator extends BaseOperator {
     if (inputs.some(({ signal }) => signal === undefined)) {
       // The place may be that of another need, of a current point.
       this.inputNeeds({ ...place, kind: 'point' }, sink)
+      if (goesBack(place.find)) for (const input of inputs) endNeeds(input, place, sink)
       return
     }
     const { find, at, count = 1 } = place
     for (const input of inputs) {
       if (input.varies === 'nothing') continue
       input.goodBoundNeeds(place, sink)
+      if (goesBack(find)) endNeeds(input, place, sink)
       // The good points beside what is passed by, and the value before it.
       sink.need(input, nearNeed({ find, at, count: 8 * count }))
     }

@@ -3,8 +3,8 @@ import type { FindPoint } from '../../../series/reads.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import {
   beginningOf,
+  endNeeds,
   endOf,
-  endOfHold,
   goesBack,
   isMostlyGood,
   reachFrom,
@@ -243,7 +243,7 @@ export class MapOperator extends BaseOperator {
       source.goodBoundNeeds(place, sink)
       // Whether there is a good one before it, and where the first one is.
       if (!goesBack(find)) sink.need(source, nearNeed({ find, at, count: 4 * count }))
-      else if (at > endOfHold(source)) source.goodBoundNeeds({ find: 'after', at: endOfHold(source) }, sink)
+      else endNeeds(source, place, sink)
     }
   }
 

@@ -16,6 +16,7 @@ export function toDecimals(rounding: Rounding): MapRule {
       }
     },
     linear: areStepped,
+    isTotal: true,
   }
 }
 

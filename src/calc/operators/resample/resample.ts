@@ -155,6 +155,7 @@ export class ResampleOperator extends BaseOperator {
     const { input, aggregate, hasGaps, isOfSignal } = this.#windowing
     let [from, to]: [number, number] = [range.from, range.to]
     if (isSearch && hasGaps && from < to) [from, to] = await this.#withoutGap(from, to, order, isSearch)
+    let missing = size
     for (let count = size; from < to; ) {
       const edges = this.#windowing.edges(from, to, order, count)
       evaluation.charge(edges.length)
@@ -171,13 +172,13 @@ export class ResampleOperator extends BaseOperator {
       // Without gaps, a last window without a value is before the first point or after the last one.
       const isOver = input.isGapless ? empty.every(Number.isNaN) : values.every(Number.isNaN)
       if (isOfSignal && isOver && !(await this.#mayGoOn(from, to, order))) return
+      // A page that windows without a value are left out of.
+      missing -= values.length - values.filter(Number.isNaN).length
+      const isGap = empty.every(Number.isNaN)
+      if (isGap && hasGaps) [from, to] = await this.#withoutGap(from, to, order, isSearch)
       if (!hasGaps || isFull) count = Math.min(2 * count, MAX_BATCH)
-      else if (!empty.every(Number.isNaN)) continue
-      else {
-        ;[from, to] = await this.#withoutGap(from, to, order, isSearch)
-        if (isSearch) count = Math.min(SEARCH_GROWTH * count, MAX_BATCH)
-        else count = size === MAX_BATCH ? MAX_BATCH : size - BESIDE_RANGE
-      }
+      else if (isSearch) count = isGap ? Math.min(SEARCH_GROWTH * count, MAX_BATCH) : count
+      else if (size < MAX_BATCH) count = Math.max(AROUND, missing - (isGap ? BESIDE_RANGE : 0))
     }
   }
 
@@ -215,7 +216,7 @@ export class ResampleOperator extends BaseOperator {
       const value = values[i]! / divisor
       if (!Number.isFinite(value)) continue
       const [start, end] = [edges[i]!, edges[i + 1]!]
-      points.times[--count] = this.stepped ? start : start + Math.floor((end - start) / 2)
+      points.times[--count] = this.#windowing.pointOf(start, end)
       points.values[count] = value
     }
     return points

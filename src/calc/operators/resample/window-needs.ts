@@ -28,7 +28,8 @@ export function windowNeeds(windowing: Windowing, need: InputNeed, found: NeedSi
       const { from, to, beyond, ranges: reads = 1, near } = need
       // Windows cost the same whether they have points or not.
       const ahead = { withNext: beyond > 0, aheadUs: near?.ahead?.mostUs ?? 0 }
-      partNeeds(windowing, around(from, to), reads, sink, ahead)
+      const part = beyond > 0 ? windowing.aroundPoints(from, to, beyond) : around(from, to)
+      partNeeds(windowing, part, reads, sink, ahead)
       if (beyond === 0) return
       // The raw times next to both ends.
       rangeNeeds(windowing, around(from, from), reads, sink)

@@ -1,6 +1,6 @@
 import { takesSignal } from '../../../series/aggregate.ts'
 import type { AggregateName } from '../../../series/aggregate-names.ts'
-import { END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { reachOf } from '../../graph/reach.ts'
@@ -73,6 +73,26 @@ export class Windowing {
     const last = lastBefore(this.bounds.to)
     const within = (at: number) => Math.min(Math.max(at, this.bounds.from), last)
     return windowsAround(this.windows, this.bounds, { from: within(from), to: within(to) })
+  }
+
+  /** The same for a range that is read from the raw point before it to the one after it, or to further ones. */
+  aroundPoints(from: number, to: number, beyond: number): WindowRange {
+    const more = (beyond - 1) * this.lengthUs
+    return this.around(this.#pointNextTo(from, true) - more, this.#pointNextTo(to, false) + more)
+  }
+
+  /** Where the raw point next to an instant stands, if its window has one. */
+  #pointNextTo(at: number, isBack: boolean): number {
+    const { start, end } = this.windows(clampInstant(at))
+    const point = this.pointOf(start, end)
+    if (isBack ? point <= at : point >= at) return point
+    const next = this.windows(clampInstant(isBack ? start - 1 : end))
+    return this.pointOf(next.start, next.end)
+  }
+
+  /** Where the raw point of a window stands. */
+  pointOf(start: number, end: number): number {
+    return this.#stepped ? start : start + Math.floor((end - start) / 2)
   }
 
   /** Whether a window with a value is looked for before what begins here. */

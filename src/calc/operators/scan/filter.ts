@@ -13,7 +13,7 @@ import {
 import { wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed, OwnTraits } from '../../graph/base.ts'
 import type { Chunk, ChunkRange } from '../../graph/chunk.ts'
-import { FAR, nearTo, notBefore, type Reach } from '../../graph/near.ts'
+import { FAR, inWindow, type Near, nearTo, notBefore, type Reach } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
@@ -77,8 +77,16 @@ export class LowPassOperator extends ScanOperator {
     else {
       // The place is marked by the sink, and is not to be marked again.
       const { near, ...unplaced } = need
-      super.inputNeeds(unplaced, nearSink(sink, notBefore(near, this.start)))
+      const from = need.from < near.from ? need.from : near.from
+      super.inputNeeds(unplaced, this.placed({ ...near, from }, nearSink(sink, notBefore(near, this.start))))
     }
+  }
+
+  /** A place is read from the beginning of a cell on, and from that of the cell before where it may lie in another. */
+  protected override placed(near: Near, sink: NeedSink): NeedSink {
+    const start = this.#run.cellBefore(near.from, 0)
+    const cellUs = start - this.#run.cellBefore(near.from, 1)
+    return nearSink(sink, inWindow(near, start, Number.POSITIVE_INFINITY, cellUs))
   }
 
   protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {

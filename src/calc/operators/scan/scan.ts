@@ -8,7 +8,7 @@ import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed, type OwnTraits } from '../../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, type Limit, streamOf } from '../../graph/chunk.ts'
 import { clipped } from '../../graph/chunks-within.ts'
-import { nearTo } from '../../graph/near.ts'
+import { type Near, nearTo } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
@@ -71,6 +71,11 @@ export abstract class ScanOperator extends BaseOperator {
     return MIN_INSTANT
   }
 
+  /** Takes what is needed at a place that is known only when it was found, and is marked by others. */
+  protected placed(_near: Near, sink: NeedSink): NeedSink {
+    return sink
+  }
+
   /** Points of the input that a page of so many raw points takes, at most. */
   protected pageCount(count: number): number {
     return count
@@ -126,10 +131,8 @@ export abstract class ScanOperator extends BaseOperator {
     }
     if (isBackwards) {
       // Where a page that is read backwards begins is known only once it was read.
-      const beginning = nearSink(sink, {
-        ...nearTo(to, true, this.pageCount(need.count), pageReach(this.input, need)),
-        floor: this.readFrom(from),
-      })
+      const near = nearTo(to, true, this.pageCount(need.count), pageReach(this.input, need))
+      const beginning = nearSink(this.placed(near, sink), { ...near, floor: this.readFrom(from) })
       if (this.leadIn(to) < to)
         beginning.need(this.input, { kind: 'chunks', from: this.leadIn(to), to, beyond: 0, rawOnly })
       this.vertexBeforeNeeds(to, beginning)
