@@ -8,6 +8,7 @@ import { type Instant, instantFromUs, US_PER_HOUR, US_PER_MINUTE } from '../../t
 import { UTC } from '../../time/zone.ts'
 import { SIGNATURES } from '../functions/index.ts'
 import { ArraySource, columnsOf, costOf, type Row, storedTag } from './array-source.fixture.ts'
+import { assertWithinLoad } from './load-margin.fixture.ts'
 import type { Need } from './need.ts'
 import { pointRows } from './point-rows.fixture.ts'
 import { seriesOf, type TestSeries } from './series.fixture.ts'
@@ -124,13 +125,6 @@ async function answersOf({ series }: Made): Promise<object> {
   }
 }
 
-/**
- * What lies next to an instant that is only found by reading is estimated as if it lay at the instant asked for, and
- * BAD points that a search passes by are not known before.
- */
-const MARGIN = 2
-const MARGIN_POINTS = 200
-
 const RUNS = { numRuns: 50 }
 const tags = fc.tuple(rows, rows, rows)
 
@@ -183,10 +177,7 @@ describe('nested calculations', () => {
           const estimated = costOf(made.series.estimate([need]), made.source)
           await ask(made.series).catch(ignoreLimits)
           const { crossed } = made.source
-          assert.ok(
-            crossed <= MARGIN * estimated + MARGIN_POINTS,
-            `${crossed} points crossed, ${estimated} were estimated: ${text}`,
-          )
+          assertWithinLoad(crossed, estimated, text)
         },
       ),
       RUNS,

@@ -4,6 +4,7 @@ import type { Argument, TagTree } from '../../grammar/tree.ts'
 import { instantFromUs } from '../../time/instant.ts'
 import { UTC } from '../../time/zone.ts'
 import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../graph/array-source.fixture.ts'
+import { assertWithinLoad } from '../graph/load-margin.fixture.ts'
 import type { Need } from '../graph/need.ts'
 import { seriesOf, type TestSeries } from '../graph/series.fixture.ts'
 import { SLOW_FUNCTIONS, type SlowFunction, type SlowName, slowValue } from '../slow-functions.fixture.ts'
@@ -191,35 +192,10 @@ export function assertClose(actual: number, expected: number, what: string): voi
   }
 }
 
-/** The estimate of a need covers what answering it fetched. @param margin points that no estimate can know of */
-export function assertPlanned(
-  { series, source }: Case,
-  needs: readonly Need[],
-  crossed: number,
-  margin = 0,
-): void {
+/** The estimate of a need, and the margin, cover what answering it fetched. */
+export function assertPlanned({ series, source }: Case, needs: readonly Need[], crossed: number): void {
   const reads = series.estimate(needs)
-  const cost = costOf(reads, source) + margin
-  assert.ok(
-    crossed <= cost,
-    `${crossed} points crossed, ${cost} were planned: ${reads.map(({ key }) => key).join('; ')}`,
-  )
-}
-
-/**
- * Points of windows that no estimate can place: those at a raw point next to an instant, and those before a page that
- * is read backwards, which are known only when they were found. They are estimated as if they lay at the instant or at
- * the range's end.
- */
-export function unplaced({ model, source }: Case): number {
-  const all = [instantFromUs(-SPAN), instantFromUs(2 * SPAN)] as const
-  const points = ['T0', 'T1', 'T2'].reduce((sum, tag) => sum + source.countWithin(tag, ...all), 0)
-  return points * countTotals(model)
-}
-
-function countTotals(model: Model): number {
-  if (model.kind === 'call') return model.inputs.reduce((sum, input) => sum + countTotals(input), 0)
-  return model.kind === 'total' ? 1 + countTotals(model.input) : 0
+  assertWithinLoad(crossed, costOf(reads, source), reads.map(({ key }) => key).join('; '))
 }
 
 export const ranges = fc

@@ -5,6 +5,7 @@ import { instantFromUs } from '../../time/instant.ts'
 import { UTC } from '../../time/zone.ts'
 import { SIGNATURES } from '../functions/index.ts'
 import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../graph/array-source.fixture.ts'
+import { assertWithinLoad } from '../graph/load-margin.fixture.ts'
 import type { Need } from '../graph/need.ts'
 import { seriesOf, type TestSeries } from '../graph/series.fixture.ts'
 import { type Model, modelText } from './conditioning-model.fixture.ts'
@@ -210,11 +211,8 @@ function isTame(model: Model, slow: SlowConditioning): boolean {
   )
 }
 
-/** What was estimated for a need covers what answering it fetched. */
+/** What was estimated for a need, and the margin, cover what answering it fetched. */
 export function assertEstimated({ series, source, text }: Case, need: Need, crossed: number): void {
   const reads = series.estimate([need])
-  // What lies next to a point that is found is estimated as if it lay at the instant: a call may fetch twice as much.
-  const cost = costOf(reads, source) * (need.kind === 'point' ? 2 : 1)
-  const what = reads.map(({ key }) => key).join('; ')
-  assert.ok(crossed <= cost, `${text}: ${crossed} points crossed, ${cost} were estimated: ${what}`)
+  assertWithinLoad(crossed, costOf(reads, source), `${text} ${reads.map(({ key }) => key).join('; ')}`)
 }

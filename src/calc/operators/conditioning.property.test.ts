@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { STATUS_BAD } from '../../series/columns.ts'
 import type { FindPoint } from '../../series/reads.ts'
 import { instantFromUs } from '../../time/instant.ts'
+import { assertWithinLoad } from '../graph/load-margin.fixture.ts'
 import {
   assertClose,
   assertEstimated,
@@ -210,7 +211,8 @@ test('moved forth and back a series is itself', async () => {
         await moved.series.currentPoint('before', to),
         await plain.series.currentPoint('before', to),
       )
-      assert.equal(moved.source.crossed, plain.source.crossed)
+      // What is shared depends on what is read at the same time.
+      assertWithinLoad(moved.source.crossed, plain.source.crossed, moved.text)
     }),
     { numRuns: 100 },
   )

@@ -110,10 +110,9 @@ const closeTo = (actual: number, expected: number, what: string): void => {
     )
 }
 
-/** @param margin points that no estimate can know of */
-function assertPlanned({ series, source }: Case, need: Need, crossed: number, margin = 0): void {
+function assertPlanned({ series, source }: Case, need: Need, crossed: number): void {
   const reads = series.estimate([need])
-  const cost = costOf(reads, source) + margin
+  const cost = costOf(reads, source)
   assert.ok(
     crossed <= cost,
     `${crossed} points crossed, ${cost} were planned for ${need.kind}: ${reads.map(({ key }) => key).join('; ')}`,
@@ -135,20 +134,6 @@ function nextTo<Point extends { readonly time: number }>(
   }[find]()
 }
 
-/**
- * Points of a window before a page that is read backwards: where such a page starts is known only once it was read, so
- * that it is estimated as if it were the end of the range. Each further page looks for bounding points once more.
- */
-function beforePages(one: Case): number {
-  return pointsWithin(one, -SPAN, 2 * SPAN) + 12
-}
-
-/** Points of all tags within [from, to]. */
-function pointsWithin({ source }: Case, from: number, to: number): number {
-  const range = [instantFromUs(from), instantFromUs(to + 1)] as const
-  return source.countWithin('T0', ...range) + source.countWithin('T1', ...range)
-}
-
 /** All pages of a range, each within its plan. */
 async function readPages(
   one: Case,
@@ -162,13 +147,7 @@ async function readPages(
     const before = one.source.crossed
     const ask = { from: instantFromUs(start), to: instantFromUs(end), order, limit }
     const result = await one.series.rawPoints(ask)
-    const margin = order === 'desc' ? beforePages(one) : 0
-    assertPlanned(
-      one,
-      { kind: 'raw', isPage: true, count: limit, ...ask },
-      one.source.crossed - before,
-      margin,
-    )
+    assertPlanned(one, { kind: 'raw', isPage: true, count: limit, ...ask }, one.source.crossed - before)
     const { times, values, statuses } = result.points
     assert.ok(times.length <= limit)
     times.forEach((time, i) => {
@@ -265,7 +244,7 @@ test('chunks of SLIDINGAGG give its values at any times inside, and what they co
           if (extent === 'first' && end === (order === 'asc' ? range.from : range.to)) {
             const isWhole = chunk.from === range.from && chunk.to === range.to
             assert.ok(isWhole || chunk.raw.times.length >= page - 1, 'a first chunk is worth its read')
-            assertPlanned(one, needOf(reach), one.source.crossed, order === 'desc' ? beforePages(one) : 0)
+            assertPlanned(one, needOf(reach), one.source.crossed)
           }
           end = order === 'asc' ? chunk.to : chunk.from
           const times = Float64Array.from({ length: chunk.to - chunk.from + 1 }, (_, i) => chunk.from + i)
@@ -300,10 +279,7 @@ test('the raw point of SLIDINGAGG next to an instant', async () => {
           closeTo(found.value, expected!.value, `raw at ${found.time}`)
           assert.equal(found.bad, expected!.bad)
         }
-        // The window is estimated as if the point lay at the instant; it is that of the point that was found.
-        const margin =
-          expected === undefined ? 0 : pointsWithin(one, expected.time - setting.us, expected.time)
-        assertPlanned(one, { kind: 'point', find, at: instantFromUs(at) }, one.source.crossed, margin)
+        assertPlanned(one, { kind: 'point', find, at: instantFromUs(at) }, one.source.crossed)
       },
     ),
     RUNS,
