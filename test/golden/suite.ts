@@ -45,9 +45,9 @@ export interface GoldenSubject {
   readonly skip?: string | false
   /**
    * The ways in which reads are asked. `every`, when left out: all reads of a case in one call, raw points by their
-   * cursors, then each read by itself: in pages of one point, reprinted and through HTTP, and its plan. `pages`: without
-   * the last three, which ask the historian the same as the first: where it is another process. `cursor`: without pages
-   * of one point, too: where each statement takes long.
+   * cursors, then each read by itself: in pages of one point, reprinted and through HTTP, and its plan. `pages`:
+   * without the last three, which ask the historian the same as the first: where it is another process. `cursor`:
+   * without pages of one point, too: where each statement takes long.
    */
   readonly ways?: 'every' | 'pages' | 'cursor'
   start(): Promise<GoldenHistorians>

@@ -96,6 +96,7 @@ export class LayeredBlocks implements PointBlocks {
       const { run } = source
       if (run === null) {
         const end = Math.min(to, others)
+        if (source.give !== undefined) return source.give(first, end, sink)
         sink.takePoints(source.points(first, end))
         return end
       }

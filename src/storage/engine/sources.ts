@@ -1,6 +1,9 @@
 import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../../series/columns.ts'
 import { BlockView } from '../blocks/block.ts'
+import { isUsable } from '../blocks/zone-map.ts'
+import { MEMORY_BLOCK_POINTS, type SummedColumns } from '../memtable/block-summaries.ts'
 import type { Part, PartRun } from '../parts/part.ts'
+import type { ZoneMapSink } from '../reads/point-blocks.ts'
 
 /** [from, to) of a tag's time. */
 export interface TimeSpan {
@@ -28,6 +31,11 @@ export interface Source {
   points(from: number, to: number): PointColumns
   /** Whether points of [first, last] may have been taken away. */
   isCut(first: number, last: number): boolean
+  /**
+   * Gives the next points of [from, to) to a sink, by a summary where it has one; gives where to go on. Left out where
+   * nothing but the blocks of `run` is summed up.
+   */
+  give?(from: number, to: number, sink: ZoneMapSink): number
 }
 
 const NONE: readonly TimeSpan[] = []
@@ -141,10 +149,10 @@ export class MemorySource implements Source {
   readonly run = null
   readonly firstTime: number
   readonly lastTime: number
-  readonly columns: PointColumns
+  readonly columns: SummedColumns
 
   /** @param columns  at least one point */
-  constructor(columns: PointColumns) {
+  constructor(columns: SummedColumns) {
     this.columns = columns
     this.firstTime = columns.times[0]!
     this.lastTime = columns.times[columns.times.length - 1]!
@@ -171,6 +179,22 @@ export class MemorySource implements Source {
 
   isCut(): boolean {
     return false
+  }
+
+  give(from: number, to: number, sink: ZoneMapSink): number {
+    const { columns } = this
+    const { times, summaries } = columns
+    const start = lowerBound(times, from)
+    const end = lowerBound(times, to)
+    const block = Math.ceil(start / MEMORY_BLOCK_POINTS)
+    const blockStart = block * MEMORY_BLOCK_POINTS
+    const blockEnd = blockStart + MEMORY_BLOCK_POINTS
+    const isInside = summaries !== undefined && blockEnd <= end
+    const stop = !isInside ? end : start < blockStart ? blockStart : blockEnd
+    const summary = stop === blockEnd && isInside ? summaries.of(columns, block) : null
+    const isTaken = summary !== null && isUsable(summary) && sink.takeZoneMap(summary)
+    if (!isTaken) sink.takePoints(sliceColumns(columns, start, stop))
+    return stop < end ? times[stop]! : to
   }
 
   /** Whether there is a point in [first, last]. */

@@ -1,5 +1,6 @@
-import { lowerBound, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { lowerBound, sliceColumns } from '../../series/columns.ts'
 import { isUnreadable } from '../damage.ts'
+import type { SummedColumns } from '../memtable/block-summaries.ts'
 import type { PartInfo, Tombstone } from '../parts/part.ts'
 import { keptPoints } from '../retention/kept-points.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
@@ -12,7 +13,7 @@ import { joinSpans, MemorySource, PartSource, type Source, type TimeSpan } from 
 /** What is in memory of a tag: its points, and what it takes away from parts; and its watermark. */
 export interface TagMemory {
   /** `null` without any. */
-  readonly columns: PointColumns | null
+  readonly columns: SummedColumns | null
   readonly tombstones: readonly Tombstone[]
   /** Points at or before it are gone but for those that retention keeps; NO_WATERMARK for none. */
   readonly watermark: number
@@ -86,7 +87,7 @@ function withHidden(cuts: readonly TimeSpan[], watermark: number): readonly Time
   return joinSpans([...cuts, { from: Number.NEGATIVE_INFINITY, to: watermark + 1 }])
 }
 
-function after(columns: PointColumns, watermark: number): PointColumns {
+function after(columns: SummedColumns, watermark: number): SummedColumns {
   if (watermark === NO_WATERMARK) return columns
   const { times } = columns
   return sliceColumns(columns, lowerBound(times, watermark + 1), times.length)

@@ -1,4 +1,5 @@
 import { type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
+import { BlockSummaries, MEMORY_BLOCK_POINTS, type SummedColumns } from './block-summaries.ts'
 import type { LongMemory } from './point-memory.ts'
 
 /** Points of one tag in time order in memory of their own. What was given out stays as it is while points are added. */
@@ -12,6 +13,7 @@ export class LongPoints {
   #statuses: Uint8Array | null = null
   /** Whether somebody may still look at the doubles when they are not needed here any more. */
   #isGivenOut = false
+  #summaries: BlockSummaries | null = null
 
   /** @param capacity  points that there is room for at first, at least one */
   constructor(memory: LongMemory, capacity: number) {
@@ -66,7 +68,7 @@ export class LongPoints {
     return index
   }
 
-  /** Makes these points those that it holds; there is room for them. */
+  /** Makes these points those that it holds, which has none yet; there is room for them. */
   set({ times, values, statuses }: PointColumns): void {
     this.#doubles.set(times)
     this.#doubles.set(values, this.#capacity)
@@ -75,9 +77,11 @@ export class LongPoints {
   }
 
   /** The points; shared, not to be changed. They stay as they are for ever. */
-  giveOut(): PointColumns {
+  giveOut(): SummedColumns {
     this.#isGivenOut = true
-    return this.lend()
+    if (this.length < MEMORY_BLOCK_POINTS) return this.lend()
+    this.#summaries ??= new BlockSummaries()
+    return { ...this.lend(), summaries: this.#summaries }
   }
 
   /** The same, until points are added or this is released. */

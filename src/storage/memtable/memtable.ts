@@ -3,6 +3,7 @@ import type { PointBatch } from '../blocks/point-batch.ts'
 import { mergePoints } from '../blocks/sort-points.ts'
 import type { Tombstone } from '../parts/part.ts'
 import type { WalRecord } from '../wal/wal-record.ts'
+import type { SummedColumns } from './block-summaries.ts'
 import { CellSlabs } from './cells.ts'
 import { NewestPoints } from './newest-points.ts'
 import { KEPT_SLABS, SlabPool } from './point-log.ts'
@@ -113,7 +114,7 @@ export class Memtable {
    * All points of a tag, in time order, one per time; `null` without any. Not to be changed; stays as it is when more
    * arrive.
    */
-  columns(tag: number): PointColumns | null {
+  columns(tag: number): SummedColumns | null {
     const over = this.#activePoints.columns(tag)
     const base = this.#immutablePoints?.columns(tag) ?? null
     return base === null || over === null ? (over ?? base) : mergePoints(base, over)

@@ -2,6 +2,7 @@ import type { PointColumns } from '../../series/columns.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { sortPoints } from '../blocks/sort-points.ts'
 import type { PointsOfTags } from '../wal/wal-record.ts'
+import type { SummedColumns } from './block-summaries.ts'
 import { NO_PLACE, PointLog, type SlabPool } from './point-log.ts'
 import type { PointMemory } from './point-memory.ts'
 import { TagPoints } from './tag-points.ts'
@@ -49,10 +50,10 @@ export class PointTable {
    * The points of a tag in time order, one per time; `null` without any. Not to be changed; stays as it is when more
    * arrive.
    */
-  columns(tag: number): PointColumns | null {
+  columns(tag: number): SummedColumns | null {
     const count = tag < this.#counts.length ? this.#counts[tag]! : 0
     if (count === 0) return null
-    const columns =
+    const columns: SummedColumns =
       count === IN_OWN
         ? this.#own.get(tag)!.columns()
         : sortPoints(this.#log.collect(this.#last[tag]!, count))

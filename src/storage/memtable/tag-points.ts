@@ -2,6 +2,7 @@ import { lowerBound, makeColumns, type PointColumns, STATUS_OK } from '../../ser
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { RunMerge } from '../blocks/run-merge.ts'
 import { mergePoints } from '../blocks/sort-points.ts'
+import type { SummedColumns } from './block-summaries.ts'
 import { columnsOfCells, copyCells } from './cell-list.ts'
 import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
 import { LatePoints } from './late-points.ts'
@@ -109,7 +110,7 @@ export class TagPoints {
   /**
    * The points in time order, one per time. Not to be changed; stays as it is when more arrive.
    */
-  columns(): PointColumns {
+  columns(): SummedColumns {
     this.#mergeLate()
     return this.#long === null ? this.#fromCells() : this.#long.giveOut()
   }
