@@ -20,7 +20,6 @@ const BLOCKS_AHEAD = 15
  */
 export class LayeredBlocks implements PointBlocks {
   readonly view = new BlockView()
-  readonly hasSummaries = true
   /** Blocks that are read ahead; `null` for none. */
   #loading: Promise<void> | null = null
   /** From where on blocks were asked for: once each, as a small cache may not keep them. */
@@ -32,8 +31,8 @@ export class LayeredBlocks implements PointBlocks {
     this.#sources = sources
   }
 
-  seekBefore(at: number): boolean {
-    for (let until = at; until > NEGATIVE_INFINITY; ) {
+  seekBefore(at: number, from = NEGATIVE_INFINITY): boolean {
+    for (let until = at; until >= from && until > NEGATIVE_INFINITY; ) {
       const { start, end } = this.#between(until)
       if (start === NEGATIVE_INFINITY) return false
       if (this.#show(start, end) && this.view.firstTime <= at) return true
@@ -42,10 +41,10 @@ export class LayeredBlocks implements PointBlocks {
     return false
   }
 
-  seekAfter(at: number): boolean {
-    for (let from = at; from < POSITIVE_INFINITY; ) {
+  seekAfter(at: number, to = POSITIVE_INFINITY): boolean {
+    for (let from = at; from < to; ) {
       const start = this.#next(from)
-      if (start === POSITIVE_INFINITY) return false
+      if (start >= to) return false
       const end = this.#blockAfter(start)
       if (this.#show(start, end)) return true
       from = end
@@ -53,12 +52,12 @@ export class LayeredBlocks implements PointBlocks {
     return false
   }
 
-  seekCovering(at: number): boolean {
-    if (this.seekBefore(at) && this.view.lastTime >= at) return true
-    return this.seekAfter(at)
+  seekCovering(at: number, to?: number): boolean {
+    // No further back than the block that has it: what is damaged before it is not needed.
+    const { start, end } = this.#between(at)
+    const isThere = start > NEGATIVE_INFINITY && this.#show(start, end)
+    return (isThere && this.view.lastTime >= at) || this.seekAfter(at, to)
   }
-
-  verify(): void {}
 
   async eachZoneMap(from: number, to: number, pace: ReadPace, sink: ZoneMapSink): Promise<void> {
     let at = from
@@ -106,7 +105,7 @@ export class LayeredBlocks implements PointBlocks {
         return this.#takeRun(run, block, source, others, at, from, to, sink)
       }
     }
-    if (!this.seekAfter(first)) return to
+    if (!this.seekAfter(first, to)) return to
     takeBlock(this.view, first, to, sink)
     return next(this.view.lastTime)
   }

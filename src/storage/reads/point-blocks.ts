@@ -2,9 +2,6 @@ import type { PointColumns } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import type { BlockView } from '../blocks/block.ts'
 
-/** How much of a block is checked when it is found: its header, or all of it. */
-export type Check = 'header' | 'all'
-
 /** Tells long reads when to yield to the event loop. */
 export interface ReadPace {
   /** Whether it is time for `pause`; to be called often. @param steps that were done, of some microseconds each */
@@ -34,21 +31,18 @@ export interface ZoneMapSink {
  * All points of one tag in one state, found by time as blocks that are in time order and do not overlap, whatever they
  * are stored in.
  *
- * After a `seek` that gives true, `view` is the block that was found, until the next seek or any other read. All throw
- * Damage when what they find cannot be read.
+ * After a `seek` that gives true, `view` is the block that was found, until the next seek or any other read. With a
+ * bound they may give false when no point is there up to it, and look no further. All throw Damage when what they find
+ * cannot be read.
  */
 export interface PointBlocks {
   readonly view: BlockView
-  /** Views the last block that begins at or before `at`. */
-  seekBefore(at: number, check?: Check): boolean
-  /** Views the first block that begins at or after `at`. */
-  seekAfter(at: number, check?: Check): boolean
-  /** Views the block with the first point at or after `at`. */
-  seekCovering(at: number, check?: Check): boolean
-  /** Verifies the block in view, when only its header was looked at. */
-  verify(): void
-  /** Whether blocks are summed up, so that `eachZoneMap` is cheaper than their points. */
-  readonly hasSummaries: boolean
+  /** Views the last block that begins at or before `at`. @param from  no earlier point is wanted */
+  seekBefore(at: number, from?: number): boolean
+  /** Views the first block that begins at or after `at`. @param to  all points that are wanted are before it */
+  seekAfter(at: number, to?: number): boolean
+  /** Views the block with the first point at or after `at`. @param to  all points that are wanted are before it */
+  seekCovering(at: number, to?: number): boolean
   /** Gives the points of [from, to) to a sink: by summaries where the sink takes those, and the rest as points. */
   eachZoneMap(from: number, to: number, pace: ReadPace, sink: ZoneMapSink): Promise<void>
 }

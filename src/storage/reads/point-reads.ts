@@ -48,7 +48,7 @@ export async function readRange(
   const { view } = blocks
   const backwards = range.order === 'desc'
   let builder: ColumnsBuilder | null = null
-  let found = backwards ? blocks.seekBefore(to - 1) : blocks.seekCovering(from)
+  let found = backwards ? blocks.seekBefore(to - 1, from) : blocks.seekCovering(from, to)
   while (found) {
     const start = view.lowerBound(from)
     const end = view.lowerBound(to)
@@ -63,7 +63,7 @@ export async function readRange(
     if (taken < end - start) return { points: builder.finish(), more: true }
     const { firstTime, lastTime } = view
     if (snapshot.isDue()) await snapshot.pause()
-    found = backwards ? blocks.seekBefore(firstTime - 1) : blocks.seekAfter(lastTime + 1)
+    found = backwards ? blocks.seekBefore(firstTime - 1, from) : blocks.seekAfter(lastTime + 1, to)
   }
   return { points: builder?.finish() ?? NO_POINTS, more: false }
 }
@@ -77,10 +77,7 @@ function expectedPoints(length: number, { from, to, order }: ReadPage, view: Blo
   return Math.ceil((1.05 * length * (to - from)) / passed)
 }
 
-/**
- * Number of points in [from, to); counting stops at `cap` or above. Exact: blocks in the middle state their count, and
- * those at the edges are searched.
- */
+/** Number of points in [from, to), most of them by the counts that blocks state; counting stops at `cap` or above. */
 export async function countPoints(
   blocks: PointBlocks,
   from: number,
@@ -88,32 +85,17 @@ export async function countPoints(
   cap: number,
   snapshot: ReadPace,
 ): Promise<number> {
-  const { view } = blocks
   let count = 0
-  if (blocks.hasSummaries) {
-    await blocks.eachZoneMap(from, to, snapshot, {
-      takeZoneMap(zoneMap) {
-        count += zoneMap.count
-        return true
-      },
-      takePoints(points) {
-        count += points.times.length
-      },
-      isDone: () => count >= cap,
-    })
-    return count
-  }
-  let found = blocks.seekCovering(from, 'header')
-  while (found && view.firstTime < to && count < cap) {
-    const { lastTime } = view
-    if (from <= view.firstTime && to > lastTime) count += view.count
-    else {
-      blocks.verify()
-      count += view.lowerBound(to) - view.lowerBound(from)
-    }
-    if (snapshot.isDue()) await snapshot.pause()
-    found = blocks.seekAfter(lastTime + 1, 'header')
-  }
+  await blocks.eachZoneMap(from, to, snapshot, {
+    takeZoneMap(zoneMap) {
+      count += zoneMap.count
+      return true
+    },
+    takePoints(points) {
+      count += points.times.length
+    },
+    isDone: () => count >= cap,
+  })
   return count
 }
 
