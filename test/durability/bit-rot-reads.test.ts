@@ -10,18 +10,17 @@ import type { SignalShape } from '../../src/series/reads.ts'
 import type { FileStore } from '../../src/storage/engine/file-store.ts'
 import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 import type { MergeLimits } from '../../src/storage/merge/merge.ts'
-import { BlockCache, PageReader } from '../../src/storage/parts/block-cache.ts'
-import { openPartStore } from '../../src/storage/parts/file-part-store.ts'
-import { readFooter } from '../../src/storage/parts/footer.ts'
-import { PageTable } from '../../src/storage/parts/page-table.ts'
 import { STORED_AGGREGATES } from '../../src/storage/reads/signal-reads.ts'
 import type { Instant } from '../../src/time/instant.ts'
+import { until } from '../until.ts'
+import { isWithin, layoutOf, mayFail, type PartLayout } from './part-layout.ts'
 import { randomOf } from './random.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 /*
  * Damage in a part of which tags have pages and blocks of their own. Whatever is read, aggregates from summaries too,
- * is what it was, or an error of a tag whose page is damaged, before and after points are flushed and merged beside it.
+ * is what it was, or an error of a tag of which something is lost, or may be, before and after points are flushed and
+ * merged beside it.
  */
 
 /** Places that are damaged, one after the other, over all parts. */
@@ -56,15 +55,18 @@ function open(files: SimulatedDisk, folder: string, merge: MergeLimits): Promise
   return openFileStore(folder, { historian: 'plant', owner: true, limits, files })
 }
 
-const TAGS = [
+const WIDE = [
   ...Array.from({ length: LARGE_TAGS }, (_, i) => `large ${i}`),
   ...Array.from({ length: SMALL_TAGS }, (_, i) => `small ${i}`),
 ]
+/** Of one part alone, at the times of the others. */
+const BESIDE = ['beside 0', 'beside 1']
+const TAGS = [...WIDE, ...BESIDE]
 
-/** Points of all tags, those of large ones in this part of their times. */
-async function write(store: FileStore, seed: number, from: number, to: number): Promise<void> {
+/** Points of tags, those of large ones in this part of their times. */
+async function write(store: FileStore, seed: number, from: number, to: number, tags = WIDE): Promise<void> {
   const random = randomOf(seed)
-  const entries = TAGS.map((tag) => {
+  const entries = tags.map((tag) => {
     const count = Math.floor((tag.startsWith('large') ? LARGE_POINTS : SMALL_POINTS) * (to - from))
     const points = makeColumns(count)
     for (let i = 0; i < count; i++) {
@@ -142,45 +144,19 @@ interface Reach {
   readonly most: number
 }
 
-interface Layout {
-  /** Behind it are the table of pages, tombstones, sets of tags and the footer. */
-  readonly pagesEnd: number
-  reach(at: number): Reach
-}
-
-/** What stands where in a part, from its table of pages. */
-async function layoutOf(disk: SimulatedDisk, path: string): Promise<Layout> {
-  const name = basename(path)
-  const file = disk.open(path)
-  const { sections, info } = readFooter(file)
-  const reader = new PageReader(file, name, file.size(), new BlockCache(0))
-  const { small, index } = new PageTable(await reader.read(sections.table.at, sections.table.bytes))
-  const part = openPartStore(disk, join(path, '..'), { cacheBytes: 0 }).open(info)
+function reachOf(
+  part: PartLayout,
+  others: readonly PartLayout[],
+  damaged: { readonly at: number; readonly isCut: boolean },
+): Reach {
   // Tags were made in this order, from 1 on.
-  const nameOf = (tag: number) => TAGS[tag - 1]!
-  const tags = [...part.tags()]
-  part.close()
-  reader.close()
-  const all: Reach = { tags: new Set(TAGS), most: TAGS.length }
-  const large: Reach = { tags: new Set(TAGS.filter((tag) => tag.startsWith('large'))), most: LARGE_TAGS }
-  assert.ok(small.count > 1 && index.count > 0)
-  const pagesEnd = sections.table.at
-  const reach = (at: number): Reach => {
-    if (at < 8 || at >= pagesEnd) return all
-    const pageOf = (list: typeof small) =>
-      Array.from({ length: list.count }, (_, i) => i).find(
-        (i) => at >= list.at(i) && at < list.at(i) + list.bytes(i),
-      )
-    const page = pageOf(small)
-    if (page !== undefined) {
-      const end = page + 1 < small.count ? small.firstTag(page + 1) : Number.POSITIVE_INFINITY
-      const own = tags.filter((tag) => tag >= small.firstTag(page) && tag < end).map(nameOf)
-      return { tags: new Set(own), most: own.length }
-    }
-    // A block and a page of summaries are those of one tag.
-    return pageOf(index) === undefined ? { ...large, most: 1 } : large
-  }
-  return { pagesEnd, reach }
+  const all = new Set(TAGS.map((_, i) => i + 1))
+  const tags = new Set([...mayFail(part, others, damaged, all)].map((tag) => TAGS[tag - 1]!))
+  const { at, isCut } = damaged
+  const isInPages = at >= 8 && at < part.sections.table.at
+  // A block and a page of summaries are those of one tag.
+  const isOne = !isCut && isInPages && !part.pages.some((page) => isWithin(page, at))
+  return { tags, most: isOne ? 1 : tags.size }
 }
 
 function assertWithin(failed: ReadonlySet<string>, { tags, most }: Reach, what: string): void {
@@ -190,7 +166,7 @@ function assertWithin(failed: ReadonlySet<string>, { tags, most }: Reach, what: 
   )
 }
 
-test('beside damage in a page of a part no read gives a wrong number and other tags answer, merged or not', async (t) => {
+test('beside damage of a part no read gives a wrong number and other tags answer, merged or not', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-rot-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const disk = new SimulatedDisk()
@@ -200,15 +176,19 @@ test('beside damage in a page of a part no read gives a wrong number and other t
   await write(first, 2, 0.3, 0.7)
   await first.deletePoints([{ tag: 'large 1', from: END_US * 0.4, to: END_US * 0.45 }], false, signal)
   await first.flush()
+  await write(first, 4, 0.2, 0.8, BESIDE)
+  await first.flush()
   // In the log.
   await write(first, 3, 0.9, 1)
   const expected = await answersOf(first)
   await first.close()
   const parts = [...disk.contents()].filter(([path]) => path.endsWith('.part'))
-  assert.equal(parts.length, 2)
+  assert.equal(parts.length, 3)
+  const layouts = parts.map(([path]) => layoutOf(disk, path))
   const tally = { harmless: 0, one: 0, several: 0, all: 0 }
-  for (const [path, content] of parts) {
-    const { pagesEnd, reach } = await layoutOf(disk, path)
+  for (const [number, [path, content]] of parts.entries()) {
+    const layout = layouts[number]!
+    const pagesEnd = layout.sections.table.at
     const each = Math.ceil(PLACES / parts.length)
     for (let i = 0; i < each; i++) {
       // One of four behind the pages, where few bytes are.
@@ -216,13 +196,24 @@ test('beside damage in a page of a part no read gives a wrong number and other t
       const at = Math.floor(
         isBehind ? pagesEnd + (i * (content.length - pagesEnd)) / each : (i * pagesEnd) / each,
       )
-      const damaged = content.slice()
-      damaged[at]! ^= 1 << (i % 8)
-      const what = `${basename(path)}, bit flipped at ${at}`
+      const isCut = i % 8 === 1
+      const damaged = content.slice(0, isCut ? at : content.length)
+      if (!isCut) damaged[at]! ^= 1 << (i % 8)
+      // A read that meets a damaged table has the pages looked for, and fails.
+      const meetTable = async (met: FileStore) => {
+        if (isCut || !isWithin(layout.sections.table, at)) return
+        await until(
+          async () => (await compare(met, expected, what)).size === 0,
+          `${what}: its pages are found`,
+        )
+      }
+      const reach = reachOf(layout, layouts, { at, isCut })
+      const what = `${basename(path)}, ${isCut ? 'cut' : 'bit flipped'} at ${at}`
       const copy = disk.copy(new Map([[path, damaged]]))
       const store = await open(copy, folder, NO_MERGES)
+      await meetTable(store)
       const failed = await compare(store, expected, what)
-      assertWithin(failed, reach(at), what)
+      assertWithin(failed, reach, what)
       const { problems } = await store.check(signal)
       assert.ok(failed.size === 0 || problems.length > 0, `${what}: the check says nothing of it`)
       await store.close()
@@ -239,7 +230,8 @@ test('beside damage in a page of a part no read gives a wrong number and other t
       const merging = await open(copy, folder, MERGES)
       await merging.write(writeBatch([{ tag: 'new', points: makeColumns(1) }], true), signal)
       await merging.flush()
-      assertWithin(await compare(merging, expected, `${what}, merged`), reach(at), `${what}, merged`)
+      await meetTable(merging)
+      assertWithin(await compare(merging, expected, `${what}, merged`), reach, `${what}, merged`)
       const after = await merging.check(signal)
       assert.ok(problems.length === 0 || after.problems.length > 0, `${what}: what is damaged was merged`)
       await merging.close()

@@ -36,7 +36,7 @@ export async function checkStore(state: EngineState, snapshot: EngineSnapshot): 
   let blocks = 0
   for (const { info, part, damage } of snapshot.set.parts) {
     if (damage !== null) problems.push(`part ${info.name}: ${damage.message}`)
-    if (part === null) continue
+    if (part === null || damage !== null) continue
     const found = await part.check(snapshot.signal)
     blocks += found.blocks
     problems.push(...found.problems.map((problem) => `part ${info.name}: ${problem}`))

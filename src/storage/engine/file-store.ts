@@ -123,7 +123,7 @@ export class FileStore {
   /** What somebody should look at although reads are answered; `null` for nothing. */
   get trouble(): string | null {
     const damaged = this.#state.parts.current.parts.find(({ damage }) => damage !== null)
-    if (damaged !== undefined) return `part ${damaged.info.name} cannot be read: ${damaged.damage!.message}`
+    if (damaged !== undefined) return `part ${damaged.info.name} is damaged: ${damaged.damage!.message}`
     return this.#owner?.trouble ?? null
   }
 

@@ -109,7 +109,7 @@ export class Follower {
         if (opened.damage === null) {
           checkHasAll(files, folders, opened.version, opened.memtable.nextSequence - 1, before)
         }
-        const parts = new OpenParts(store, opened.version, () => {})
+        const parts = await OpenParts.open(store, opened.version, () => {})
         movedOn(opened.version.number)
         return new Follower(files, folders, reader, opened, parts, movedOn)
       } catch (error) {

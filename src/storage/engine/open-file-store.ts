@@ -227,7 +227,7 @@ async function openToChange(
     () => manifest.version.number,
     () => ownership.check(),
   )
-  const parts = new OpenParts(store, version, (name) => garbage.add(folders.parts, [name]))
+  const parts = await OpenParts.open(store, version, (name) => garbage.add(folders.parts, [name]))
   const generation = Math.max(before.flushedGeneration, ...segments.map(({ header }) => header.generation))
   const logTrouble = new Trouble(historian, 'changes could not be made durable', troubleLog ?? null)
   const device =

@@ -4,10 +4,12 @@ import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import type { TombstoneList } from '../parts/tombstone-list.ts'
 
-/** A part of a version, or why it cannot be read. */
+/** A part of a version. */
 export interface LivePart {
   readonly info: PartInfo
+  /** Of a damaged one what is intact; `null` for nothing. */
   readonly part: Part | null
+  /** Why it cannot be opened as a whole. */
   readonly damage: Damage | null
 }
 
@@ -20,6 +22,8 @@ export class PartSet {
   readonly parts: readonly LivePart[]
   /** Of the parts that have any. */
   readonly #tombstones: readonly TombstoneList[]
+  /** The last part of which it is not known what it takes away from those before it. */
+  readonly lostTombstones: LivePart | null
   /** Who holds it; the newest set is held by the engine itself. */
   holders = 0
 
@@ -27,6 +31,7 @@ export class PartSet {
     this.version = version
     this.parts = parts
     this.#tombstones = tombstonesOf(parts)
+    this.lostTombstones = parts.findLast(hasLostTombstones) ?? null
   }
 
   /** Tombstones of a tag, of all parts. */
@@ -45,6 +50,9 @@ export class PartSet {
   }
 }
 
+const hasLostTombstones = ({ info, part, damage }: LivePart) =>
+  damage !== null && (part?.tombstones.length ?? 0) < info.tombstones
+
 function tombstonesOf(parts: readonly LivePart[]): readonly TombstoneList[] {
   return parts.flatMap(({ part }) => (part === null || part.tombstones.length === 0 ? [] : [part.tombstones]))
 }
@@ -57,14 +65,60 @@ export class OpenParts {
   readonly #store: PartStore
   readonly #dropped: (name: string) => void
   /** Open parts by name, and in how many sets they are, or are to come. */
-  readonly #open = new Map<string, { readonly live: LivePart; sets: number }>()
+  readonly #open = new Map<string, OpenPart>()
   #current: PartSet
+  #recovering: Promise<void> | null = null
+  readonly #closing = new AbortController()
 
   /** A part that cannot be read is open as damaged. Throws the system's errors but EIO. */
   constructor(store: PartStore, version: Version, dropped: (name: string) => void) {
     this.#store = store
     this.#dropped = dropped
     this.#current = this.#make(version, damageOf)
+  }
+
+  /**
+   * Opens what is intact of damaged parts, which may take a search through a file: at the beginning, and when a read
+   * has found that one cannot be read. Rejects with the system's errors but EIO.
+   */
+  recover(): Promise<void> {
+    this.#recovering ??= this.#recoverAll().finally(() => {
+      this.#recovering = null
+    })
+    return this.#recovering
+  }
+
+  async #recoverAll(): Promise<void> {
+    const { signal } = this.#closing
+    let isAny = false
+    for (const { info, part, damage } of this.#current.parts) {
+      const found = damage ?? part?.damage ?? null
+      if (found === null || this.#open.get(info.name)?.hasTried !== false) continue
+      const intact = await this.#store.recover(info, found, signal)
+      const open = this.#open.get(info.name)
+      // It may be gone by now, or be readable again after all.
+      const isFound = open !== undefined && (damage !== null || intact?.damage != null)
+      if (open !== undefined) open.hasTried = isFound || intact === null
+      if (!isFound) intact?.close()
+      else {
+        open.live = { info, part: intact, damage: found }
+        open.opened.push(intact)
+        isAny = true
+      }
+    }
+    if (isAny && !signal.aborted) this.moveTo(this.#current.version)
+  }
+
+  /** As the constructor, with what is intact of damaged parts. Rejects with the system's errors but EIO. */
+  static async open(...args: ConstructorParameters<typeof OpenParts>): Promise<OpenParts> {
+    const parts = new OpenParts(...args)
+    try {
+      await parts.recover()
+      return parts
+    } catch (error) {
+      parts.close()
+      throw error
+    }
   }
 
   /** Of the newest version. */
@@ -110,7 +164,8 @@ export class OpenParts {
   }
 
   close(): void {
-    for (const { live } of this.#open.values()) live.part?.close()
+    this.#closing.abort(new Error('the parts are closed'))
+    for (const { opened } of this.#open.values()) closeAll(opened)
     this.#open.clear()
   }
 
@@ -132,8 +187,9 @@ export class OpenParts {
       for (const info of infos) {
         const known = this.#open.get(info.name)
         const live = known?.live ?? this.#openPart(info, damage)
-        if (known === undefined) this.#open.set(info.name, { live, sets: 1 })
-        else known.sets++
+        if (known === undefined) {
+          this.#open.set(info.name, { live, sets: 1, opened: [live.part], hasTried: false })
+        } else known.sets++
         taken.push(live)
       }
     } catch (error) {
@@ -149,7 +205,7 @@ export class OpenParts {
     // All of them are closed when the historian is.
     if (open === undefined || --open.sets > 0) return false
     this.#open.delete(name)
-    open.live.part?.close()
+    closeAll(open.opened)
     return true
   }
 
@@ -160,6 +216,20 @@ export class OpenParts {
       return { info, part: null, damage: damage(error) }
     }
   }
+}
+
+/** A part as it stands in the newest sets. */
+interface OpenPart {
+  live: LivePart
+  sets: number
+  /** What is closed with it: earlier sets may have it as it was before it was recovered. */
+  readonly opened: (Part | null)[]
+  /** Whether what is intact of it was looked for. */
+  hasTried: boolean
+}
+
+function closeAll(parts: readonly (Part | null)[]): void {
+  for (const part of parts) part?.close()
 }
 
 /** What was given up once would be given up again, with parts that other sets have, too. */

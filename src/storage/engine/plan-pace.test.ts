@@ -18,7 +18,7 @@ const SLICE = 100
 
 const errors = new EngineErrors('plant')
 const names = Array.from({ length: TAGS }, (_, i) => `tag ${i}`)
-const NOTHING = { parts: [], tombstones: () => [] }
+const NOTHING = { parts: [], tombstones: () => [], lostTombstones: null }
 
 /** A catalog with all tags, and what counts the calls of it, and those for watermarks, between two rests. */
 function counted() {

@@ -8,9 +8,8 @@ import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 import type { LayeredBlocks } from './layered-blocks.ts'
-import type { PartSet } from './part-set.ts'
 import type { ReadSide } from './read-side.ts'
-import { blocksOf, type TagMemory } from './tag-sources.ts'
+import { blocksOf, type TagMemory, type TagParts } from './tag-sources.ts'
 
 /** Which raw point of a tag is asked for. */
 export interface StoredPointQuery {
@@ -20,12 +19,7 @@ export interface StoredPointQuery {
 }
 
 /** Opens the points of a tag in a state. */
-type OpenBlocks<Query, Blocks> = (
-  tag: number,
-  set: Pick<PartSet, 'parts' | 'tombstones'>,
-  memory: TagMemory,
-  query: Query,
-) => Blocks
+type OpenBlocks<Query, Blocks> = (tag: number, set: TagParts, memory: TagMemory, query: Query) => Blocks
 
 /** Id of no tag. */
 const NO_TAG = 0
@@ -203,4 +197,4 @@ export class PointReader {
   }
 }
 
-const NO_PARTS: Pick<PartSet, 'parts' | 'tombstones'> = { parts: [], tombstones: () => [] }
+const NO_PARTS: TagParts = { parts: [], tombstones: () => [], lostTombstones: null }

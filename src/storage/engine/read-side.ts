@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../historian/maybe-promise.ts'
+import { isUnreadable } from '../damage.ts'
 import { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 
@@ -52,7 +53,7 @@ export class ReadSide {
       snapshot = this.#begin(signal)
       return await read(snapshot)
     } catch (error) {
-      throw this.#state.errors.ofRead(error)
+      throw this.#failed(error)
     } finally {
       snapshot?.done()
     }
@@ -76,7 +77,7 @@ export class ReadSide {
       if (wait !== null) {
         return wait.then(
           () => this.readEach(signal, count, result, readOne, toRest),
-          (error: unknown) => Promise.reject(this.#state.errors.ofRead(error)),
+          (error: unknown) => Promise.reject(this.#failed(error)),
         )
       }
       snapshot = this.#begin(signal)
@@ -90,7 +91,7 @@ export class ReadSide {
       return result
     } catch (error) {
       snapshot?.done()
-      return Promise.reject(this.#state.errors.ofRead(error))
+      return Promise.reject(this.#failed(error))
     }
   }
 
@@ -102,10 +103,17 @@ export class ReadSide {
         if (snapshot.isDue()) await snapshot.pause()
       }
     } catch (error) {
-      throw this.#state.errors.ofRead(error)
+      throw this.#failed(error)
     } finally {
       snapshot.done()
     }
+  }
+
+  /** The error that a caller gets. */
+  #failed(error: unknown): unknown {
+    // What fails now is tried again with the next read that meets damage.
+    if (isUnreadable(error)) this.#state.parts.recover().catch(() => {})
+    return this.#state.errors.ofRead(error)
   }
 
   #catchUpFirst(): Promise<void> | null {

@@ -1,6 +1,7 @@
 import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../../series/columns.ts'
 import { BlockView } from '../blocks/block.ts'
 import { isUsable } from '../blocks/zone-map.ts'
+import type { Damage } from '../damage.ts'
 import { MEMORY_BLOCK_POINTS, type SummedColumns } from '../memtable/block-summaries.ts'
 import type { Part, PartRun } from '../parts/part.ts'
 import type { ZoneMapSink } from '../reads/point-blocks.ts'
@@ -141,6 +142,46 @@ export class PartSource implements Source {
 
   isCut(first: number, last: number): boolean {
     return this.#cuts.length > 0 && this.#cuts.some(({ from, to }) => from <= last && to > first)
+  }
+}
+
+/**
+ * Stands for points of a tag that cannot be read: what looks at their times fails, all else is answered. They are as a
+ * block, and what is behind them as another one, which is empty.
+ */
+export class DamagedSource implements Source {
+  readonly run = null
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly #damage: Damage
+
+  /** @param span  of the times that the points may have, both included */
+  constructor({ firstTime, lastTime }: Pick<Source, 'firstTime' | 'lastTime'>, damage: Damage) {
+    this.firstTime = firstTime
+    this.lastTime = lastTime
+    this.#damage = damage
+  }
+
+  nextTime(at: number): number {
+    return at > this.lastTime ? Number.POSITIVE_INFINITY : Math.max(at, this.firstTime)
+  }
+
+  blockStart(at: number): number {
+    if (at > this.lastTime) return this.lastTime + 1
+    return at < this.firstTime ? Number.NEGATIVE_INFINITY : this.firstTime
+  }
+
+  blockAfter(at: number): number {
+    if (at < this.firstTime) return this.firstTime
+    return at > this.lastTime ? Number.POSITIVE_INFINITY : this.lastTime + 1
+  }
+
+  points(): never {
+    throw this.#damage
+  }
+
+  isCut(): boolean {
+    return false
   }
 }
 

@@ -1,5 +1,5 @@
 import { lowerBound, sliceColumns } from '../../series/columns.ts'
-import { isUnreadable } from '../damage.ts'
+import { damageOf, isUnreadable } from '../damage.ts'
 import type { SummedColumns } from '../memtable/block-summaries.ts'
 import type { PartInfo, Tombstone } from '../parts/part.ts'
 import { keptPoints } from '../retention/kept-points.ts'
@@ -8,7 +8,7 @@ import { IntactBlocks, type LayerOf } from './intact-blocks.ts'
 import { LayeredBlocks } from './layered-blocks.ts'
 import type { LivePart, PartSet } from './part-set.ts'
 import { retainedSources } from './retained-sources.ts'
-import { joinSpans, MemorySource, PartSource, type Source, type TimeSpan } from './sources.ts'
+import { DamagedSource, joinSpans, MemorySource, PartSource, type Source, type TimeSpan } from './sources.ts'
 
 /** What is in memory of a tag: its points, and what it takes away from parts; and its watermark. */
 export interface TagMemory {
@@ -19,35 +19,53 @@ export interface TagMemory {
   readonly watermark: number
 }
 
-/** The points of a tag in a state. Throws Damage when a part that may hold some cannot be read. */
-export function blocksOf(
-  tag: number,
-  set: Pick<PartSet, 'parts' | 'tombstones'>,
-  memory: TagMemory,
-): LayeredBlocks {
+/** What is looked at of a version. */
+export type TagParts = Pick<PartSet, 'parts' | 'tombstones' | 'lostTombstones'>
+
+/** The points of a tag in a state. A look at times of what cannot be read throws Damage. */
+export function blocksOf(tag: number, set: TagParts, memory: TagMemory): LayeredBlocks {
   const sources: Source[] = []
   const tombstones = tombstonesOf(tag, set, memory)
-  for (const { info, part, damage } of set.parts) {
-    if (damage !== null) {
-      // What it takes away of other parts is not known either.
-      if (info.points > 0 || info.tombstones > 0) throw damage
-      continue
-    }
-    if (!part!.has(tag)) continue
-    sources.push(new PartSource(part!, tag, cutsOf(tombstones, info)))
+  for (const live of set.parts) {
+    const source = sourceOf(tag, live, set, tombstones)
+    if (source !== null) sources.push(source)
   }
   if (memory.columns !== null) sources.push(new MemorySource(memory.columns))
   const { watermark } = memory
   return new LayeredBlocks(watermark === NO_WATERMARK ? sources : retainedSources(sources, watermark))
 }
 
-/**
- * The same without what is damaged of a range, in which alone points may be looked for. Throws Damage where it is not
- * known what a part that cannot be read takes away from others.
- */
+/** The points of a tag in a part; `null` without any. */
+function sourceOf(
+  tag: number,
+  { info, part, damage }: LivePart,
+  { lostTombstones }: TagParts,
+  tombstones: readonly Tombstone[],
+): Source | null {
+  if (info.points === 0 || part?.has(tag) === false) return null
+  // What was taken away of it is not known.
+  if (isBefore(info, lostTombstones)) return new DamagedSource(info, lostTombstones!.damage!)
+  if (part === null) return new DamagedSource(info, damage!)
+  const source = new PartSource(part, tag, cutsOf(tombstones, info))
+  if (damage === null) return source
+  try {
+    // Where its blocks are is looked for at once: others may hold the points that a read needs.
+    void source.run
+    return source
+  } catch (error) {
+    return new DamagedSource(info, damageOf(error))
+  }
+}
+
+/** Whether tombstones of another part may take points of a part away. */
+function isBefore({ lastSequence }: PartInfo, other: LivePart | null): boolean {
+  return other !== null && lastSequence < other.info.lastSequence
+}
+
+/** The same without what is damaged of a range, in which alone points may be looked for. */
 export function intactBlocksOf(
   tag: number,
-  set: Pick<PartSet, 'parts' | 'tombstones'>,
+  set: TagParts,
   memory: TagMemory,
   { from, to }: TimeSpan,
 ): IntactBlocks {
@@ -55,11 +73,10 @@ export function intactBlocksOf(
   const layers: LayerOf[] = from <= watermark ? [keptLayer(tag, set, memory)] : []
   const tombstones = tombstonesOf(tag, set, memory)
   for (const live of set.parts) {
-    const { info, damage } = live
-    if (damage !== null && info.tombstones > 0) throw damage
+    const { info } = live
     if (info.points === 0 || info.lastTime < from || info.firstTime >= to) continue
     if (info.lastTime <= watermark || live.part?.has(tag) === false) continue
-    layers.push(layerOf(tag, live, withHidden(cutsOf(tombstones, info), watermark)))
+    layers.push(layerOf(tag, live, set, withHidden(cutsOf(tombstones, info), watermark)))
   }
   const columns = memory.columns === null ? null : after(memory.columns, watermark)
   if (columns !== null && columns.times.length > 0) {
@@ -68,8 +85,8 @@ export function intactBlocksOf(
   return new IntactBlocks(layers)
 }
 
-/** The points that stay at or before a watermark; nothing is known of them where any part is damaged. */
-function keptLayer(tag: number, set: Pick<PartSet, 'parts' | 'tombstones'>, memory: TagMemory): LayerOf {
+/** The points that stay at or before a watermark; nothing is known of them where what is damaged may have them. */
+function keptLayer(tag: number, set: TagParts, memory: TagMemory): LayerOf {
   const { watermark } = memory
   try {
     const kept = keptPoints(blocksOf(tag, set, { ...memory, watermark: NO_WATERMARK }), watermark)
@@ -93,9 +110,14 @@ function after(columns: SummedColumns, watermark: number): SummedColumns {
   return sliceColumns(columns, lowerBound(times, watermark + 1), times.length)
 }
 
-function layerOf(tag: number, { info, part }: LivePart, cuts: readonly TimeSpan[]): LayerOf {
+function layerOf(
+  tag: number,
+  { info, part }: LivePart,
+  { lostTombstones }: TagParts,
+  cuts: readonly TimeSpan[],
+): LayerOf {
   const damaged = { from: info.firstTime, to: info.lastTime + 1 }
-  if (part === null) return { source: null, cuts, damaged }
+  if (part === null || isBefore(info, lostTombstones)) return { source: null, cuts, damaged }
   const source = new PartSource(part, tag, cuts)
   try {
     // Where its blocks are must be known.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
@@ -9,6 +9,7 @@ import { makeColumns } from '../../series/columns.ts'
 import { badSector, FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { readFooter } from '../parts/footer.ts'
+import type { FileStore } from './file-store.ts'
 import { openFileStore } from './open-file-store.ts'
 
 const { signal } = new AbortController()
@@ -137,7 +138,7 @@ const pointsFrom = (from: number) => {
 }
 
 for (const where of ['its footer', 'its sets of tags']) {
-  test(`a part costs no other one, from the start on, where the disk gives an error (EIO) for ${where}`, async (t) => {
+  test(`a part answers, from the start on, where the disk gives an error (EIO) for ${where}`, async (t) => {
     const folder = temporaryFolder(t)
     const options = { historian: 'plant', owner: true, limits: limits(100) }
     const before = await openFileStore(folder, options)
@@ -156,11 +157,8 @@ for (const where of ['its footer', 'its sets of tags']) {
     )
     const store = await openFileStore(folder, { ...options, files })
     t.after(() => store.close())
-    assert.equal(store.trouble, `part ${name} cannot be read: the disk reports an error (EIO)`)
-    const all = { tag: 'a', from: 0, to: 2_000, order: 'asc', limit: 1e4 } as const
-    await assert.rejects(store.readRanges([all], signal), { code: 'STORAGE_CORRUPT' })
-    const [range] = await store.readRanges([{ ...all, partial: true }], signal)
-    assert.deepEqual([range!.points.times.length, range!.missing], [1_000, [{ from: 0, to: 1_000 }]])
+    assert.equal(store.trouble, `part ${name} is damaged: the disk reports an error (EIO)`)
+    assert.deepEqual(await store.countPoints([{ tag: 'a', from: 0, to: 2_000 }], 1e9, signal), [2_000])
     await store.write(writeBatch([{ tag: 'a', points: pointsFrom(2_000) }], true), signal)
     const { problems } = await store.check(signal)
     assert.deepEqual(problems, [`part ${name}: the disk reports an error (EIO)`])
@@ -192,6 +190,104 @@ test('while the disk does not give what a part removes from others nothing is me
   store = await openFileStore(folder, options)
   t.after(() => store.close())
   assert.deepEqual(await store.countPoints([{ tag: 'a', from: 0, to: 1e9 }], 1e9, signal), [2_500])
+})
+
+/** Parts with points of `old` at 0, of `new` at 1e6, and of both at 2e6; changes the one in the middle. */
+async function threeParts(
+  t: TestContext,
+  damage: (whole: Buffer) => Buffer,
+  between: (store: FileStore) => Promise<unknown> = async () => {},
+) {
+  const folder = temporaryFolder(t)
+  const options = { historian: 'plant', owner: true, limits: limits(100) }
+  const store = await openFileStore(folder, options)
+  const put = async (from: number, ...tags: readonly string[]) => {
+    const entries = tags.map((tag) => ({ tag, points: pointsFrom(from) }))
+    await store.write(writeBatch(entries, true), signal)
+  }
+  await put(0, 'old')
+  await store.flush()
+  await between(store)
+  await put(1e6, 'new')
+  await store.flush()
+  const path = join(folder, 'parts', readdirSync(join(folder, 'parts')).sort()[1]!)
+  await put(2e6, 'old', 'new')
+  await store.flush()
+  await store.close()
+  writeFileSync(path, damage(readFileSync(path)))
+  return { open: (owner: boolean) => openFileStore(folder, { ...options, owner }), path }
+}
+
+const count = async (store: FileStore, tag: string, from: number, to: number) =>
+  (await store.countPoints([{ tag, from, to }], 1e9, signal))[0]
+
+test('where nothing is left of a part its times alone cannot be read, by an owner and by who reads beside it', async (t) => {
+  const { open } = await threeParts(t, (whole) => whole.subarray(0, 100))
+  const owner = await open(true)
+  t.after(() => owner.close())
+  const reader = await open(false)
+  t.after(() => reader.close())
+  for (const store of [owner, reader]) {
+    assert.match(store.trouble!, /is damaged: .* no valid footer/)
+    // Nobody knows which tags it had.
+    for (const tag of ['old', 'new']) {
+      const all = { tag, from: 0, to: 3e6, order: 'asc', limit: 1e4 } as const
+      await assert.rejects(store.readRanges([all], signal), { code: 'STORAGE_CORRUPT' })
+      const [range] = await store.readRanges([{ ...all, partial: true }], signal)
+      assert.deepEqual(range!.missing, [{ from: 1e6, to: 1e6 + 1_000 }])
+      assert.equal(range!.points.times.length, tag === 'old' ? 2_000 : 1_000)
+      assert.equal(await count(store, tag, 2e6, 3e6), 1_000)
+      const { times } = await store.readPoints([{ tag, find: 'before', at: 1e9 }], signal)
+      assert.deepEqual([...times], [2e6 + 999])
+      const first = store.readPoints([{ tag, find: 'after', at: -1 }], signal)
+      if (tag === 'old') assert.deepEqual([...(await first).times], [0])
+      else await assert.rejects(async () => first, { code: 'STORAGE_CORRUPT' })
+    }
+  }
+  await owner.deletePoints([{ tag: 'old', from: 0, to: 500 }], false, signal)
+  await assert.rejects(owner.deletePoints([{ tag: 'old', from: 0, to: 2e6 }], false, signal), {
+    code: 'STORAGE_CORRUPT',
+  })
+  await owner.flush()
+  assert.equal(await count(owner, 'old', 0, 1e6), 500)
+})
+
+test('where what a part takes away is lost older points alone cannot be read', async (t) => {
+  const { open } = await threeParts(
+    t,
+    (whole) => {
+      const { at } = JSON.parse(/\{"name".*\}\}/.exec(whole.toString('latin1'))![0]).sections.tombstones
+      whole[at + 20]! ^= 1
+      return whole
+    },
+    (store) => store.deletePoints([{ tag: 'old', from: 0, to: 500 }], false, signal),
+  )
+  const store = await open(true)
+  t.after(() => store.close())
+  assert.equal(await count(store, 'new', 0, 3e6), 2_000)
+  assert.equal(await count(store, 'old', 1_000, 3e6), 1_000)
+  const all = { tag: 'old', from: 0, to: 3e6, order: 'asc', limit: 1e4 } as const
+  await assert.rejects(store.readRanges([all], signal), { code: 'STORAGE_CORRUPT' })
+  const [range] = await store.readRanges([{ ...all, partial: true }], signal)
+  assert.deepEqual([range!.points.times.length, range!.missing], [1_000, [{ from: 0, to: 1_000 }]])
+})
+
+test('a damaged table of pages costs the first read that needs it', async (t) => {
+  const { open } = await threeParts(t, (whole) => {
+    const { at } = JSON.parse(/\{"name".*\}\}/.exec(whole.toString('latin1'))![0]).sections.table
+    whole[at + 20]! ^= 1
+    return whole
+  })
+  for (const owner of [true, false]) {
+    const store = await open(owner)
+    assert.equal(await count(store, 'old', 0, 3e6), 2_000)
+    assert.equal(store.trouble, null)
+    const all = { tag: 'new', from: 0, to: 3e6, order: 'asc', limit: 1e4 } as const
+    await assert.rejects(store.readRanges([all], signal), { code: 'STORAGE_CORRUPT' })
+    await until(() => store.trouble !== null, 'it is noticed')
+    assert.equal(await count(store, 'new', 0, 3e6), 2_000)
+    await store.close()
+  }
 })
 
 function footerOf(path: string) {

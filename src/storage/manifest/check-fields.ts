@@ -24,6 +24,8 @@ const withFields =
 
 /** What has a length that counts: a segment, or a file of the catalog. */
 const isFile = withFields({ name: isName, bytes: isCount })
+const isSection = withFields({ at: isCount, bytes: isCount })
+const SECTIONS = { table: isSection, tombstones: isSection, smallTags: isSection, largeTags: isSection }
 const isPart = withFields({
   name: isName,
   bytes: isCount,
@@ -35,6 +37,7 @@ const isPart = withFields({
   points: isCount,
   tags: isCount,
   tombstones: isCount,
+  sections: (value) => value === undefined || withFields(SECTIONS)(value),
 })
 
 /** Read by retentionFromJson. */

@@ -29,7 +29,7 @@ export async function runMerge(files: Files, order: MergeOrder, signal: AbortSig
     const cache = new BlockCache(CACHE_BYTES)
     const inputs = order.inputs.toSorted((a, b) => a.lastSequence - b.lastSequence)
     for (const info of inputs) {
-      parts.push(ofInput(info.name, () => new FilePart(files, order.folder, info, cache)))
+      parts.push(ofInput(info.name, () => FilePart.open(files, order.folder, info, cache)))
     }
     const outputs = new MergeOutputs(
       files,

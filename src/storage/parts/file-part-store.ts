@@ -5,6 +5,7 @@ import { FilePart } from './file-part.ts'
 import { readFooter } from './footer.ts'
 import type { PartStore } from './part-store.ts'
 import { FilePartWriter } from './part-writer.ts'
+import { recoverPart } from './recovered-part.ts'
 
 /**
  * The parts in a folder, which must exist.
@@ -17,14 +18,16 @@ export function openPartStore(
 ): PartStore {
   const cache = new BlockCache(options.cacheBytes)
   return {
-    open: (info) => new FilePart(files, folder, info, cache),
+    open: (info) => FilePart.open(files, folder, info, cache),
+
+    recover: (info, damage, signal) => recoverPart({ files, folder, cache }, info, damage, signal),
 
     inspect(name) {
       const file = files.open(`${folder}/${name}`)
       try {
-        const { info, origin } = readFooter(file)
+        const { info, origin, sections } = readFooter(file)
         if (info.name !== name) throw new Damage('its footer has another name')
-        return { info, origin }
+        return { info: { ...info, sections }, origin }
       } catch (error) {
         throw error instanceof Damage ? new Damage(`part ${name}: ${error.message}`) : error
       } finally {

@@ -1,46 +1,68 @@
-import { Damage } from '../damage.ts'
+import { Damage, damageOf } from '../damage.ts'
 import type { Files } from '../files/files.ts'
 import { type BlockCache, PageReader } from './block-cache.ts'
 import { checkPart } from './check-part.ts'
-import { readFooter, type Section } from './footer.ts'
+import { readFooter } from './footer.ts'
 import { INDEX, SMALL, TABLE } from './page-kinds.ts'
-import type { PageList, PageTable } from './page-table.ts'
-import type { Part, PartCheck, PartInfo } from './part.ts'
+import { type PageList, PageTable } from './page-table.ts'
+import type { Part, PartCheck, PartInfo, Section } from './part.ts'
 import { LargeRun, SmallRun } from './runs.ts'
 import { SmallPage } from './small-page.ts'
 import { TagSet } from './tag-set.ts'
 import type { TombstoneList } from './tombstone-list.ts'
 import { decodeTombstones } from './tombstones.ts'
 
+/** What is in memory of a part as long as it is open, and where the rest is. */
+export interface PartContent {
+  /** Where the table of pages stands, or what was found in its place. */
+  readonly table: Section | PageTable
+  readonly tombstones: TombstoneList
+  /** Tags with small runs, and those with large ones. */
+  readonly small: TagSet
+  readonly large: TagSet
+}
+
 /** An open part file (docs/formats/part-v1.md). */
 export class FilePart implements Part {
   readonly info: PartInfo
   readonly tombstones: TombstoneList
+  damage: Damage | null
   readonly #reader: PageReader
-  readonly #table: Section
+  readonly #table: Section | PageTable
   readonly #small: TagSet
   readonly #large: TagSet
 
+  /**
+   * Use `open`. The reader is closed with the part.
+   * @param damage  of the table of pages
+   */
+  constructor(info: PartInfo, reader: PageReader, content: PartContent, damage: Damage | null = null) {
+    const { table, tombstones, small, large } = content
+    this.info = info
+    this.tombstones = tombstones
+    this.damage = damage
+    this.#reader = reader
+    this.#table = table
+    this.#small = small
+    this.#large = large
+  }
+
   /** Throws Damage, and the system's errors. */
-  constructor(files: Files, folder: string, info: PartInfo, cache: BlockCache) {
+  static open(files: Files, folder: string, info: PartInfo, cache: BlockCache): FilePart {
     const file = files.open(`${folder}/${info.name}`)
     try {
       const { info: stored, sections } = withName(info.name, () => readFooter(file))
-      for (const key of Object.keys(stored) as (keyof PartInfo)[]) {
-        if (stored[key] !== info[key]) throw new Damage(`part ${info.name}: the footer has another ${key}`)
-      }
+      checkIsSame(stored, info)
       const reader = new PageReader(file, info.name, info.bytes, cache)
       const read = <T>({ at, bytes }: Section, parse: (page: Uint8Array<ArrayBuffer>) => T) =>
         withName(info.name, () => parse(reader.readNow(at, bytes)))
-      this.info = info
-      this.#reader = reader
-      this.#table = sections.table
-      this.tombstones = read(sections.tombstones, decodeTombstones)
-      this.#small = read(sections.smallTags, (page) => new TagSet(page))
-      this.#large = read(sections.largeTags, (page) => new TagSet(page))
-      const isWhole =
-        this.#small.size + this.#large.size === info.tags && this.tombstones.length === info.tombstones
+      const { table } = sections
+      const tombstones = read(sections.tombstones, decodeTombstones)
+      const small = read(sections.smallTags, (page) => new TagSet(page))
+      const large = read(sections.largeTags, (page) => new TagSet(page))
+      const isWhole = small.size + large.size === info.tags && tombstones.length === info.tombstones
       if (!isWhole) reader.damaged('the footer contradicts the file')
+      return new FilePart(info, reader, { table, tombstones, small, large })
     } catch (error) {
       file.close()
       throw error
@@ -104,7 +126,14 @@ export class FilePart implements Part {
   }
 
   #pages(): PageTable {
-    return this.#reader.page(this.#table.at, this.#table.bytes, TABLE)
+    const table = this.#table
+    if (table instanceof PageTable) return table
+    try {
+      return this.#reader.page(table.at, table.bytes, TABLE)
+    } catch (error) {
+      this.damage = damageOf(error)
+      throw error
+    }
   }
 
   *tags(): Generator<number> {
@@ -123,15 +152,26 @@ export class FilePart implements Part {
     }
   }
 
-  check(signal: AbortSignal): Promise<PartCheck> {
+  async check(signal: AbortSignal): Promise<PartCheck> {
+    const table = this.#table
+    if (table instanceof PageTable) {
+      return { points: 0, blocks: 0, problems: [`part ${this.info.name}: its table of pages is damaged`] }
+    }
     return checkPart(
-      { info: this.info, reader: this.#reader, table: this.#table, small: this.#small, large: this.#large },
+      { info: this.info, reader: this.#reader, table, small: this.#small, large: this.#large },
       signal,
     )
   }
 
   close(): void {
     this.#reader.close()
+  }
+}
+
+/** Throws Damage when a footer is not the one of the part that a manifest names. */
+export function checkIsSame(stored: PartInfo, info: PartInfo): void {
+  for (const key of Object.keys(stored) as (keyof PartInfo)[]) {
+    if (stored[key] !== info[key]) throw new Damage(`part ${info.name}: the footer has another ${key}`)
   }
 }
 

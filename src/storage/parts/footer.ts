@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
-import type { PartInfo, PartOrigin } from './part.ts'
+import type { PartInfo, PartOrigin, Sections } from './part.ts'
 import type { ReadHandle } from './read-again.ts'
 
 /**
@@ -18,22 +18,8 @@ const TAIL_BYTES = 24
 /** Read at once; most footers are shorter. */
 const FIRST_READ = 4_096
 
-/** Place in the file; 0 bytes for a section that there is not. */
-export interface Section {
-  readonly at: number
-  readonly bytes: number
-}
-
-/** The parts of a file that are found through its footer. */
-export interface Sections {
-  readonly table: Section
-  readonly tombstones: Section
-  /** Sets of tags (tag-set.ts): those with small runs, and those with large ones. */
-  readonly smallTags: Section
-  readonly largeTags: Section
-}
-
 export interface Footer {
+  /** Without its sections. */
   readonly info: PartInfo
   readonly origin: PartOrigin
   readonly sections: Sections

@@ -1,9 +1,9 @@
 import { type PointColumns, sliceColumns } from '../../series/columns.ts'
 import type { Files } from '../files/files.ts'
-import { encodeFooter, MAGIC, type Section } from './footer.ts'
+import { encodeFooter, MAGIC } from './footer.ts'
 import { packBlocks } from './pack-blocks.ts'
 import { PageTableBuilder } from './page-table.ts'
-import type { PartInfo, PartOrigin, PartWriter, Tombstone } from './part.ts'
+import type { PartInfo, PartOrigin, PartWriter, Section, Tombstone } from './part.ts'
 import { PartOutput } from './part-output.ts'
 import type { PartSummary } from './part-summary.ts'
 import { IndexPageBuilder } from './run-index.ts'
@@ -147,7 +147,7 @@ export class FilePartWriter implements PartWriter {
     }
     this.#out.append(encodeFooter(info, this.#origin, sections, this.bytes))
     await this.#out.finish()
-    return { ...info, bytes: this.bytes }
+    return { ...info, bytes: this.bytes, sections }
   }
 
   abandon(): void {

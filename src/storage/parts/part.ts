@@ -1,10 +1,26 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import type { BlockView } from '../blocks/block.ts'
+import type { Damage } from '../damage.ts'
 import type { Tombstone } from './tombstone-columns.ts'
 import type { TombstoneList } from './tombstone-list.ts'
 
 export type { Tombstone } from './tombstone-columns.ts'
+
+/** Place in the file; 0 bytes for a section that there is not. */
+export interface Section {
+  readonly at: number
+  readonly bytes: number
+}
+
+/** What of a file stands behind its pages. */
+export interface Sections {
+  readonly table: Section
+  readonly tombstones: Section
+  /** Sets of tags (tag-set.ts): those with small runs, and those with large ones. */
+  readonly smallTags: Section
+  readonly largeTags: Section
+}
 
 /** What the manifest says of a part: as the footer of the file does. */
 export interface PartInfo {
@@ -24,6 +40,8 @@ export interface PartInfo {
   /** Tags with points. */
   readonly tags: number
   readonly tombstones: number
+  /** As in the footer, which may be damaged; left out by manifests of before. */
+  readonly sections?: Sections
 }
 
 /**
@@ -68,12 +86,17 @@ export interface PartOrigin {
  */
 export interface Part {
   readonly info: PartInfo
-  /** All of them, sorted by tag and then by sequence. */
+  /** All of them, sorted by tag and then by sequence; none where they cannot be read. */
   readonly tombstones: TombstoneList
-  /** Whether the part has points of a tag: from a set in memory, without a read. */
+  /**
+   * Whether the part has points of a tag: from a set in memory, without a read. Also true where it is not known because
+   * of damage; then `run` throws it.
+   */
   has(tag: number): boolean
   /** The points of a tag; `null` for a tag without. */
   run(tag: number): PartRun | null
+  /** What is damaged of its table of pages, as far as that was noticed: tags are not found without it. */
+  readonly damage: Damage | null
   /** Ids of all tags with points, ascending. */
   tags(): Iterable<number>
   /**

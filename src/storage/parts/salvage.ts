@@ -3,15 +3,15 @@ import { BlockView } from '../blocks/block.ts'
 import { damageOf } from '../damage.ts'
 import type { Files } from '../files/files.ts'
 import { BlockCache, PageReader } from './block-cache.ts'
-import { readFooter, type Sections } from './footer.ts'
+import { readFooter } from './footer.ts'
 import { INDEX, SMALL, TABLE } from './page-kinds.ts'
 import type { PageList, PageTable } from './page-table.ts'
-import type { PartInfo } from './part.ts'
+import type { PartInfo, Sections } from './part.ts'
 import { summaryOf } from './part-summary.ts'
 import { FilePartWriter } from './part-writer.ts'
 import { readingAgain } from './read-again.ts'
+import { findPages } from './recovered-part.ts'
 import { LargeRun } from './runs.ts'
-import { scanPages } from './scan-pages.ts'
 import { decodeTombstones } from './tombstones.ts'
 
 /** What could be kept of a damaged part. */
@@ -58,7 +58,13 @@ export async function salvagePart(
       replaces: [name],
     })
     try {
-      const salvager = new Salvager(info, footer?.sections ?? null, { reader, size, writer, lost, signal })
+      const salvager = new Salvager(info, footer?.sections ?? info.sections ?? null, {
+        reader,
+        size,
+        writer,
+        lost,
+        signal,
+      })
       await salvager.run()
       const { points, tombstones } = salvager
       if (points > 0 || tombstones > 0) return { info: await writer.finish(), points, lost }
@@ -154,7 +160,7 @@ class Salvager {
   }
 
   async #scan(): Promise<PageTable> {
-    const table = await scanPages(this.#reader, this.#sections?.table.at ?? this.#size, this.#signal)
+    const { table } = await findPages(this.#reader, this.#sections?.table.at ?? this.#size, this.#signal)
     this.#lost.push('what stands in pages that cannot be found without the table')
     return table
   }

@@ -5,7 +5,6 @@ import { Pacer } from '../pause.ts'
 import type { PageReader } from './block-cache.ts'
 import { MAGIC } from './footer.ts'
 import { aligned, isSound } from './page-checksum.ts'
-import { PageTable, PageTableBuilder } from './page-table.ts'
 import { IndexPage, indexPageBytes } from './run-index.ts'
 import { SmallPage } from './small-page.ts'
 import { SUMMED_BLOCKS, summaryPageBytes } from './summary-page.ts'
@@ -32,18 +31,37 @@ interface Guess {
   readonly bytes: number
 }
 
+/** What stands at a place: a page of runs or of the index, a block or a page of summaries, or what is neither. */
+export type Found =
+  | {
+      readonly kind: 'small' | 'index'
+      readonly at: number
+      readonly bytes: number
+      /** Ascending, at least one. */
+      readonly tags: Uint32Array
+    }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'nothing' }
+
+const OTHER: Found = { kind: 'other' }
+const NOTHING: Found = { kind: 'nothing' }
+
 /**
  * Finds the pages of a part whose table is lost: pages and blocks follow each other, and what fits its checksum says
  * how long it is. Behind what is damaged it goes on at each multiple of 8 bytes.
  * Rejects with the signal's reason.
  * @param end  of the pages, or of the file
  */
-export async function scanPages(reader: PageReader, end: number, signal: AbortSignal): Promise<PageTable> {
+export async function* scanPages(
+  reader: PageReader,
+  end: number,
+  signal: AbortSignal,
+): AsyncGenerator<Found, void> {
   const pacer = new Pacer()
-  const table = new PageTableBuilder()
   let window: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   let from = 0
   let left = GUESSED_TIMES * (end + WINDOW_BYTES)
+  let wasFound = true
   for (let at = MAGIC.length; at + 8 <= end; ) {
     if (pacer.isDue()) await pacer.pause(signal)
     const isInside = at - from + SHORT_BYTES <= window.length || from + window.length === end
@@ -52,22 +70,23 @@ export async function scanPages(reader: PageReader, end: number, signal: AbortSi
       window = await readWindow(reader, at, Math.min(WINDOW_BYTES, end - at))
     }
     let length = 0
+    let found = NOTHING
     for (const { kind, bytes } of guesses(window, at - from)) {
       if (length > 0 || at + bytes > end || bytes > left) continue
       const isHere = at - from + bytes <= window.length
       const page = isHere ? window.slice(at - from, at - from + bytes) : await readWindow(reader, at, bytes)
-      const firstTag = isSound(page) ? firstTagOf(kind, page) : null
-      if (firstTag === null) {
+      const tags = isSound(page) ? tagsOf(kind, page) : null
+      if (tags === null) {
         left -= bytes
         continue
       }
       length = bytes
-      if (kind === 'small') table.addSmall({ firstTag, at, bytes })
-      else if (kind === 'index') table.addIndex({ firstTag, at, bytes })
+      found = kind === 'other' ? OTHER : { kind, at, bytes, tags }
     }
+    if (length > 0 || wasFound) yield found
+    wasFound = length > 0
     at += length > 0 ? length : 8
   }
-  return new PageTable(table.finish())
 }
 
 /** Bytes of the file, with zeros where the disk does not give them: no page begins there. */
@@ -91,11 +110,13 @@ async function readWindow(reader: PageReader, at: number, bytes: number): Promis
   return window
 }
 
-/** `null` for what is not of that kind; 0 for a block or a page of summaries. */
-function firstTagOf(kind: Guess['kind'], page: Uint8Array<ArrayBuffer>): number | null {
-  if (kind === 'other') return 0
+const NO_TAGS = new Uint32Array(0)
+
+/** `null` for what is not of that kind; none for a block or a page of summaries. */
+function tagsOf(kind: Guess['kind'], page: Uint8Array<ArrayBuffer>): Uint32Array | null {
+  if (kind === 'other') return NO_TAGS
   try {
-    return kind === 'small' ? new SmallPage(page).tags[0]! : new IndexPage(page).columns.tags[0]!
+    return kind === 'small' ? new SmallPage(page).tags : new IndexPage(page).columns.tags
   } catch (error) {
     if (error instanceof Damage) return null
     throw error

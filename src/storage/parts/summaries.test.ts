@@ -82,7 +82,7 @@ test('blocks and pages of them are summed up in the file', async (t) => {
     points.statuses[i] = i % 1_000 < 10 ? 1 : 0
   }
   const info = await writePart(store, 'a.part', { runs: [[1, points]], tombstones: [] })
-  const part = new FilePart(systemFiles, folder, info, new BlockCache(1 << 20))
+  const part = FilePart.open(systemFiles, folder, info, new BlockCache(1 << 20))
   const run = part.run(1)!
   assert.ok(run instanceof LargeRun && run.pages > 1, `${run.blocks} blocks`)
   const between = (first: number, last: number) =>
