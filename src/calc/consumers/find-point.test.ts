@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseTag } from '../../grammar/parser.ts'
 import type { FindPoint } from '../../series/reads.ts'
-import { instantFromUs, US_PER_HOUR, US_PER_MINUTE } from '../../time/instant.ts'
+import { type Instant, instantFromUs, US_PER_HOUR, US_PER_MINUTE } from '../../time/instant.ts'
 import { UTC } from '../../time/zone.ts'
 import { SIGNATURES } from '../functions/index.ts'
 import { ArraySource, columnsOf, costOf, type Row, storedTag } from '../graph/array-source.fixture.ts'
@@ -156,6 +156,42 @@ test('a good raw point behind the last hold of an input that has a value there a
   }
 })
 
+test('a good raw point behind the last good points of inputs that have a value there all the same is found', async () => {
+  const minutes = (count: number, rowOf: (minute: number) => Partial<{ value: number; bad: boolean }>) =>
+    Array.from({ length: count }, (_, minute): Row => {
+      const { value = 1, bad = false } = rowOf(minute)
+      return [NOW + minute * US_PER_MINUTE, value, bad]
+    })
+  const tags = {
+    LINE: minutes(60, () => ({})),
+    DENSE: minutes(600, (minute) => ({ value: minute })),
+    GAPPED: minutes(121, (minute) => ({ bad: minute > 30 && minute < 120 })),
+  }
+  const at = NOW + 600 * US_PER_MINUTE
+  for (const aggregate of ['SUM', 'AVG', 'MAX', 'COUNT', 'DIFF']) {
+    for (const text of [
+      `SUB(SLIDINGAGG(h/LINE, ${aggregate}, 2h), h/DENSE)`,
+      `SUB(TIMESHIFT(SLIDINGAGG(h/LINE, ${aggregate}, 2h), 1h), h/DENSE)`,
+      `IFEQUALS(SLIDINGAGG(h/LINE, ${aggregate}, 2h), h/DENSE, 1, 0)`,
+    ]) {
+      const { series } = make(`NOBAD(${text})`, 'all', tags)
+      const found = await series.rawPoint('before', instantFromUs(at))
+      const expected = (await goodByReading(text, 'before', at, tags)) as { time: number } | null
+      assert.equal(found?.time, expected?.time, text)
+      if (aggregate !== 'DIFF') assert.ok(expected!.time > NOW + 60 * US_PER_MINUTE, text)
+    }
+  }
+  for (const text of [
+    'SUB(NOBAD(SUB(h/GAPPED, h/LINE)), h/DENSE)',
+    'THRESHOLD(NOBAD(SUB(h/GAPPED, h/LINE)), h/DENSE, 1, 0)',
+    'SUB(NOBAD(ADD(h/LINE, h/GAPPED)), h/DENSE)',
+  ]) {
+    const { series } = make(`NOBAD(${text})`, 'all', tags)
+    const found = await series.rawPoint('before', instantFromUs(at))
+    assert.deepEqual(found, await goodByReading(text, 'before', at, tags), text)
+  }
+})
+
 const WRAPS: readonly ((x: string, y: string) => string)[] = [
   (x, y) => `ADD(${x}, ${y})`,
   (x) => `NEG(${x})`,
@@ -174,7 +210,16 @@ const WRAPS: readonly ((x: string, y: string) => string)[] = [
   (x) => `TIMESHIFT(${x}, 1d)`,
   (x, y) => `TIME_THRESHOLD(2026-01-15T09:00:00Z, ${x}, ${y})`,
   (x, y) => `MUL(${x}, POINTINTIME(${y}, -2h))`,
+  (x) => `NOBAD(${x})`,
+  (x) => `SLIDINGAGG(${x}, MAX, 20min)`,
+  (x, y) => `SUB(SLIDINGAGG(${x}, SUM, 20min), ${y})`,
+  (x) => `LOWPASS(${x}, 60)`,
 ]
+/** Some of what is drawn lies behind `now`. */
+function instantOf(minute: number): Instant {
+  return instantFromUs(NOW - (250 - minute) * US_PER_MINUTE)
+}
+
 const leaf = fc.constantFrom('h/LINE', 'h/STEPS', 'h/EMPTY', '1.5')
 const drawnRows = fc
   .uniqueArray(fc.tuple(fc.nat(300), fc.integer({ min: -6, max: 6 }), fc.boolean()), {
@@ -183,9 +228,7 @@ const drawnRows = fc
     selector: ([minute]) => minute,
   })
   .map((all) =>
-    all
-      .sort(([a], [b]) => a - b)
-      .map(([minute, value, bad]): Row => [NOW - (300 - minute) * US_PER_MINUTE, value / 2, bad]),
+    all.sort(([a], [b]) => a - b).map(([minute, value, bad]): Row => [instantOf(minute), value / 2, bad]),
   )
 
 test('the good raw point next to an instant is that which reading all raw points finds', async () => {
@@ -199,16 +242,16 @@ test('the good raw point next to an instant is that which reading all raw points
       expression,
       drawnRows,
       drawnRows,
-      fc.nat(310),
+      fc.nat(350),
       find,
       pushDowns,
       async (text, line, steps, minute, find, pushDowns) => {
         const tags = { LINE: line, STEPS: steps, EMPTY: [] }
-        const at = instantFromUs(NOW - (300 - minute) * US_PER_MINUTE)
+        const at = instantOf(minute)
         const { series } = make(`NOBAD(${text})`, pushDowns, tags)
         assert.deepEqual(await series.rawPoint(find, at), await goodByReading(text, find, at, tags))
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: 2_000 },
   )
 })

@@ -178,7 +178,7 @@ export class ResampleOperator extends BaseOperator {
       if (isGap && hasGaps) [from, to] = await this.#withoutGap(from, to, order, isSearch)
       if (!hasGaps || isFull) count = Math.min(2 * count, MAX_BATCH)
       else if (isSearch) count = isGap ? Math.min(SEARCH_GROWTH * count, MAX_BATCH) : count
-      else if (size < MAX_BATCH) count = Math.max(AROUND, missing - (isGap ? BESIDE_RANGE : 0))
+      else if (size < MAX_BATCH && missing > 0) count = Math.max(AROUND, missing - (isGap ? BESIDE_RANGE : 0))
     }
   }
 
