@@ -164,21 +164,28 @@ export class RetentionKeeper {
     watermarks: TagWatermarks,
     after: RetentionState,
   ): Promise<void> {
-    const { catalog } = this.#parts.state
+    const { catalog, parts } = this.#parts.state
     for (let id = first; id < first + IDS_AT_ONCE; id++) {
       if (draft.watermarkOf(id) <= watermarks.of(after, catalog, id)) continue
       try {
         draft.removeHidden(id)
       } catch (error) {
         // No read answers of it either; but a file that cannot be opened may be put back, with the points of any tag.
-        if (!(error instanceof Damage) || this.#isAnyUnopened) throw error
+        if (!(error instanceof Damage)) throw error
+        if (this.#isAnyPartDamaged) {
+          // With what is intact of it the next run may go on.
+          parts.recover().catch(() => {})
+          throw error
+        }
       }
       if (draft.pace.isDue()) await draft.pace.pause()
     }
   }
 
-  get #isAnyUnopened(): boolean {
-    return this.#parts.state.parts.current.parts.some(({ damage }) => damage !== null)
+  /** A damaged table of pages is known from the first read on that needs it. */
+  get #isAnyPartDamaged(): boolean {
+    const { parts } = this.#parts.state.parts.current
+    return parts.some(({ part, damage }) => damage !== null || part?.damage != null)
   }
 
   async #move(): Promise<void> {

@@ -11,6 +11,7 @@ import { makeColumns } from '../../series/columns.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
+import { readFooter } from '../parts/footer.ts'
 import type { RetentionRule } from '../retention/rules.ts'
 import type { EngineLimits } from './engine-limits.ts'
 import type { FileStore } from './file-store.ts'
@@ -356,3 +357,24 @@ for (const [title, time, isExchanged] of [
     assert.deepEqual(await read(third.store, isExchanged ? 'c' : 'a'), [1, 300, 301, 302])
   })
 }
+
+test('rules are exchanged when what is intact is found of a part whose table of pages is damaged: nothing comes back', async (t) => {
+  const first = await open(t, [keep('a', 100)])
+  await write(first.store, 'a', 0, 1, 300, 301)
+  await first.store.flush()
+  first.clock.us += 200 * SECOND
+  await first.store.retain()
+  const path = join(first.folder, 'parts', parts(first.folder)[0]!)
+  const file = systemFiles.open(path)
+  const { table } = readFooter(file).sections
+  file.close()
+  const damaged = readFileSync(path)
+  damaged[table.at + 20]! ^= 1
+  writeFileSync(path, damaged)
+  const { store } = await first.again([])
+  await read(store, 'a').catch(() => {})
+  await until(() => store.trouble?.startsWith('part ') === true, 'it is noticed')
+  assert.deepEqual(await read(store, 'a'), [1, 300, 301])
+  await store.renameTags([{ from: 'a', to: 'c' }], false, signal)
+  assert.deepEqual(await read(store, 'c'), [1, 300, 301])
+})
