@@ -2,6 +2,7 @@ import type { MaybePromise } from '../../historian/maybe-promise.ts'
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
 import type { FindPoint } from '../../series/reads.ts'
 import { RecentTags } from '../catalog/recent-tags.ts'
+import { isUnreadable } from '../damage.ts'
 import type { RetentionState } from '../manifest/retention-state.ts'
 import { readPoint } from '../reads/point-reads.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
@@ -180,11 +181,17 @@ export class PointReader {
     if ((find !== 'before' && find !== 'before-or-at') || snapshot.hasYielded) return false
     const { newest } = this.#state.memtable
     if (!newest.has(id)) {
-      // The newest point stays whatever the watermark is.
-      const blocks = blocksOf(id, snapshot.set, memoryOf(this.#state, id, NO_WATERMARK))
-      const has = readPoint(blocks, 'before-or-at', EVER, NEWEST, 0)
-      const time = has ? NEWEST.times[0]! : Number.NEGATIVE_INFINITY
-      newest.remember(id, time, NEWEST.values[0]!, NEWEST.statuses[0]!)
+      try {
+        // The newest point stays whatever the watermark is.
+        const blocks = blocksOf(id, snapshot.set, memoryOf(this.#state, id, NO_WATERMARK))
+        const has = readPoint(blocks, 'before-or-at', EVER, NEWEST, 0)
+        const time = has ? NEWEST.times[0]! : Number.NEGATIVE_INFINITY
+        newest.remember(id, time, NEWEST.values[0]!, NEWEST.statuses[0]!)
+      } catch (error) {
+        // What is asked for may lie before what is damaged.
+        if (isUnreadable(error)) return false
+        throw error
+      }
     }
     const time = newest.time(id)
     if (time === Number.NEGATIVE_INFINITY) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { until } from '../../../test/until.ts'
@@ -239,6 +239,8 @@ test('where nothing is left of a part its times alone cannot be read, by an owne
       assert.equal(await count(store, tag, 2e6, 3e6), 1_000)
       const { times } = await store.readPoints([{ tag, find: 'before', at: 1e9 }], signal)
       assert.deepEqual([...times], [2e6 + 999])
+      const early = await store.readPoints([{ tag: 'old', find: 'before', at: 500 }], signal)
+      assert.deepEqual([...early.times], [499])
       const first = store.readPoints([{ tag, find: 'after', at: -1 }], signal)
       if (tag === 'old') assert.deepEqual([...(await first).times], [0])
       else await assert.rejects(async () => first, { code: 'STORAGE_CORRUPT' })
@@ -270,6 +272,25 @@ test('where what a part takes away is lost older points alone cannot be read', a
   await assert.rejects(store.readRanges([all], signal), { code: 'STORAGE_CORRUPT' })
   const [range] = await store.readRanges([{ ...all, partial: true }], signal)
   assert.deepEqual([range!.points.times.length, range!.missing], [1_000, [{ from: 0, to: 1_000 }]])
+})
+
+test('a point before what is damaged is found where the newest one may be in it', async (t) => {
+  const { open, path } = await threeParts(t, (whole) => whole)
+  const store = await open(true)
+  await store.write(writeBatch([{ tag: 'old', points: pointsFrom(3e6) }], true), signal)
+  await store.flush()
+  await store.close()
+  const last = readdirSync(dirname(path)).sort().at(-1)!
+  truncateSync(join(dirname(path), last), 100)
+  for (const owner of [true, false]) {
+    const opened = await open(owner)
+    const { times } = await opened.readPoints([{ tag: 'old', find: 'before', at: 500 }], signal)
+    assert.deepEqual([...times], [499])
+    await assert.rejects(async () => opened.readPoints([{ tag: 'old', find: 'before', at: 1e9 }], signal), {
+      code: 'STORAGE_CORRUPT',
+    })
+    await opened.close()
+  }
 })
 
 test('a damaged table of pages costs the first read that needs it', async (t) => {
