@@ -227,8 +227,7 @@ export class FileStore {
   }
 
   /**
-   * Number of points of each range that can be read; counting stops at `cap` or above. Rejects with STORAGE_CORRUPT
-   * where only what is damaged takes points away from others.
+   * Number of points of each range that can be read, without what is damaged; counting stops at `cap` or above.
    */
   async countPoints(
     ranges: readonly ComparedSpan[],
