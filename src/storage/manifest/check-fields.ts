@@ -1,4 +1,6 @@
 import { Damage } from '../damage.ts'
+import { areSections } from '../parts/footer.ts'
+import type { PartInfo } from '../parts/part.ts'
 import type { Edit, Version } from './version.ts'
 
 type Check = (value: unknown) => boolean
@@ -24,9 +26,7 @@ const withFields =
 
 /** What has a length that counts: a segment, or a file of the catalog. */
 const isFile = withFields({ name: isName, bytes: isCount })
-const isSection = withFields({ at: isCount, bytes: isCount })
-const SECTIONS = { table: isSection, tombstones: isSection, smallTags: isSection, largeTags: isSection }
-const isPart = withFields({
+const hasPartFields = withFields({
   name: isName,
   bytes: isCount,
   firstSequence: isCount,
@@ -37,8 +37,12 @@ const isPart = withFields({
   points: isCount,
   tags: isCount,
   tombstones: isCount,
-  sections: (value) => value === undefined || withFields(SECTIONS)(value),
 })
+const isPart: Check = (value) => {
+  if (!hasPartFields(value)) return false
+  const { sections, bytes } = value as PartInfo
+  return sections === undefined || areSections(sections, bytes)
+}
 
 /** Read by retentionFromJson. */
 const isAnything: Check = () => true

@@ -46,6 +46,9 @@ function part(number: number, change: Partial<PartInfo> = {}): PartInfo {
   }
 }
 
+const NOWHERE = { at: 8, bytes: 0 }
+const SECTIONS = { table: NOWHERE, tombstones: NOWHERE, smallTags: NOWHERE, largeTags: NOWHERE }
+
 const onlyTombstones = part(2, {
   firstTime: Number.POSITIVE_INFINITY,
   lastTime: Number.NEGATIVE_INFINITY,
@@ -164,6 +167,14 @@ for (const [what, edit, message] of [
     { retention: { clock: 1, matches: [3], watermarks: [1] } },
     /watermarks of retention/,
   ],
+  ...[1_000, 12].map(
+    (at) =>
+      [
+        `of a section at ${at}`,
+        { add: [part(1, { sections: { ...SECTIONS, table: { at, bytes: 8 } } })] },
+        /the field add of an edit/,
+      ] as const,
+  ),
   [
     'that it does not know',
     { forget: ['a'] },

@@ -96,7 +96,7 @@ function parseFooter(text: string, bytes: number, end: number): Footer {
     Array.isArray(stored.replaces) &&
     stored.replaces.every((name) => typeof name === 'string') &&
     (stored.points === 0 || (Number.isFinite(stored.firstTime) && Number.isFinite(stored.lastTime))) &&
-    SECTIONS.every((key) => isSection((stored.sections as Record<string, unknown> | undefined)?.[key], end))
+    areSections(stored.sections, end)
   if (!isValid) throw new Damage('the footer contradicts itself')
   const { name, firstSequence, lastSequence, points, tags, tombstones, replaces, sections } =
     stored as unknown as PartInfo & PartOrigin & { readonly sections: Sections }
@@ -124,6 +124,12 @@ function parseJson(text: string): unknown {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+/** Whether a value says where sections are of a file whose sections end there at the latest. */
+export function areSections(value: unknown, end: number): boolean {
+  const sections = (value ?? {}) as Readonly<Record<string, unknown>>
+  return SECTIONS.every((key) => isSection(sections[key], end))
 }
 
 function isSection(value: unknown, end: number): boolean {
