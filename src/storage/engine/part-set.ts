@@ -79,7 +79,7 @@ export class OpenParts {
 
   /**
    * Opens what is intact of damaged parts, which may take a search through a file: at the beginning, and when a read
-   * has found that one cannot be read. Rejects with the system's errors but EIO.
+   * has found that one cannot be read. One of which nothing can be opened, whatever the reason, stays damaged.
    */
   recover(): Promise<void> {
     this.#recovering ??= this.#recoverAll().finally(() => {
@@ -94,7 +94,14 @@ export class OpenParts {
     for (const { info, part, damage } of this.#current.parts) {
       const found = damage ?? part?.damage ?? null
       if (found === null || this.#open.get(info.name)?.hasTried !== false) continue
-      const intact = await this.#store.recover(info, found, signal)
+      let intact: Part | null
+      try {
+        intact = await this.#store.recover(info, found, signal)
+      } catch {
+        if (signal.aborted) return
+        // It stays as it is until a read meets it again.
+        continue
+      }
       const open = this.#open.get(info.name)
       // It may be gone by now, or be readable again after all.
       const isFound = open !== undefined && (damage !== null || intact?.damage != null)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -292,6 +292,36 @@ test('a point before what is damaged is found where the newest one may be in it'
     await opened.close()
   }
 })
+
+test('a part that cannot be opened at all (EIO, then EMFILE) does not keep the others from being recovered', async (t) => {
+  const { folder, name } = await partWithBadEnds(t)
+  for (const codes of [['EIO'], ['EIO', 'EMFILE']]) {
+    let opened = 0
+    const files = new FailingFiles(systemFiles, (call, path) =>
+      call === 'open' && path.endsWith(name) ? { code: codes[Math.min(opened++, codes.length - 1)]! } : null,
+    )
+    const store = await openFileStore(folder, { historian: 'plant', owner: true, limits: limits(100), files })
+    assert.ok(opened >= 2)
+    assert.match(store.trouble!, /\(EIO\)/)
+    assert.equal(await count(store, 'a', 1_000, 2_000), 1_000)
+    await store.close()
+  }
+})
+
+/** Two parts, of which the second has no footer. */
+async function partWithBadEnds(t: TestContext) {
+  const folder = temporaryFolder(t)
+  const store = await openFileStore(folder, { historian: 'plant', owner: true, limits: limits(100) })
+  for (const from of [0, 1_000]) {
+    await store.write(writeBatch([{ tag: 'a', points: pointsFrom(from) }], true), signal)
+    await store.flush()
+  }
+  await store.close()
+  const [name, other] = readdirSync(join(folder, 'parts')).sort()
+  const path = join(folder, 'parts', other!)
+  truncateSync(path, statSync(path).size - 1)
+  return { folder, name: name! }
+}
 
 test('a damaged table of pages costs the first read that needs it', async (t) => {
   const { open } = await threeParts(t, (whole) => {

@@ -8,6 +8,7 @@ import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { openPartStore } from './file-part-store.ts'
 import { readFooter } from './footer.ts'
+import { PageTable } from './page-table.ts'
 import type { Part, PartInfo } from './part.ts'
 import { readRun, textOf, writePart } from './parts.fixture.ts'
 
@@ -35,10 +36,10 @@ const runs = Array.from(
 const EXPECTED = new Map(runs.map(([tag, points]) => [tag, textOf(points)]))
 const TOMBSTONES = [{ tag: 2, from: 0, to: 5, sequence: 4 }]
 
-async function somePart(t: TestContext) {
+async function somePart(t: TestContext, content = runs) {
   const folder = temporaryFolder(t)
   const store = openPartStore(systemFiles, folder, { cacheBytes: 1 << 20 })
-  const info = await writePart(store, '1.part', { runs, tombstones: TOMBSTONES }, [3, 9])
+  const info = await writePart(store, '1.part', { runs: content, tombstones: TOMBSTONES }, [3, 9])
   const file = systemFiles.open(`${folder}/1.part`)
   const bytes = new Uint8Array(info.bytes)
   file.readNow(bytes, 0)
@@ -169,4 +170,36 @@ test('nothing of another part, or of pages that contradict each other, is taken 
   again.set(bytes.slice(8, at), at)
   const { sections: _, ...old } = info
   assert.equal(await recovered(folder, old, again), null)
+})
+
+test('where all pages are found and are not those of the manifest no tag is taken for absent', async (t) => {
+  const { folder, info, bytes, sections } = await somePart(t)
+  const { at, bytes: length } = sections.table
+  const pages = new PageTable(bytes.slice(at, at + length)).small
+  const damaged = bytes.slice()
+  damaged.fill(0, sections.smallTags.at)
+  const table = { at: pages.at(2), bytes: length }
+  const part = await recovered(folder, { ...info, sections: { ...sections, table } }, damaged)
+  assert.equal(part, null)
+})
+
+test('a sound page of another file is not taken for one of the part', async (t) => {
+  const later = runs.map(([tag, points]) => {
+    const times = points.times.map((time) => time + 1e12)
+    return [tag, { ...points, times }] as const
+  })
+  const other = await somePart(t, later)
+  const { folder, info, bytes, sections } = await somePart(t)
+  const half = sections.table.at >> 1
+  for (const lost of [sections.table, sections.smallTags]) {
+    const damaged = bytes.slice()
+    damaged.set(other.bytes.subarray(0, half))
+    damaged[lost.at + 12]! ^= 4
+    damaged[info.bytes - 1]! ^= 4
+    const part = await recovered(folder, info, damaged)
+    // Pages that are cut in the middle are lost with those of the other file.
+    const failed = failing(part!, `without ${lost.at}`)
+    assert.ok(failed.size < 2 * TAGS, `${failed.size} tags`)
+    part!.close()
+  }
 })

@@ -6,7 +6,7 @@ import { readFooter } from './footer.ts'
 import { TABLE } from './page-kinds.ts'
 import { PageTable, PageTableBuilder } from './page-table.ts'
 import type { Part, PartInfo, Section, Sections } from './part.ts'
-import { readingAgain } from './read-again.ts'
+import { type ReadHandle, readAgain, readingAgain } from './read-again.ts'
 import type { LargeRun, SmallRun } from './runs.ts'
 import { type Found, scanPages } from './scan-pages.ts'
 import { TagSet, TagSetBuilder } from './tag-set.ts'
@@ -23,8 +23,8 @@ export interface PartPlace {
 /**
  * Opens what is intact of a part that cannot be opened as a whole: with the places that the manifest repeats from its
  * footer, or where table or sets of tags are damaged by a search for its pages, which reads all of the file. `null`
- * where nothing of it can be trusted: its footer is that of another part, or its pages contradict each other.
- * Rejects with the system's errors but EIO, and with the signal's reason.
+ * where nothing of it can be trusted: its footer is that of another part, or its pages contradict each other or the
+ * manifest. Rejects with the system's errors but EIO, and with the signal's reason.
  * @param damage  why it cannot be opened; what is asked of a tag that may be lost fails with it
  */
 export async function recoverPart(
@@ -33,30 +33,43 @@ export async function recoverPart(
   damage: Damage,
   signal: AbortSignal,
 ): Promise<Part | null> {
-  const file = readingAgain(files.open(`${folder}/${info.name}`))
-  const size = file.size()
-  const reader = new PageReader(file, info.name, size, cache)
+  let file: ReadHandle | null = null
   try {
-    const sections = sectionsOf(() => readFooter(file), info)
-    const tombstones = readTombstones(reader, info, sections)
-    const sets = sections === null ? null : await readSets(reader, info, sections)
-    const hasTable = sections !== null && (await isTable(reader, sections.table))
-    if (hasTable && sets !== null) {
-      return new FilePart(info, reader, { ...sets, tombstones, table: sections.table })
-    }
-    const pagesEnd = sections?.table.at ?? Number.POSITIVE_INFINITY
-    const found = await findPages(reader, Math.min(size, pagesEnd), signal)
-    const { tags, table } = found
-    if (sets !== null) return new FilePart(info, reader, { ...sets, tombstones, table }, damage)
-    if (tags > info.tags) reader.damaged('its pages contradict the manifest')
-    const areAll = tags === info.tags || (found.isWhole && size >= pagesEnd)
-    const knownUntil = areAll ? Number.POSITIVE_INFINITY : found.knownUntil
-    return new RecoveredPart(info, reader, { ...found, tombstones }, knownUntil, damage)
+    file = readingAgain(readAgain(() => files.open(`${folder}/${info.name}`)))
+    return await recoverFrom(file, cache, info, damage, signal)
   } catch (error) {
-    reader.close()
+    file?.close()
     damageOf(error)
     return null
   }
+}
+
+/** The same from its file; rejects with Damage where nothing can be trusted. */
+async function recoverFrom(
+  file: ReadHandle,
+  cache: BlockCache,
+  info: PartInfo,
+  damage: Damage,
+  signal: AbortSignal,
+): Promise<Part> {
+  const size = file.size()
+  const reader = new PageReader(file, info.name, size, cache)
+  const sections = sectionsOf(() => readFooter(file), info)
+  const tombstones = readTombstones(reader, info, sections)
+  const sets = sections === null ? null : await readSets(reader, info, sections)
+  const hasTable = sections !== null && (await isTable(reader, sections.table))
+  if (hasTable && sets !== null) {
+    return new FilePart(info, reader, { ...sets, tombstones, table: sections.table })
+  }
+  const pagesEnd = sections?.table.at ?? Number.POSITIVE_INFINITY
+  const found = await findPages(reader, Math.min(size, pagesEnd), { info, sets }, signal)
+  const { tags, table } = found
+  if (sets !== null) return new FilePart(info, reader, { ...sets, tombstones, table }, damage)
+  const areAll = tags === info.tags
+  const mayMiss = !found.isWhole || size < pagesEnd
+  if (!areAll && (tags > info.tags || !mayMiss)) reader.damaged('its pages contradict the manifest')
+  const knownUntil = areAll ? Number.POSITIVE_INFINITY : found.knownUntil
+  return new RecoveredPart(info, reader, { ...found, tombstones }, knownUntil, damage)
 }
 
 /** Throws Damage for the footer of another part. */
@@ -92,7 +105,7 @@ async function readSets(
   reader: PageReader,
   info: PartInfo,
   { smallTags, largeTags }: Sections,
-): Promise<Pick<PartContent, 'small' | 'large'> | null> {
+): Promise<TagSets | null> {
   try {
     const set = async ({ at, bytes }: Section) => new TagSet(await reader.read(at, bytes))
     const small = await set(smallTags)
@@ -135,6 +148,16 @@ class RecoveredPart extends FilePart {
   }
 }
 
+/** The sets of tags of a part. */
+type TagSets = Pick<PartContent, 'small' | 'large'>
+
+/** The part whose pages are searched for. */
+interface Sought {
+  readonly info: PartInfo
+  /** `null` where they are lost. */
+  readonly sets: TagSets | null
+}
+
 /** What a search for the pages of a part gives. */
 interface FoundPages extends Omit<PartContent, 'tombstones'> {
   readonly table: PageTable
@@ -147,17 +170,52 @@ interface FoundPages extends Omit<PartContent, 'tombstones'> {
 }
 
 /**
- * Finds the pages of a part without its table. Rejects with Damage where they contradict each other, and with the
- * signal's reason.
+ * Finds the pages of a part without its table, and passes over those that a disk has put there of another file, as far
+ * as that is seen. Rejects with Damage where pages contradict each other, and with the signal's reason.
  * @param end  of the pages, or of the file
  */
-export async function findPages(reader: PageReader, end: number, signal: AbortSignal): Promise<FoundPages> {
-  const pages = new PageCollector()
+export async function findPages(
+  reader: PageReader,
+  end: number,
+  sought: Sought,
+  signal: AbortSignal,
+): Promise<FoundPages> {
+  const pages = new PageCollector(sought)
   for await (const found of scanPages(reader, end, signal)) pages.take(found)
   return pages.finish()
 }
 
+/** A page of runs or of the index. */
+type FoundPage = Extract<Found, { readonly at: number }>
+
+const tagsOf = (found: FoundPage) => (found.kind === 'small' ? found.page.tags : found.page.columns.tags)
+
+/** Whether a page may be one of the part: its tags are, its times, and the places of blocks, which stand before it. */
+function isOfPart(found: FoundPage, { info, sets }: Sought): boolean {
+  const set = found.kind === 'small' ? sets?.small : sets?.large
+  if (set !== undefined && !tagsOf(found).every((tag) => set.has(tag))) return false
+  const isWithin = (first: number, last: number) => first >= info.firstTime && last <= info.lastTime
+  if (found.kind === 'small') {
+    const { page } = found
+    return page.tags.every((_tag, run) => {
+      const times = attempt(() => page.points(run))?.times
+      return times === undefined || isWithin(times[0]!, times[times.length - 1]!)
+    })
+  }
+  const { page, at } = found
+  const { firstTimes, lastTimes, sizes, ends } = page.columns
+  return ends.every((end, run) => {
+    for (let block = page.start(run); block < end; block++) {
+      const place = page.blockAt(run, block)
+      if (!(place > 0 && place + sizes[block]! <= at)) return false
+      if (!isWithin(firstTimes[block]!, lastTimes[block]!)) return false
+    }
+    return true
+  })
+}
+
 class PageCollector {
+  readonly #sought: Sought
   readonly #table = new PageTableBuilder()
   readonly #small = new KindOfTags()
   readonly #large = new KindOfTags()
@@ -166,13 +224,19 @@ class PageCollector {
   /** Whether there are blocks whose page of the index has not come yet. */
   #hasBlocks = false
 
-  take(found: Found): void {
-    if (found.kind === 'nothing') this.#isWhole = false
-    else if (found.kind === 'other') this.#hasBlocks = true
-    else this.#takePage(found)
+  constructor(sought: Sought) {
+    this.#sought = sought
   }
 
-  #takePage({ kind, at, bytes, tags }: Extract<Found, { readonly tags: Uint32Array }>): void {
+  take(found: Found): void {
+    if (found.kind === 'other') this.#hasBlocks = true
+    else if (found.kind !== 'nothing' && isOfPart(found, this.#sought)) this.#takePage(found)
+    else this.#isWhole = false
+  }
+
+  #takePage(found: FoundPage): void {
+    const { kind, at, bytes } = found
+    const tags = tagsOf(found)
     const place = { firstTag: tags[0]!, at, bytes }
     if (kind === 'small') {
       this.#table.addSmall(place)

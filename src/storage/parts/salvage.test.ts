@@ -128,6 +128,24 @@ test('pages are found without the table, and without the footer where the manife
   assert.deepEqual(systemFiles.list(folder), ['1.part', '2.part', '4.part', '5.part'])
 })
 
+test('of pages that contradict each other none is kept, which is said', async (t) => {
+  const { folder, info } = await somePart(t)
+  const file = systemFiles.edit(`${folder}/1.part`)
+  const pages = new Uint8Array(tableAt(folder))
+  file.readNow(pages, 0)
+  // The first pages again behind the others.
+  file.writeNow(pages.subarray(8), pages.length)
+  file.close()
+  const { sections: _, ...old } = info
+  const kept = await salvagePart(systemFiles, folder, { ...ORDER, known: old }, never)
+  assert.deepEqual([kept.info, kept.points], [null, 0])
+  assert.match(
+    kept.lost.join('\n'),
+    /all of its pages: the pages of a part are not in the order of their tags/,
+  )
+  assert.deepEqual(systemFiles.list(folder), ['1.part'])
+})
+
 test('an error of the system ends it, and nothing is left', async (t) => {
   const { folder } = await somePart(t)
   const files = new FailingFiles(systemFiles, (call) => (call === 'sync' ? { code: 'EIO' } : null))

@@ -134,7 +134,7 @@ class Salvager {
   async run(): Promise<void> {
     if (this.#info.tombstones > 0) await this.#copyTombstones()
     const table = (await this.#readTable()) ?? (await this.#scan())
-    await this.#copyAll(this.#smallRuns(table.small), this.#largeRuns(table.index))
+    if (table !== null) await this.#copyAll(this.#smallRuns(table.small), this.#largeRuns(table.index))
   }
 
   async #copyTombstones(): Promise<void> {
@@ -159,9 +159,15 @@ class Salvager {
     return table
   }
 
-  async #scan(): Promise<PageTable> {
-    const { table } = await findPages(this.#reader, this.#sections?.table.at ?? this.#size, this.#signal)
-    this.#lost.push('what stands in pages that cannot be found without the table')
+  /** `null` where pages contradict each other: nobody knows which of them count. */
+  async #scan(): Promise<PageTable | null> {
+    const end = this.#sections?.table.at ?? this.#size
+    const sought = { info: this.#info, sets: null }
+    let table: PageTable | null = null
+    await this.#try('all of its pages', async () => {
+      table = (await findPages(this.#reader, end, sought, this.#signal)).table
+    })
+    if (table !== null) this.#lost.push('what stands in pages that cannot be found without the table')
     return table
   }
 

@@ -33,13 +33,8 @@ interface Guess {
 
 /** What stands at a place: a page of runs or of the index, a block or a page of summaries, or what is neither. */
 export type Found =
-  | {
-      readonly kind: 'small' | 'index'
-      readonly at: number
-      readonly bytes: number
-      /** Ascending, at least one. */
-      readonly tags: Uint32Array
-    }
+  | { readonly kind: 'small'; readonly at: number; readonly bytes: number; readonly page: SmallPage }
+  | { readonly kind: 'index'; readonly at: number; readonly bytes: number; readonly page: IndexPage }
   | { readonly kind: 'other' }
   | { readonly kind: 'nothing' }
 
@@ -71,17 +66,18 @@ export async function* scanPages(
     }
     let length = 0
     let found = NOTHING
-    for (const { kind, bytes } of guesses(window, at - from)) {
+    for (const guess of guesses(window, at - from)) {
+      const { bytes } = guess
       if (length > 0 || at + bytes > end || bytes > left) continue
       const isHere = at - from + bytes <= window.length
       const page = isHere ? window.slice(at - from, at - from + bytes) : await readWindow(reader, at, bytes)
-      const tags = isSound(page) ? tagsOf(kind, page) : null
-      if (tags === null) {
+      const fitting = isSound(page) ? foundAt(at, guess, page) : null
+      if (fitting === null) {
         left -= bytes
         continue
       }
       length = bytes
-      found = kind === 'other' ? OTHER : { kind, at, bytes, tags }
+      found = fitting
     }
     if (length > 0 || wasFound) yield found
     wasFound = length > 0
@@ -110,13 +106,13 @@ async function readWindow(reader: PageReader, at: number, bytes: number): Promis
   return window
 }
 
-const NO_TAGS = new Uint32Array(0)
-
-/** `null` for what is not of that kind; none for a block or a page of summaries. */
-function tagsOf(kind: Guess['kind'], page: Uint8Array<ArrayBuffer>): Uint32Array | null {
-  if (kind === 'other') return NO_TAGS
+/** `null` for what is not of the kind that it looks like. */
+function foundAt(at: number, { kind, bytes }: Guess, page: Uint8Array<ArrayBuffer>): Found | null {
+  if (kind === 'other') return OTHER
   try {
-    return kind === 'small' ? new SmallPage(page).tags : new IndexPage(page).columns.tags
+    return kind === 'small'
+      ? { kind, at, bytes, page: new SmallPage(page) }
+      : { kind, at, bytes, page: new IndexPage(page) }
   } catch (error) {
     if (error instanceof Damage) return null
     throw error
