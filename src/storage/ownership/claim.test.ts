@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { claimOwnership, currentToken } from './claim.ts'
-import { AlreadyOwned, Superseded } from './ownership.ts'
+import { AlreadyOwned, type Ownership, Superseded } from './ownership.ts'
 
 const claim = (folder: string) => claimOwnership(systemFiles, folder)
 
@@ -17,8 +17,9 @@ async function ownElsewhere(t: TestContext, folder: string): Promise<ChildProces
   const script = `
     import { claimOwnership } from ${JSON.stringify(join(import.meta.dirname, 'claim.ts'))}
     import { systemFiles } from ${JSON.stringify(join(import.meta.dirname, '../files/system-files.ts'))}
-    console.log(claimOwnership(systemFiles, ${JSON.stringify(folder)}).token)
-    setInterval(() => {}, 1000)`
+    const ownership = claimOwnership(systemFiles, ${JSON.stringify(folder)})
+    console.log(ownership.token)
+    setInterval(() => ownership.isSuperseded, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -140,13 +141,29 @@ test('a token that files have is not used again where its claim is missing, and 
   assert.equal(claimOwnership(systemFiles, folder, 4).token, 5)
 })
 
-test('where very many tokens are passed over two claims are made, not one for each', (t) => {
+test('of two kernels that claim at once, where tokens are passed over, one stays the owner', (t) => {
   const folder = temporaryFolder(t)
   const first = claimOwnership(systemFiles, folder)
-  const second = claimOwnership(systemFiles, withOtherLock(folder, 1), 0x7fffffff)
-  assert.equal(second.token, 0x80000000)
-  assert.throws(() => first.check(), Superseded)
-  assert.deepEqual(readdirSync(join(folder, 'owner')), ['00000001', '00000002', '80000000'])
-  second.release()
   first.release()
+  const files = new FailingFiles(systemFiles)
+  const others: Ownership[] = []
+  files.plan = (call, path) => {
+    // Just before the last claim of the first, when its others are there.
+    if (call === 'create' && path.endsWith('00000005') && others.length === 0) {
+      others.push(claimOwnership(systemFiles, withOtherLock(folder, 1)))
+    }
+    return null
+  }
+  assert.throws(() => claimOwnership(files, folder, 4), AlreadyOwned)
+  assert.equal(others.length, 1)
+  others[0]!.check()
+  others[0]!.release()
+})
+
+test('a file with a number far above all owners keeps a historian from being claimed', (t) => {
+  const folder = temporaryFolder(t)
+  claim(folder).release()
+  assert.throws(() => claimOwnership(systemFiles, folder, 0x7fffffff), /the number 7fffffff, far above/)
+  assert.deepEqual(readdirSync(join(folder, 'owner')), ['00000001'])
+  claim(folder).release()
 })

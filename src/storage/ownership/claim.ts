@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import type { TidemarkError } from '../../errors/tidemark-error.ts'
 import { type FileHandle, type Files, systemCode } from '../files/files.ts'
+import { unusable } from '../files/refusals.ts'
 import { isLocked, type KernelLock, takeKernelLock } from './kernel-lock.ts'
 import { AlreadyOwned, type Ownership, Superseded, tokenText } from './ownership.ts'
 
@@ -7,6 +9,9 @@ const LOCK_FILE = 'owner.lock'
 
 /** Claims that stay; of older ones nobody needs to know. */
 const KEPT_CLAIMS = 2
+
+/** So many claims are lost in no life; the name of a file that is none of the historian's may have any number. */
+const MOST_PASSED_OVER = 10_000
 
 const CLAIM = /^[0-9a-f]{8}$/
 
@@ -34,7 +39,8 @@ export function isOwnerAlive(files: Files, folder: string, token: number): boole
  * lasts as long as the process (kernel-lock.ts). Across kernels that do not see each other's locks, a claim supersedes
  * the owner before it (Ownership.check).
  *
- * Throws AlreadyOwned, what Files throws, and errors of node:sqlite.
+ * Throws AlreadyOwned, DATA_DIR_UNUSABLE for a token far above that of the last claim, what Files throws, and errors of
+ * node:sqlite.
  *
  * @param used  highest token in names of files: it is not used again, also where its claim is missing
  */
@@ -43,7 +49,7 @@ export function claimOwnership(files: Files, folder: string, used = 0): Ownershi
   files.makeFolder(owner)
   const lock = takeKernelLock(files, join(folder, LOCK_FILE))
   try {
-    return new Claim(files, owner, claim(files, owner, used), lock)
+    return new Claim(files, owner, claim(files, folder, used), lock)
   } catch (error) {
     lock.release()
     throw error
@@ -57,15 +63,16 @@ interface Entered {
 }
 
 /** Enters the next token, durably. Throws AlreadyOwned when another kernel does so at the same moment. */
-function claim(files: Files, owner: string, used: number): Entered {
+function claim(files: Files, folder: string, used: number): Entered {
+  const owner = join(folder, 'owner')
   const claims = claimsOf(files, owner)
-  // An owner before looks for the claim after its own, also where tokens are passed over.
   let token = (claims.at(-1) ?? used) + 1
+  if (used - token >= MOST_PASSED_OVER) throw strayToken(folder, used)
   let file = create(files, join(owner, tokenText(token)))
-  if (token <= used) {
+  // One by one: an owner before looks for the claim after its own, and another kernel that claims one between fails.
+  while (token <= used) {
     file.close()
-    token = used + 1
-    file = create(files, join(owner, tokenText(token)))
+    file = create(files, join(owner, tokenText(++token)))
   }
   try {
     files.syncFolder(owner)
@@ -83,6 +90,13 @@ function claim(files: Files, owner: string, used: number): Entered {
     }
   }
   return { token, file }
+}
+
+function strayToken(folder: string, token: number): TidemarkError {
+  const reason =
+    `the name of a file has the number ${tokenText(token)}, far above those of all owners: move the file away if it ` +
+    'is not one of this historian'
+  return unusable(folder, reason)
 }
 
 function create(files: Files, path: string): FileHandle {
