@@ -108,6 +108,12 @@ export function outcomePromises(
     /** Times of the points that were written: each test has its own. */
     let nextTime = 1
 
+    /** Bytes from one place at which a change meets a fault to the next. */
+    function strideOf(change: Change, kind: Fault['kind']): number {
+      const { holdStride = 1, deleteStride = 1 } = subject
+      return kind === 'hold' ? holdStride : change === DELETE ? deleteStride : 1
+    }
+
     /** Makes changes through a fault after every byte until there are no more bytes. */
     async function faultEverywhere(
       change: Change,
@@ -116,8 +122,7 @@ export function outcomePromises(
       seconds: number,
     ): Promise<ReadonlyMap<number, Told>> {
       const told = new Map<number, Told>()
-      const { holdStride = 1, deleteStride = 1 } = subject
-      const stride = kind === 'hold' ? holdStride : change === DELETE ? deleteStride : 1
+      const stride = strideOf(change, kind)
       const lanes = Array.from({ length: LANES[kind] }, async (_, lane) => {
         const proxy = await FaultyProxy.start(subject.port)
         let historian: Historian | null = null
@@ -166,8 +171,7 @@ export function outcomePromises(
       for (const change of [WRITE, DELETE]) {
         test(change.titles[direction], async () => {
           const told = await faultEverywhere(change, 'cut', direction, LONG_SECONDS)
-          const stride = change === DELETE ? (subject.deleteStride ?? 1) : 1
-          assert.ok(told.size > 50 / stride, `${told.size} places`)
+          assert.ok(told.size > 50 / strideOf(change, 'cut'), `${told.size} places`)
           const wanted = subject.isSentAgain ? change.codes.done : change.codes.unknown
           assert.ok([...told.values()].some(({ code }) => code === wanted))
           await compare(change, told)
@@ -176,7 +180,7 @@ export function outcomePromises(
 
       test(`a write held after every byte of the ${direction} until the time is up, and delivered then`, async () => {
         const told = await faultEverywhere(WRITE, 'hold', direction, HOLD_SECONDS)
-        assert.ok(told.size > 50 / (subject.holdStride ?? 1), `${told.size} places`)
+        assert.ok(told.size > 50 / strideOf(WRITE, 'hold'), `${told.size} places`)
         assert.ok([...told.values()].some(({ code }) => code === WRITE_CODES.unknown))
         await compare(WRITE, told)
       })

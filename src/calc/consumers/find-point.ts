@@ -141,12 +141,13 @@ export async function endOf(inputs: readonly Operator[], at: Instant): Promise<I
     inputs.map(async (input) => {
       const end = endOfHold(input)
       if (end >= at) return at
-      // Where a signal is that of its good raw points it ends at the last of them; others, as windows, go on behind it.
-      const isOfPoints = input.stepInterpolated !== undefined
-      // A value may go on behind all holds: that of a constant, of EPOCH_MS, or of a window that moves on.
-      const from = isOfPoints ? at : instantFromUs(end + 1)
-      if (await input.mayHaveValue(isOfPoints ? 'after-or-at' : 'after', from)) return at
-      const last = isOfPoints ? await input.goodBound('before-or-at', at) : null
+      if (input.stepInterpolated === undefined) {
+        // A value may go on behind all holds: that of a constant, of EPOCH_MS, or of a window that moves on.
+        return (await input.mayHaveValue('after', instantFromUs(end + 1))) ? at : end
+      }
+      // A signal that is that of its good raw points ends at the last of them.
+      if (await input.mayHaveValue('after-or-at', at)) return at
+      const last = await input.goodBound('before-or-at', at)
       return last === null || last < end ? end : last
     }),
   )

@@ -67,6 +67,11 @@ export function nearTo(
   return { from: at, to: at, back: isBack ? steps : null, ahead: isBack ? null : steps }
 }
 
+/** The same place where all from an instant on is read with it. */
+export function readingFrom(near: Near, at: Instant): Near {
+  return at < near.from ? { ...near, from: at } : near
+}
+
 /** A place that was marked, where what is needed depends on the window that holds it, if it may leave that one. */
 export function inWindow({ from, to, back, ahead }: Near, start: number, end: number, moreUs: number): Near {
   const [withinUs, aheadUs] = [Math.max(0, from - start), Math.max(0, end - to)]

@@ -13,6 +13,11 @@ export interface LivePart {
   readonly damage: Damage | null
 }
 
+/** What is known to be damaged of a part: as it was opened, or since a read has needed its table of pages. */
+export function knownDamage({ part, damage }: LivePart): Damage | null {
+  return damage ?? part?.damage ?? null
+}
+
 const NONE: readonly Tombstone[] = []
 
 /** The parts of a version, open for as long as somebody holds the set. */
@@ -91,8 +96,9 @@ export class OpenParts {
   async #recoverAll(): Promise<void> {
     const { signal } = this.#closing
     let isAny = false
-    for (const { info, part, damage } of this.#current.parts) {
-      const found = damage ?? part?.damage ?? null
+    for (const live of this.#current.parts) {
+      const { info, damage } = live
+      const found = knownDamage(live)
       if (found === null || this.#open.get(info.name)?.hasTried !== false) continue
       let intact: Part | null
       try {

@@ -11,6 +11,7 @@ import { type RetentionTime, SteadyClock, type SteadyTime } from '../retention/s
 import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
 import type { Committer } from './committer.ts'
 import type { EngineState } from './engine-state.ts'
+import { knownDamage } from './part-set.ts'
 import type { Draft } from './plan-changes.ts'
 import type { Reserve } from './reserve.ts'
 import type { Trouble, TroubleLog } from './trouble.ts'
@@ -182,10 +183,8 @@ export class RetentionKeeper {
     }
   }
 
-  /** A damaged table of pages is known from the first read on that needs it. */
   get #isAnyPartDamaged(): boolean {
-    const { parts } = this.#parts.state.parts.current
-    return parts.some(({ part, damage }) => damage !== null || part?.damage != null)
+    return this.#parts.state.parts.current.parts.some((live) => knownDamage(live) !== null)
   }
 
   async #move(): Promise<void> {

@@ -1,5 +1,5 @@
 import { lowerBound, sliceColumns } from '../../series/columns.ts'
-import { damageOf, isUnreadable } from '../damage.ts'
+import { Damage, damageOf, isUnreadable } from '../damage.ts'
 import type { SummedColumns } from '../memtable/block-summaries.ts'
 import type { PartInfo, Tombstone } from '../parts/part.ts'
 import { keptPoints } from '../retention/kept-points.ts'
@@ -38,22 +38,35 @@ export function blocksOf(tag: number, set: TagParts, memory: TagMemory): Layered
 /** The points of a tag in a part; `null` without any. */
 function sourceOf(
   tag: number,
-  { info, part, damage }: LivePart,
-  { lostTombstones }: TagParts,
+  live: LivePart,
+  set: TagParts,
   tombstones: readonly Tombstone[],
 ): Source | null {
+  const { info, part, damage } = live
   if (info.points === 0 || part?.has(tag) === false) return null
+  const cuts = cutsOf(tombstones, info)
+  // Where its blocks are is looked for at once only beside damage: others may hold the points that a read needs.
+  if (damage === null && !isBefore(info, set.lostTombstones)) return new PartSource(part!, tag, cuts)
+  const found = foundSource(tag, live, set, cuts)
+  return found instanceof Damage ? new DamagedSource(info, found) : found
+}
+
+/** The points of a tag in a part that may have some, and whose blocks are found; Damage where they cannot be read. */
+function foundSource(
+  tag: number,
+  { info, part, damage }: LivePart,
+  { lostTombstones }: TagParts,
+  cuts: readonly TimeSpan[],
+): PartSource | Damage {
   // What was taken away of it is not known.
-  if (isBefore(info, lostTombstones)) return new DamagedSource(info, lostTombstones!.damage!)
-  if (part === null) return new DamagedSource(info, damage!)
-  const source = new PartSource(part, tag, cutsOf(tombstones, info))
-  if (damage === null) return source
+  if (isBefore(info, lostTombstones)) return lostTombstones!.damage!
+  if (part === null) return damage!
+  const source = new PartSource(part, tag, cuts)
   try {
-    // Where its blocks are is looked for at once: others may hold the points that a read needs.
     void source.run
     return source
   } catch (error) {
-    return new DamagedSource(info, damageOf(error))
+    return damageOf(error)
   }
 }
 
@@ -110,23 +123,12 @@ function after(columns: SummedColumns, watermark: number): SummedColumns {
   return sliceColumns(columns, lowerBound(times, watermark + 1), times.length)
 }
 
-function layerOf(
-  tag: number,
-  { info, part }: LivePart,
-  { lostTombstones }: TagParts,
-  cuts: readonly TimeSpan[],
-): LayerOf {
-  const damaged = { from: info.firstTime, to: info.lastTime + 1 }
-  if (part === null || isBefore(info, lostTombstones)) return { source: null, cuts, damaged }
-  const source = new PartSource(part, tag, cuts)
-  try {
-    // Where its blocks are must be known.
-    void source.run
-    return { source, cuts, damaged: null }
-  } catch (error) {
-    if (!isUnreadable(error)) throw error
-    return { source: null, cuts, damaged }
-  }
+function layerOf(tag: number, live: LivePart, set: TagParts, cuts: readonly TimeSpan[]): LayerOf {
+  const { firstTime, lastTime } = live.info
+  const found = foundSource(tag, live, set, cuts)
+  return found instanceof Damage
+    ? { source: null, cuts, damaged: { from: firstTime, to: lastTime + 1 } }
+    : { source: found, cuts, damaged: null }
 }
 
 /** What takes points of a part away; joined. */

@@ -39,8 +39,7 @@ export async function recoverPart(
     return await recoverFrom(file, cache, info, damage, signal)
   } catch (error) {
     file?.close()
-    damageOf(error)
-    return null
+    return asLost(error)
   }
 }
 
@@ -57,7 +56,7 @@ async function recoverFrom(
   const sections = sectionsOf(() => readFooter(file), info)
   const tombstones = readTombstones(reader, info, sections)
   const sets = sections === null ? null : await readSets(reader, info, sections)
-  const hasTable = sections !== null && (await isTable(reader, sections.table))
+  const hasTable = sections !== null && (await readTable(reader, sections.table).catch(asLost)) !== null
   if (hasTable && sets !== null) {
     return new FilePart(info, reader, { ...sets, tombstones, table: sections.table })
   }
@@ -90,31 +89,20 @@ function readTombstones(reader: PageReader, info: PartInfo, sections: Sections |
   return list?.length === info.tombstones ? list : NO_TOMBSTONES
 }
 
-async function isTable(reader: PageReader, { at, bytes }: Section): Promise<boolean> {
-  try {
-    TABLE.parse(await reader.read(at, bytes))
-    return true
-  } catch (error) {
-    damageOf(error)
-    return false
-  }
-}
-
 /** The sets of tags; `null` where one of them cannot be read. */
 async function readSets(
   reader: PageReader,
   info: PartInfo,
   { smallTags, largeTags }: Sections,
 ): Promise<TagSets | null> {
-  try {
-    const set = async ({ at, bytes }: Section) => new TagSet(await reader.read(at, bytes))
-    const small = await set(smallTags)
-    const large = await set(largeTags)
-    return small.size + large.size === info.tags ? { small, large } : null
-  } catch (error) {
-    damageOf(error)
-    return null
-  }
+  const read = async ({ at, bytes }: Section) => new TagSet(await reader.read(at, bytes))
+  const small = await read(smallTags).catch(asLost)
+  const large = small === null ? null : await read(largeTags).catch(asLost)
+  return small !== null && large !== null && small.size + large.size === info.tags ? { small, large } : null
+}
+
+async function readTable(reader: PageReader, { at, bytes }: Section): Promise<PageTable> {
+  return TABLE.parse(await reader.read(at, bytes))
 }
 
 /** What `read` gives; `null` for what cannot be read. */
@@ -122,9 +110,14 @@ function attempt<T>(read: () => T): T | null {
   try {
     return read()
   } catch (error) {
-    damageOf(error)
-    return null
+    return asLost(error)
   }
+}
+
+/** Throws what does not say that something cannot be read. */
+function asLost(error: unknown): null {
+  damageOf(error)
+  return null
 }
 
 /** A part without its sets of tags, of which only the pages are known that were found. */

@@ -9,7 +9,7 @@ import { setValues, wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
-import { inWindow, type Near, nearTo, type Reach, timesOf } from '../../graph/near.ts'
+import { inWindow, type Near, nearTo, type Reach, readingFrom, timesOf } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { keyOf, type NeedSink } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
@@ -151,17 +151,10 @@ export class AnchoredTotal extends OwnTimesOperator {
 
   /** A place that is known only when it was found, and what is read before it, may lie in another window. */
   #windowSink(at: Instant, near: Near, sink: NeedSink): NeedSink {
-    const from = at < near.from ? at : near.from
-    const start = this.#startAt(clampInstant(from - 1))
-    return nearSink(
-      sink,
-      inWindow(
-        { ...near, from },
-        start,
-        Number.POSITIVE_INFINITY,
-        start - this.#startAt(clampInstant(start - 1)),
-      ),
-    )
+    const place = readingFrom(near, at)
+    const start = this.#startAt(clampInstant(place.from - 1))
+    const before = this.#startAt(clampInstant(start - 1))
+    return nearSink(sink, inWindow(place, start, Number.POSITIVE_INFINITY, start - before))
   }
 
   /** Where a range begins; nothing where it begins with a window. */

@@ -13,7 +13,7 @@ import {
 import { wholeRange } from '../../consumers/stream.ts'
 import type { InputNeed, OwnTraits } from '../../graph/base.ts'
 import type { Chunk, ChunkRange } from '../../graph/chunk.ts'
-import { FAR, inWindow, type Near, nearTo, notBefore, type Reach } from '../../graph/near.ts'
+import { FAR, inWindow, type Near, nearTo, notBefore, type Reach, readingFrom } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../graph/need.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
@@ -77,8 +77,8 @@ export class LowPassOperator extends ScanOperator {
     else {
       // The place is marked by the sink, and is not to be marked again.
       const { near, ...unplaced } = need
-      const from = need.from < near.from ? need.from : near.from
-      super.inputNeeds(unplaced, this.placed({ ...near, from }, nearSink(sink, notBefore(near, this.start))))
+      const below = nearSink(sink, notBefore(near, this.start))
+      super.inputNeeds(unplaced, this.placed(readingFrom(near, need.from), below))
     }
   }
 
