@@ -11,7 +11,6 @@ import { type RetentionTime, SteadyClock, type SteadyTime } from '../retention/s
 import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
 import type { Committer } from './committer.ts'
 import type { EngineState } from './engine-state.ts'
-import { knownDamage } from './part-set.ts'
 import type { Draft } from './plan-changes.ts'
 import type { Reserve } from './reserve.ts'
 import type { Trouble, TroubleLog } from './trouble.ts'
@@ -171,20 +170,13 @@ export class RetentionKeeper {
       try {
         draft.removeHidden(id)
       } catch (error) {
-        // No read answers of it either; but a file that cannot be opened may be put back, with the points of any tag.
-        if (!(error instanceof Damage)) throw error
-        if (this.#isAnyPartDamaged) {
-          // With what is intact of it the next run may go on.
-          parts.recover().catch(() => {})
-          throw error
-        }
+        // Which of its points stay is not known, and its other hidden points would come back by later watermarks.
+        // Of a part whose table is damaged the next run may find what is intact.
+        if (error instanceof Damage) parts.recover().catch(() => {})
+        throw error
       }
       if (draft.pace.isDue()) await draft.pace.pause()
     }
-  }
-
-  get #isAnyPartDamaged(): boolean {
-    return this.#parts.state.parts.current.parts.some((live) => knownDamage(live) !== null)
   }
 
   async #move(): Promise<void> {

@@ -358,6 +358,26 @@ for (const [title, time, isExchanged] of [
   })
 }
 
+test('rules are not exchanged while a page of points is damaged that may have what stays', async (t) => {
+  const first = await open(t, [keep('a', 100)])
+  await write(first.store, 'a', 0, 1, 300, 301)
+  await first.store.flush()
+  first.clock.us += 200 * SECOND
+  await first.store.retain()
+  const path = join(first.folder, 'parts', parts(first.folder)[0]!)
+  const whole = readFileSync(path)
+  const damaged = Buffer.from(whole)
+  damaged[28]! ^= 1 // in the first page
+  writeFileSync(path, damaged)
+  const second = await first.again([])
+  const renamed = second.store.renameTags([{ from: 'a', to: 'c' }], false, signal)
+  await assert.rejects(renamed, { code: 'WRITE_FAILED' })
+  writeFileSync(path, whole)
+  const { store } = await second.again([])
+  await store.renameTags([{ from: 'a', to: 'c' }], false, signal)
+  assert.deepEqual(await read(store, 'c'), [1, 300, 301])
+})
+
 test('rules are exchanged when what is intact is found of a part whose table of pages is damaged: nothing comes back', async (t) => {
   const first = await open(t, [keep('a', 100)])
   await write(first.store, 'a', 0, 1, 300, 301)
