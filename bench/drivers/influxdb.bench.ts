@@ -1,4 +1,5 @@
-import { InfluxHistorian, influxdb } from '../../src/drivers/influxdb/driver.ts'
+import { influxdb } from '../../src/drivers/influxdb/definition.ts'
+import { InfluxHistorian } from '../../src/drivers/influxdb/driver.ts'
 import { QueryMeter } from '../../src/historian/remote/meter.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'

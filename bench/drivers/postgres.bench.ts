@@ -1,5 +1,5 @@
 import { postgresConfigSchema } from '../../src/drivers/postgres/config.ts'
-import { postgres } from '../../src/drivers/postgres/driver.ts'
+import { postgres } from '../../src/drivers/postgres/definition.ts'
 import { QueryMeter } from '../../src/historian/remote/meter.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns, type PointColumns } from '../../src/series/columns.ts'

@@ -37,7 +37,7 @@ export async function openStores(
     return data!
   }
   // The type is known: src/config has checked it.
-  const shared = (await loadStores()).get(store.type)!.open(store.options, log)
+  const shared = await (await loadStores()).get(store.type)!.open(store.options, log)
   return {
     keys: shared.keys,
     aliases: shared.aliases,

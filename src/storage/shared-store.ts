@@ -20,7 +20,7 @@ export interface SharedStoreDefinition<Config = unknown> {
    * Connects when it is first asked: a server that cannot be reached now fails the calls that need it, and nothing
    * else.
    */
-  open(config: Config, log: StoreLog): SharedStore
+  open(config: Config, log: StoreLog): Promise<SharedStore>
 }
 
 /** The part of the program's logger that a store uses; the fields hold no secrets. */

@@ -13,7 +13,7 @@ import { PROJECT, type RunningService, serve, temporaryFolder } from './run.ts'
 const BIN = join(PROJECT, 'bin', 'tidemark.js')
 const START = Date.parse('2026-01-01T00:00:00Z')
 /** Workers that are killed while others start. */
-const START_KILLS = Number(process.env.START_KILLS ?? 12)
+const START_KILLS = Number(process.env.START_KILLS ?? 8)
 
 /** Posts JSON on a connection of its own, which the service gives to the worker whose turn it is. */
 function post(

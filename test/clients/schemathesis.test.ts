@@ -15,7 +15,7 @@ import { findPython } from '../servers/python.ts'
 const found = findPython('schemathesis', 'schemathesis')
 const TIME_LIMIT_MS = 800_000
 /** Examples for each operation; SCHEMATHESIS_EXAMPLES asks for more. */
-const EXAMPLES = Number(process.env.SCHEMATHESIS_EXAMPLES ?? 10)
+const EXAMPLES = Number(process.env.SCHEMATHESIS_EXAMPLES ?? 6)
 
 /** A check of an answer that failed. */
 interface Failure {

@@ -5,6 +5,9 @@ import { concatColumns, makeColumns, type PointColumns } from '../../src/series/
 import { assertPoints, at, EVER, points, ramp } from './points.ts'
 import type { Bench, Promised } from './subject.ts'
 
+/** Points that are written by themselves; fewer with CONTRACT_SINGLES=n. */
+const SINGLES = Number(process.env.CONTRACT_SINGLES ?? 250)
+
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code
 
 async function write({ historian, context }: Bench, tag: string, batch: PointColumns): Promise<void> {
@@ -48,17 +51,17 @@ export function declareChangePromises(promised: Promised): void {
   promised('single points added one by one in any order are all there', async (bench) => {
     const up = bench.tag()
     const down = bench.tag()
-    for (let i = 0; i < 250; i++) {
+    for (let i = 0; i < SINGLES; i++) {
       await Promise.all([
         write(bench, up, points([i * 10, i])),
-        write(bench, down, points([(250 - i) * 10, i])),
+        write(bench, down, points([(SINGLES - i) * 10, i])),
       ])
     }
-    assertPoints(await readAll(bench, up), ramp(250, 0, 10))
-    const fallen = makeColumns(250)
-    for (let i = 0; i < 250; i++) {
+    assertPoints(await readAll(bench, up), ramp(SINGLES, 0, 10))
+    const fallen = makeColumns(SINGLES)
+    for (let i = 0; i < SINGLES; i++) {
       fallen.times[i] = (i + 1) * 10
-      fallen.values[i] = 249 - i
+      fallen.values[i] = SINGLES - 1 - i
     }
     assertPoints(await readAll(bench, down), fallen)
   })

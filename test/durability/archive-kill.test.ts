@@ -13,7 +13,7 @@ import { temporaryFolder } from './folder.ts'
 import { assertMoment, changesIn, readModel, type Sent } from './restored.ts'
 
 /** Rounds of kill and restart; more with ARCHIVE_KILL_ROUNDS. */
-const ROUNDS = Number(process.env.ARCHIVE_KILL_ROUNDS ?? 12)
+const ROUNDS = Number(process.env.ARCHIVE_KILL_ROUNDS ?? 9)
 const { signal } = new AbortController()
 
 const children = new Set<ChildProcess>()

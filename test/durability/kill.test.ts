@@ -15,7 +15,7 @@ import type { KillOrder } from './kill-writer.ts'
 import { openHistorian } from './open-historian.ts'
 
 /** Rounds of kill and restart; a soak with KILL_ROUNDS=n. */
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 40)
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 30)
 /** A process that does not do what it is told is killed after so long, which fails the test. */
 const PATIENCE_MS = 300_000
 /** In one of so many rounds it is copied while it is written. */

@@ -23,7 +23,7 @@ import type {
   TagRange,
   WriteBatch,
 } from '../../historian/contract.ts'
-import { type DriverEnvironment, type DriverLog, defineDriver } from '../../historian/driver.ts'
+import type { DriverEnvironment, DriverLog } from '../../historian/driver.ts'
 import { makeChange, type RemoteChange } from '../../historian/remote/change.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
 import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
@@ -35,7 +35,7 @@ import type { Integrals } from '../../series/reads.ts'
 import { instantFromUs } from '../../time/instant.ts'
 import { BoundingReads } from './bounding-reads.ts'
 import { ComparedReads } from './compared-reads.ts'
-import { type ClickhouseConfig, clickhouseConfigSchema } from './config.ts'
+import type { ClickhouseConfig } from './config.ts'
 import { Deletions } from './deletions.ts'
 import { isOutdated, readOnly } from './errors.ts'
 import { GapReads } from './gap-reads.ts'
@@ -52,13 +52,6 @@ import { Tables } from './tables.ts'
 import { TagTable } from './tag-table.ts'
 import { VersionClock } from './version-clock.ts'
 import { OtherProcesses } from './version-marks.ts'
-
-/** Points in tables of ClickHouse that Tidemark makes: on one server, or spread over the shards of a cluster. */
-export const clickhouse = defineDriver({
-  type: 'clickhouse',
-  configSchema: clickhouseConfigSchema,
-  open: async (config, environment) => new ClickhouseHistorian(config, environment),
-})
 
 /** All times that a point can have. */
 const EVER = { from: instantFromUs(-9e15), to: instantFromUs(9e15) }

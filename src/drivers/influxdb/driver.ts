@@ -16,14 +16,14 @@ import type {
   TagRange,
   WriteBatch,
 } from '../../historian/contract.ts'
-import { type DriverEnvironment, defineDriver } from '../../historian/driver.ts'
+import type { DriverEnvironment } from '../../historian/driver.ts'
 import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
 import { PUSHED_AGGREGATES, readAggregates } from './aggregate-reads.ts'
 import { readBoundingValues } from './bounding-reads.ts'
 import { InfluxClient } from './client.ts'
-import { type InfluxConfig, influxConfigSchema, type MetadataSettings } from './config.ts'
+import type { InfluxConfig, MetadataSettings } from './config.ts'
 import { deletePoints, deleteTags } from './deletes.ts'
 import { notSupported } from './errors.ts'
 import { countPoints } from './estimates.ts'
@@ -38,13 +38,6 @@ import { fromClause } from './statements.ts'
 import type { TagSource } from './tag-list.ts'
 import { Tags } from './tags.ts'
 import { Writer, type WriteTarget } from './writes.ts'
-
-/** A database of InfluxDB 1.x, or of anything that answers its HTTP interface. Opening it connects to nothing yet. */
-export const influxdb = defineDriver({
-  type: 'influxdb',
-  configSchema: influxConfigSchema,
-  open: async (config, environment) => new InfluxHistorian(config, environment),
-})
 
 /** What a writable historian has besides. */
 interface Changes {

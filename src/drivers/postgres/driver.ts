@@ -22,13 +22,13 @@ import type {
   TagRename,
   WriteBatch,
 } from '../../historian/contract.ts'
-import { defineDriver } from '../../historian/driver.ts'
+import type { DriverEnvironment } from '../../historian/driver.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
 import type { PointColumns } from '../../series/columns.ts'
 import type { GapPage } from '../../series/gaps.ts'
 import type { Integrals } from '../../series/reads.ts'
 import { readAggregates, SERVER_AGGREGATES } from './aggregates.ts'
-import { postgresConfigSchema } from './config.ts'
+import type { PostgresConfig } from './config.ts'
 import { readOnly } from './errors.ts'
 import { openExisting } from './existing/layout.ts'
 import { readGaps } from './gaps.ts'
@@ -41,24 +41,23 @@ import { countPoints, readBoundingValues, readInterpolated, readPoints } from '.
 import { readRanges } from './ranges.ts'
 import { Server } from './server.ts'
 
-/** PostgreSQL 13 and later, with tables of Tidemark's own or with some that are there already. */
-export const postgres = defineDriver({
-  type: 'postgres',
-  configSchema: postgresConfigSchema,
-  open: async (config, { name, log, meter }) => {
-    const { existing, writable } = config
-    const server = new Server({
-      historian: name,
-      config,
-      readOnly: existing !== undefined || !writable,
-      meter,
-      log,
-    })
-    const layout =
-      existing === undefined ? openManaged(server, config, name) : openExisting(server, existing, name)
-    return new PostgresHistorian(name, server, layout)
-  },
-})
+/** Opens one with tables of its own, or over some that are there already. Connects to nothing yet. */
+export function openPostgres(
+  config: PostgresConfig,
+  { name, log, meter }: DriverEnvironment,
+): PostgresHistorian {
+  const { existing, writable } = config
+  const server = new Server({
+    historian: name,
+    config,
+    readOnly: existing !== undefined || !writable,
+    meter,
+    log,
+  })
+  const layout =
+    existing === undefined ? openManaged(server, config, name) : openExisting(server, existing, name)
+  return new PostgresHistorian(name, server, layout)
+}
 
 /** The historian contract over SQL: a facade, each method calls the module that does it. */
 export class PostgresHistorian implements Historian {

@@ -24,7 +24,7 @@ import type {
   TagRename,
   WriteBatch,
 } from '../../historian/contract.ts'
-import { type DriverEnvironment, defineDriver } from '../../historian/driver.ts'
+import type { DriverEnvironment } from '../../historian/driver.ts'
 import { makeChange } from '../../historian/remote/change.ts'
 import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
@@ -43,7 +43,7 @@ import {
   writeBody,
 } from './changes.ts'
 import { readPlots } from './charts.ts'
-import { type TidemarkConfig, tidemarkConfigSchema } from './config.ts'
+import type { TidemarkConfig } from './config.ts'
 import { countPoints, deletePoints } from './counts.ts'
 import { type Discovered, discover } from './discovery.ts'
 import { cannotWrite } from './errors.ts'
@@ -57,13 +57,6 @@ import { readRanges } from './ranges.ts'
 import { searchTags } from './search.ts'
 import { TagMemory } from './tag-memory.ts'
 import { goodPointsOf, heldPointsOf } from './wire.ts'
-
-/** A historian of another instance of this service, over the same interface that every client speaks. */
-export const tidemark = defineDriver({
-  type: 'tidemark',
-  configSchema: tidemarkConfigSchema,
-  open: async (config, environment) => new TidemarkHistorian(config, environment),
-})
 
 /** Points that are asked for in one call at most, whatever the other instance allows: what comes is held in memory. */
 const MOST_CALL_POINTS = 100_000

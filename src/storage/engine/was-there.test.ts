@@ -13,7 +13,7 @@ import { openFileStore } from './open-file-store.ts'
 import type { HistorianBefore } from './was-there.ts'
 
 /** Power cuts after each life. */
-const CUTS = 2
+const CUTS = 1
 
 /** The owner's lock is one of the system. */
 function folderFor(t: TestContext): string {

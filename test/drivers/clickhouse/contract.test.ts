@@ -1,8 +1,13 @@
 import { describe, test } from 'node:test'
-import { historianContract } from '../../contract/historian-contract.ts'
 import type { ClickhouseEngine } from '../../servers/clickhouse.ts'
 import { ENGINES } from '../../servers/clickhouse-engines.ts'
 import { openHistorian } from './open.ts'
+
+// Each statement takes some milliseconds, and there are two engines.
+process.env.CONTRACT_RUNS ??= '15'
+process.env.CONTRACT_SINGLES ??= '100'
+process.env.CONTRACT_GAPS ??= '99,100,3000'
+const { historianContract } = await import('../../contract/historian-contract.ts')
 
 for (const engine of ENGINES) {
   /** One server for all suites, each with a database of its own; it is ended with the file. */

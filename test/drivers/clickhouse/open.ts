@@ -1,5 +1,5 @@
 import { clickhouseConfigSchema } from '../../../src/drivers/clickhouse/config.ts'
-import { clickhouse } from '../../../src/drivers/clickhouse/driver.ts'
+import { clickhouse } from '../../../src/drivers/clickhouse/definition.ts'
 import type { Historian } from '../../../src/historian/contract.ts'
 import type { DriverLog, DriverMeter } from '../../../src/historian/driver.ts'
 import { NO_METER } from '../../../src/historian/remote/meter.ts'

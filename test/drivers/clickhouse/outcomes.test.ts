@@ -22,10 +22,8 @@ outcomePromises(
         return historian
       },
       isSentAgain: true,
-      // A read that is held ends 5 s after its time limit.
-      holdStride: 31,
-      // Each takes several statements.
-      deleteStride: 3,
+      // A delete takes several statements; a read that is held ends 5 s after its time limit.
+      strides: { write: 3, delete: 7, hold: 31 },
       stop: () => server.kill(),
     }
   },

@@ -12,6 +12,7 @@ outcomePromises(
         const at = { url: `http://127.0.0.1:${port}` }
         return (await openInflux(at, 'plant', { timeoutSeconds })).historian
       },
+      strides: { delete: 3, hold: 2 },
       stop: () => server.stop(),
     }
   },

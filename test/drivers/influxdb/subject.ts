@@ -1,4 +1,5 @@
-import { InfluxHistorian, influxdb } from '../../../src/drivers/influxdb/driver.ts'
+import { influxdb } from '../../../src/drivers/influxdb/definition.ts'
+import { InfluxHistorian } from '../../../src/drivers/influxdb/driver.ts'
 import type { Historian } from '../../../src/historian/contract.ts'
 import { QueryMeter } from '../../../src/historian/remote/meter.ts'
 import type { InfluxServer } from '../../servers/influxdb.ts'

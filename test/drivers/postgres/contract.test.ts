@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { postgresConfigSchema } from '../../../src/drivers/postgres/config.ts'
-import { postgres } from '../../../src/drivers/postgres/driver.ts'
+import { postgres } from '../../../src/drivers/postgres/definition.ts'
 import { historianContract } from '../../contract/historian-contract.ts'
 import { found, startPostgres, testEnvironment } from '../../servers/postgres.ts'
 

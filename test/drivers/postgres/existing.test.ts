@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { postgresConfigSchema } from '../../../src/drivers/postgres/config.ts'
-import { postgres } from '../../../src/drivers/postgres/driver.ts'
+import { postgres } from '../../../src/drivers/postgres/definition.ts'
 import type { Historian } from '../../../src/historian/contract.ts'
 import { parseTagPattern } from '../../../src/historian/tag-pattern.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'

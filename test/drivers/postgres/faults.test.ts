@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server as NetServer } fro
 import { after, afterEach, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { postgresConfigSchema } from '../../../src/drivers/postgres/config.ts'
-import { postgres } from '../../../src/drivers/postgres/driver.ts'
+import { postgres } from '../../../src/drivers/postgres/definition.ts'
 import { TidemarkError } from '../../../src/errors/tidemark-error.ts'
 import type { CallContext, Historian } from '../../../src/historian/contract.ts'
 import { writeBatch } from '../../../src/historian/write-batch.ts'

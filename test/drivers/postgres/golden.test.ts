@@ -1,5 +1,5 @@
 import { postgresConfigSchema } from '../../../src/drivers/postgres/config.ts'
-import { postgres } from '../../../src/drivers/postgres/driver.ts'
+import { postgres } from '../../../src/drivers/postgres/definition.ts'
 import type { Historian } from '../../../src/historian/contract.ts'
 import { goldenSuite } from '../../golden/suite.ts'
 import { found, startPostgres, testEnvironment } from '../../servers/postgres.ts'

@@ -1,5 +1,5 @@
 import { postgresConfigSchema } from '../../../src/drivers/postgres/config.ts'
-import { postgres } from '../../../src/drivers/postgres/driver.ts'
+import { postgres } from '../../../src/drivers/postgres/definition.ts'
 import { found, startPostgres, testEnvironment } from '../../servers/postgres.ts'
 import { outcomePromises } from '../outcome-promises.ts'
 
@@ -13,6 +13,7 @@ outcomePromises(
         const config = { ...server.config('outcomes'), port, timeoutSeconds, connectSeconds: 5 }
         return postgres.open(postgresConfigSchema.parse(config), testEnvironment())
       },
+      strides: { write: 3, delete: 3, hold: 2 },
       stop: () => server.stop('immediate'),
     }
   },

@@ -3,7 +3,7 @@ import { before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { postgresStoreSchema } from '../../../src/drivers/postgres/shared-store/config.ts'
-import { postgresStore } from '../../../src/drivers/postgres/shared-store/open.ts'
+import { openStore } from '../../../src/drivers/postgres/shared-store/open-store.ts'
 import { alias, allow, promiseAliasStore } from '../../contract/alias-store-promises.ts'
 import { newKey, promiseKeyStore } from '../../contract/key-store-promises.ts'
 import { found as foundPostgres, type PostgresServer, startPostgres } from '../../servers/postgres.ts'
@@ -21,9 +21,9 @@ const log = { warn() {} }
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code
 let schemas = 0
 
-function openStore(t: TestContext, schema: string, options: object = {}) {
+function openTestStore(t: TestContext, schema: string, options: object = {}) {
   const config = postgresStoreSchema.parse({ ...server.config(schema), ...options })
-  const store = postgresStore.open(config, log)
+  const store = openStore(config, log)
   t.after(() => store.close())
   return store
 }
@@ -33,7 +33,7 @@ const newSchema = () => `store "${schemas++}`
 promiseKeyStore(
   async (t) => {
     const schema = newSchema()
-    return { open: async () => openStore(t, schema).keys }
+    return { open: async () => openTestStore(t, schema).keys }
   },
   { skip },
 )
@@ -41,18 +41,18 @@ promiseKeyStore(
 promiseAliasStore(
   async (t) => {
     const schema = newSchema()
-    return { open: async () => openStore(t, schema).aliases }
+    return { open: async () => openTestStore(t, schema).aliases }
   },
   { skip },
 )
 
 describe('keys in PostgreSQL', { skip }, () => {
   it('are believed for less than a second while the server does not answer; others not at all', async (t) => {
-    const patient = openStore(t, 'hangs')
+    const patient = openTestStore(t, 'hangs')
     const [one, other] = [newKey('one'), newKey('other')]
     await patient.keys.add(one.record, one.digest)
     await patient.keys.add(other.record, other.digest)
-    const { keys, check } = openStore(t, 'hangs', { timeoutSeconds: 1 })
+    const { keys, check } = openTestStore(t, 'hangs', { timeoutSeconds: 1 })
     const found = (digest: Uint8Array) =>
       untilDone(async () => keys.find(digest), hasCode('KEYS_UNAVAILABLE'))
     const locking = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres' })
@@ -84,12 +84,12 @@ describe('keys in PostgreSQL', { skip }, () => {
 
   it('are refused with a sentence when the server is down, and found again afterwards', async (t) => {
     const schema = newSchema()
-    const { keys, aliases } = openStore(t, schema)
+    const { keys, aliases } = openTestStore(t, schema)
     const one = newKey('one')
     await keys.add(one.record, one.digest)
     await aliases.put(alias('a'), allow)
     await server.stop('immediate')
-    const late = openStore(t, schema)
+    const late = openTestStore(t, schema)
     try {
       const ofKeys = [
         () => keys.find(newKey('x').digest),
@@ -110,7 +110,7 @@ describe('keys in PostgreSQL', { skip }, () => {
     } finally {
       await server.start()
     }
-    for (const store of [late, openStore(t, schema)]) {
+    for (const store of [late, openTestStore(t, schema)]) {
       assert.deepEqual(await store.keys.find(one.digest), one.record)
       assert.deepEqual(await store.aliases.read((reader) => reader.get('a')), alias('a'))
       assert.equal(await store.aliases.read((reader) => reader.get('b')), null)
@@ -121,7 +121,7 @@ describe('keys in PostgreSQL', { skip }, () => {
 
   it('open nothing when somebody spoilt their row', async (t) => {
     const schema = 'spoilt'
-    const { keys } = openStore(t, schema)
+    const { keys } = openTestStore(t, schema)
     const [one, two, three] = [newKey('one'), newKey('two'), newKey('three')]
     for (const { record, digest } of [one, two, three]) await keys.add(record, digest)
     await server.sql(`UPDATE spoilt.tidemark_keys SET scope = 'all' WHERE name = 'one'`)
@@ -131,7 +131,7 @@ describe('keys in PostgreSQL', { skip }, () => {
   })
 
   it('are refused when the tables are gone, and the tables are not made anew', async (t) => {
-    const { keys } = openStore(t, 'gone')
+    const { keys } = openTestStore(t, 'gone')
     const one = newKey('one')
     await keys.add(one.record, one.digest)
     await server.sql('DROP SCHEMA gone CASCADE')
@@ -140,16 +140,16 @@ describe('keys in PostgreSQL', { skip }, () => {
   })
 
   it('are refused when a newer version made the tables', async (t) => {
-    await openStore(t, 'newer').check()
+    await openTestStore(t, 'newer').check()
     await server.sql('UPDATE newer.tidemark_store SET version = 99')
-    await assert.rejects(openStore(t, 'newer').check(), /made by a newer tidemark \(version 99/)
+    await assert.rejects(openTestStore(t, 'newer').check(), /made by a newer tidemark \(version 99/)
   })
 })
 
 describe('aliases in PostgreSQL', { skip }, () => {
   it('are as another opening left them with the next look, each time', async (t) => {
     const schema = newSchema()
-    const [one, two] = [openStore(t, schema).aliases, openStore(t, schema).aliases]
+    const [one, two] = [openTestStore(t, schema).aliases, openTestStore(t, schema).aliases]
     for (let i = 0; i < 20; i++) {
       await one.put(alias('a', `plant/${i}`), allow)
       assert.equal((await two.read((reader) => reader.get('a')))?.tag, `plant/${i}`)
@@ -160,7 +160,7 @@ describe('aliases in PostgreSQL', { skip }, () => {
 
   it('are read anew by whoever was away for longer than deletions are kept', async (t) => {
     const schema = 'deletions'
-    const [one, two] = [openStore(t, schema).aliases, openStore(t, schema).aliases]
+    const [one, two] = [openTestStore(t, schema).aliases, openTestStore(t, schema).aliases]
     for (const name of ['a', 'b', 'c']) await one.put(alias(name), allow)
     await two.read(() => {})
     await one.delete('a', allow)
@@ -175,7 +175,7 @@ describe('aliases in PostgreSQL', { skip }, () => {
   })
 
   it('are read anew when other tables took the place of those that were read', async (t) => {
-    const aliases = openStore(t, 'other').aliases
+    const aliases = openTestStore(t, 'other').aliases
     await aliases.put(alias('a'), allow)
     await aliases.put(alias('b'), allow)
     assert.equal(
@@ -192,7 +192,7 @@ describe('aliases in PostgreSQL', { skip }, () => {
 
   it('see what was put before a look began, also while others are looking', async (t) => {
     const schema = newSchema()
-    const [one, two] = [openStore(t, schema).aliases, openStore(t, schema).aliases]
+    const [one, two] = [openTestStore(t, schema).aliases, openTestStore(t, schema).aliases]
     let isOver = false
     const looking = (async () => {
       while (!isOver) {
