@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { PointColumns } from '../../series/columns.ts'
 import { ColumnsMemory, SortMemory } from './sort-memory.ts'
-import { mergePoints, mergeRuns, sortPoints } from './sort-points.ts'
+import { mergePoints, mergeRuns, sortAll, sortPoints } from './sort-points.ts'
 
 const rows = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.nat(99), fc.constantFrom(0, 1)), {
   maxLength: 40,
@@ -50,6 +50,20 @@ test('sorting keeps the last of each timestamp, whether times are near, whole mi
     fc.property(many, spread, fc.constantFrom(0, 1, -7e15), (points, factor, offset) => {
       const moved = points.map(([time, value, status]) => [time * factor + offset, value, status] as const)
       assert.deepEqual(sortPoints(columnsOf(moved)), plainly(moved))
+    }),
+  )
+})
+
+test('long runs in any order, which overlap or not, are sorted as single points are', () => {
+  const run = fc.record({ from: fc.nat(3_000), count: fc.integer({ min: 1, max: 400 }) })
+  fc.assert(
+    fc.property(fc.array(run, { minLength: 1, maxLength: 6 }), fc.boolean(), (runs, isApart) => {
+      const parts = runs.map(({ from, count }, i) =>
+        Array.from({ length: count }, (_, k) => [(isApart ? from * 1_000 : from) + k, i, k % 2] as const),
+      )
+      const expected = plainly(parts.flat())
+      assert.deepEqual(sortPoints(columnsOf(parts.flat())), expected)
+      assert.deepEqual(sortAll(parts.map(columnsOf), new SortMemory()), expected)
     }),
   )
 })

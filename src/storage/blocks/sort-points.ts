@@ -1,4 +1,5 @@
 import { concatColumns, makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { joinRuns } from './join-runs.ts'
 import { RunMerge } from './run-merge.ts'
 import { SortMemory } from './sort-memory.ts'
 
@@ -12,15 +13,28 @@ const US_PER_MS = 1_000
  */
 export function sortPoints(points: PointColumns, given: SortMemory | null = null): PointColumns {
   const { times } = points
-  let ascending = true
-  for (let i = 1; i < times.length; i++) {
-    if (!(times[i]! > times[i - 1]!)) {
-      ascending = false
-      break
-    }
-  }
-  if (ascending) return points
+  if (isAscending(times)) return points
   const memory = given ?? new SortMemory()
+  const joined = joinRuns([points], (count) => memory.columns(count))
+  return joined === null ? sortAnew(points, memory) : sliceColumns(joined, 0, times.length)
+}
+
+/**
+ * The same of the points of some columns, one after the other. None is empty, and the result shares no memory with them.
+ */
+export function sortAll(all: readonly PointColumns[], memory: SortMemory): PointColumns {
+  const count = all.reduce((sum, { times }) => sum + times.length, 0)
+  const joined = joinRuns(all, (points) => memory.columns(points))
+  return joined === null ? sortAnew(concatColumns(all), memory) : sliceColumns(joined, 0, count)
+}
+
+function isAscending(times: Float64Array): boolean {
+  for (let i = 1; i < times.length; i++) if (!(times[i]! > times[i - 1]!)) return false
+  return true
+}
+
+function sortAnew(points: PointColumns, memory: SortMemory): PointColumns {
+  const { times } = points
   const order = orderOf(times, memory)
   const sorted = memory.columns(times.length)
   let length = 0

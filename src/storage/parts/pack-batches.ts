@@ -1,7 +1,7 @@
-import { concatColumns, type PointColumns } from '../../series/columns.ts'
+import type { PointColumns } from '../../series/columns.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { SortMemory } from '../blocks/sort-memory.ts'
-import { sortPoints } from '../blocks/sort-points.ts'
+import { sortAll, sortPoints } from '../blocks/sort-points.ts'
 import type { PartWriter } from './part.ts'
 
 /** Brings the points of batches in order of time, and adds them to a part. */
@@ -26,9 +26,9 @@ export class BatchPacker {
       if (isOpen && entry === entries - 1) this.#open.push(copyOf(points))
       else if (this.#open.length === 0) this.#writer.add(tag, sortPoints(points, this.#memory))
       else {
-        const all = concatColumns([...this.#open, points])
+        const all = points.times.length === 0 ? this.#open : [...this.#open, points]
         this.#open = []
-        this.#writer.add(tag, sortPoints(all, this.#memory))
+        this.#writer.add(tag, sortAll(all, this.#memory))
       }
     }
   }
