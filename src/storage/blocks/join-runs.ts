@@ -1,20 +1,17 @@
-import type { PointColumns } from '../../series/columns.ts'
+import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { mergePoints } from './merge-points.ts'
 
 /** Shorter runs than this on average take as long as sorting points. */
 const LEAST_POINTS = 32
-
-/** Points of one of the columns, from `start` to `end`, whose times ascend. */
-interface Run {
-  readonly points: PointColumns
-  readonly start: number
-  readonly end: number
-}
+/** More runs that overlap are sorted as points are: each doubling of their number is another merge. */
+const MOST_MERGED = 16
 
 /**
- * Points in time order whose runs of ascending times do not overlap, as of requests that came in another order than
- * their times: each run is copied as a whole. `null` where runs overlap, share a timestamp, or are short.
+ * Points in time order whose times ascend in long runs, as of requests that came in another order than their times:
+ * runs are copied as wholes, and merged where they overlap. Of several points with the same timestamp that of the last
+ * run. `null` where there are many runs that are short or overlap.
  * @param all      one after the other, not empty
- * @param columns  gives memory with room for so many points at least, none of it theirs, that the result begins in
+ * @param columns  gives memory with room for so many points at least, none of it theirs, that the result lies in
  */
 export function joinRuns(
   all: readonly PointColumns[],
@@ -23,35 +20,45 @@ export function joinRuns(
   const count = all.reduce((sum, { times }) => sum + times.length, 0)
   const runs = runsOf(all, count / LEAST_POINTS)
   if (runs === null) return null
-  runs.sort((a, b) => firstTime(a) - firstTime(b))
-  for (let i = 1; i < runs.length; i++) {
-    if (!(lastTime(runs[i - 1]!) < firstTime(runs[i]!))) return null
+  const inTime = runs.toSorted((a, b) => a.times[0]! - b.times[0]!)
+  if (!inTime.every((run, i) => i === 0 || inTime[i - 1]!.times.at(-1)! < run.times[0]!)) {
+    return runs.length <= MOST_MERGED ? mergeNeighbours(runs, columns) : null
   }
   const joined = columns(count)
   let at = 0
-  for (const { points, start, end } of runs) {
-    joined.times.set(points.times.subarray(start, end), at)
-    joined.values.set(points.values.subarray(start, end), at)
-    joined.statuses.set(points.statuses.subarray(start, end), at)
-    at += end - start
+  for (const { times, values, statuses } of inTime) {
+    joined.times.set(times, at)
+    joined.values.set(values, at)
+    joined.statuses.set(statuses, at)
+    at += times.length
   }
-  return joined
+  return sliceColumns(joined, 0, count)
 }
 
-const firstTime = ({ points, start }: Run) => points.times[start]!
-const lastTime = ({ points, end }: Run) => points.times[end - 1]!
-
 /** `null` where there are more than `most`. */
-function runsOf(all: readonly PointColumns[], most: number): Run[] | null {
-  const runs: Run[] = []
+function runsOf(all: readonly PointColumns[], most: number): PointColumns[] | null {
+  const runs: PointColumns[] = []
   for (const points of all) {
     const { times } = points
     for (let start = 0; start < times.length; ) {
       let end = start + 1
       while (end < times.length && times[end]! > times[end - 1]!) end++
-      if (runs.push({ points, start, end }) > most) return null
+      if (runs.push(sliceColumns(points, start, end)) > most) return null
       start = end
     }
   }
   return runs
+}
+
+/** Merges two neighbours each until one is left: so the later ones count. At least two. */
+function mergeNeighbours(
+  runs: readonly PointColumns[],
+  columns: (count: number) => PointColumns,
+): PointColumns {
+  const into = runs.length === 2 ? columns : makeColumns
+  const merged: PointColumns[] = []
+  for (let i = 0; i < runs.length; i += 2) {
+    merged.push(i + 1 < runs.length ? mergePoints(runs[i]!, runs[i + 1]!, into) : runs[i]!)
+  }
+  return merged.length === 1 ? merged[0]! : mergeNeighbours(merged, columns)
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { PointColumns } from '../../series/columns.ts'
+import { mergePoints } from './merge-points.ts'
 import { ColumnsMemory, SortMemory } from './sort-memory.ts'
-import { mergePoints, mergeRuns, sortAll, sortPoints } from './sort-points.ts'
+import { mergeRuns, sortAll, sortPoints } from './sort-points.ts'
 
 const rows = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.nat(99), fc.constantFrom(0, 1)), {
   maxLength: 40,
@@ -57,7 +58,7 @@ test('sorting keeps the last of each timestamp, whether times are near, whole mi
 test('long runs in any order, which overlap or not, are sorted as single points are', () => {
   const run = fc.record({ from: fc.nat(3_000), count: fc.integer({ min: 1, max: 400 }) })
   fc.assert(
-    fc.property(fc.array(run, { minLength: 1, maxLength: 6 }), fc.boolean(), (runs, isApart) => {
+    fc.property(fc.array(run, { minLength: 1, maxLength: 20 }), fc.boolean(), (runs, isApart) => {
       const parts = runs.map(({ from, count }, i) =>
         Array.from({ length: count }, (_, k) => [(isApart ? from * 1_000 : from) + k, i, k % 2] as const),
       )
@@ -77,6 +78,30 @@ test('merging lets the second one win', () => {
       const taken = (count: number) => memory.columns(count)
       const inMemory = mergePoints(sortPoints(columnsOf(base)), sortPoints(columnsOf(over)), taken)
       assert.deepEqual(inMemory, plainly([...base, ...over]))
+    }),
+  )
+})
+
+test('merging copies what lies between two points of the other as a whole, from either', () => {
+  const stretch = fc.record({
+    isOver: fc.boolean(),
+    count: fc.integer({ min: 1, max: 60 }),
+    isBoth: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(stretch, { minLength: 1, maxLength: 12 }), (stretches) => {
+      const base: (readonly [number, number, number])[] = []
+      const over: (readonly [number, number, number])[] = []
+      let time = 0
+      for (const { isOver, count, isBoth } of stretches) {
+        for (let i = 0; i < count; i++, time++) {
+          const into = isOver ? over : base
+          into.push([time, into === over ? 1 : 0, time % 2])
+        }
+        if (isBoth) for (const into of [base, over]) into.push([time, into === over ? 1 : 0, 0])
+        time++
+      }
+      assert.deepEqual(mergePoints(columnsOf(base), columnsOf(over)), plainly([...base, ...over]))
     }),
   )
 })

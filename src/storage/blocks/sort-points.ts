@@ -1,5 +1,6 @@
-import { concatColumns, makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { concatColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { joinRuns } from './join-runs.ts'
+import { mergePoints } from './merge-points.ts'
 import { RunMerge } from './run-merge.ts'
 import { SortMemory } from './sort-memory.ts'
 
@@ -15,17 +16,14 @@ export function sortPoints(points: PointColumns, given: SortMemory | null = null
   const { times } = points
   if (isAscending(times)) return points
   const memory = given ?? new SortMemory()
-  const joined = joinRuns([points], (count) => memory.columns(count))
-  return joined === null ? sortAnew(points, memory) : sliceColumns(joined, 0, times.length)
+  return joinRuns([points], (count) => memory.columns(count)) ?? sortAnew(points, memory)
 }
 
 /**
  * The same of the points of some columns, one after the other. None is empty, and the result shares no memory with them.
  */
 export function sortAll(all: readonly PointColumns[], memory: SortMemory): PointColumns {
-  const count = all.reduce((sum, { times }) => sum + times.length, 0)
-  const joined = joinRuns(all, (points) => memory.columns(points))
-  return joined === null ? sortAnew(concatColumns(all), memory) : sliceColumns(joined, 0, count)
+  return joinRuns(all, (count) => memory.columns(count)) ?? sortAnew(concatColumns(all), memory)
 }
 
 function isAscending(times: Float64Array): boolean {
@@ -95,46 +93,6 @@ function keysOf(times: Float64Array, memory: SortMemory): Float64Array | null {
 /** A power of two above all indexes of an array. */
 function scaleOf(length: number): number {
   return 2 ** (32 - Math.clz32(length))
-}
-
-/**
- * All points of two columns in time order; where both have a timestamp, that of `over`. Both ascending and distinct.
- * May be one of them.
- * @param columns  gives memory with room for so many points at least, none of it theirs, that the result lies in
- */
-export function mergePoints(
-  base: PointColumns,
-  over: PointColumns,
-  columns: (count: number) => PointColumns = makeColumns,
-): PointColumns {
-  const baseLength = base.times.length
-  const overLength = over.times.length
-  if (overLength === 0) return base
-  if (baseLength === 0) return over
-  if (base.times[baseLength - 1]! < over.times[0]!) return concatColumns([base, over], columns)
-  if (over.times[overLength - 1]! < base.times[0]!) return concatColumns([over, base], columns)
-  const merged = columns(baseLength + overLength)
-  let length = 0
-  let left = 0
-  let right = 0
-  while (left < baseLength || right < overLength) {
-    const leftTime = left < baseLength ? base.times[left]! : Number.POSITIVE_INFINITY
-    const rightTime = right < overLength ? over.times[right]! : Number.POSITIVE_INFINITY
-    if (leftTime < rightTime) {
-      merged.times[length] = leftTime
-      merged.values[length] = base.values[left]!
-      merged.statuses[length] = base.statuses[left]!
-      left++
-    } else {
-      merged.times[length] = rightTime
-      merged.values[length] = over.values[right]!
-      merged.statuses[length] = over.statuses[right]!
-      right++
-      if (leftTime === rightTime) left++
-    }
-    length++
-  }
-  return sliceColumns(merged, 0, length)
 }
 
 /**

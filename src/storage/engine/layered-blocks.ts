@@ -1,7 +1,7 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import { BlockView } from '../blocks/block.ts'
-import { mergePoints } from '../blocks/sort-points.ts'
+import { mergePoints } from '../blocks/merge-points.ts'
 import { isUsable } from '../blocks/zone-map.ts'
 import type { PartRun } from '../parts/part.ts'
 import type { PointBlocks, ReadPace, ZoneMapSink } from '../reads/point-blocks.ts'

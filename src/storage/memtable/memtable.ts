@@ -1,6 +1,6 @@
 import type { PointColumns } from '../../series/columns.ts'
+import { mergePoints } from '../blocks/merge-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
-import { mergePoints } from '../blocks/sort-points.ts'
 import type { Tombstone } from '../parts/part.ts'
 import type { WalRecord } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'

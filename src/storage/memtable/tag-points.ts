@@ -1,7 +1,7 @@
 import { lowerBound, makeColumns, type PointColumns, STATUS_OK } from '../../series/columns.ts'
+import { mergePoints } from '../blocks/merge-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { RunMerge } from '../blocks/run-merge.ts'
-import { mergePoints } from '../blocks/sort-points.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { columnsOfCells, copyCells } from './cell-list.ts'
 import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'

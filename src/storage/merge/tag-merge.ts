@@ -1,6 +1,6 @@
 import { lowerBound, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { mergePoints } from '../blocks/merge-points.ts'
 import { ColumnsMemory } from '../blocks/sort-memory.ts'
-import { mergePoints } from '../blocks/sort-points.ts'
 import type { InputRun } from './merge-input.ts'
 import { isCut, isWithin, type Span, withoutSpans } from './spans.ts'
 
