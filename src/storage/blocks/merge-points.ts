@@ -6,7 +6,7 @@ import {
   sliceColumns,
 } from '../../series/columns.ts'
 
-/** So many points in a row of one of two columns: how many more there are is looked for then, to copy them as a whole. */
+/** After so many points in a row of one of two columns its next ones are looked for and copied as a whole. */
 const LONG_STRETCH = 16
 
 /**

@@ -20,7 +20,8 @@ export function sortPoints(points: PointColumns, given: SortMemory | null = null
 }
 
 /**
- * The same of the points of some columns, one after the other. None is empty, and the result shares no memory with them.
+ * The same of the points of some columns, one after the other. None is empty, and the result shares no memory with
+ * them.
  */
 export function sortAll(all: readonly PointColumns[], memory: SortMemory): PointColumns {
   return joinRuns(all, (count) => memory.columns(count)) ?? sortAnew(concatColumns(all), memory)
