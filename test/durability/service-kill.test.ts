@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type RunningService, serve, temporaryFolder } from '../cli/run.ts'
 
 /** Rounds of kill and restart of the whole service; more with SERVICE_KILL_ROUNDS=n. */
-const ROUNDS = Number(process.env.SERVICE_KILL_ROUNDS ?? 14)
+const ROUNDS = Number(process.env.SERVICE_KILL_ROUNDS ?? 10)
 const WRITERS = 4
 const TAGS = 5
 const START_MS = Date.UTC(2026, 0, 1)

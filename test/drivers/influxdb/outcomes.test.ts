@@ -12,7 +12,7 @@ outcomePromises(
         const at = { url: `http://127.0.0.1:${port}` }
         return (await openInflux(at, 'plant', { timeoutSeconds })).historian
       },
-      strides: { delete: 3, hold: 2 },
+      strides: { delete: 3 },
       stop: () => server.stop(),
     }
   },
