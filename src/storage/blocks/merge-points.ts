@@ -66,6 +66,24 @@ export function mergePoints(
   return sliceColumns(merged, 0, length)
 }
 
+/**
+ * All points of some columns in time order; of several with the same timestamp that of the last columns. All ascending
+ * and distinct, none empty, at least one; may be one of them. Neighbours are merged until one is left.
+ * @param columns  as for `mergePoints`, for the last merge
+ */
+export function mergeRuns(
+  runs: readonly PointColumns[],
+  columns: (count: number) => PointColumns = makeColumns,
+): PointColumns {
+  if (runs.length === 1) return runs[0]!
+  const into = runs.length === 2 ? columns : makeColumns
+  const merged: PointColumns[] = []
+  for (let i = 0; i < runs.length; i += 2) {
+    merged.push(i + 1 < runs.length ? mergePoints(runs[i]!, runs[i + 1]!, into) : runs[i]!)
+  }
+  return mergeRuns(merged, columns)
+}
+
 /** Copies points behind those that are there; gives how many are there then. */
 function copyTo(
   merged: PointColumns,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { PointColumns } from '../../series/columns.ts'
-import { mergePoints } from './merge-points.ts'
+import { mergePoints, mergeRuns } from './merge-points.ts'
 import { ColumnsMemory, SortMemory } from './sort-memory.ts'
-import { mergeRuns, sortAll, sortPoints } from './sort-points.ts'
+import { sortAll, sortPoints } from './sort-points.ts'
 
 const rows = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.nat(99), fc.constantFrom(0, 1)), {
   maxLength: 40,

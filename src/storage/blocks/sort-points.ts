@@ -1,7 +1,5 @@
 import { concatColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { joinRuns } from './join-runs.ts'
-import { mergePoints } from './merge-points.ts'
-import { RunMerge } from './run-merge.ts'
 import { SortMemory } from './sort-memory.ts'
 
 /** Times over years have no place beside an index in a double, those in milliseconds do. */
@@ -13,16 +11,10 @@ const US_PER_MS = 1_000
  * @param given  memory that the result lies in, valid until it is used again; memory of its own when left out
  */
 export function sortPoints(points: PointColumns, given: SortMemory | null = null): PointColumns {
-  const { times } = points
-  if (isAscending(times)) return points
-  const memory = given ?? new SortMemory()
-  return joinRuns([points], (count) => memory.columns(count)) ?? sortAnew(points, memory)
+  return isAscending(points.times) ? points : sortAll([points], given ?? new SortMemory())
 }
 
-/**
- * The same of the points of some columns, one after the other. None is empty, and the result shares no memory with
- * them.
- */
+/** The same of the points of some columns, one after the other. */
 export function sortAll(all: readonly PointColumns[], memory: SortMemory): PointColumns {
   return joinRuns(all, (count) => memory.columns(count)) ?? sortAnew(concatColumns(all), memory)
 }
@@ -94,17 +86,4 @@ function keysOf(times: Float64Array, memory: SortMemory): Float64Array | null {
 /** A power of two above all indexes of an array. */
 function scaleOf(length: number): number {
   return 2 ** (32 - Math.clz32(length))
-}
-
-/**
- * All points of some columns in time order; of several with the same timestamp that of the last columns. All ascending
- * and distinct, none empty, at least one; may be one of them. For a handful: each point is compared with the next of
- * each.
- */
-export function mergeRuns(runs: readonly PointColumns[]): PointColumns {
-  if (runs.length === 1) return runs[0]!
-  if (runs.length === 2) return mergePoints(runs[0]!, runs[1]!)
-  const merge = new RunMerge(runs)
-  while (!merge.step(Number.POSITIVE_INFINITY));
-  return merge.points
 }

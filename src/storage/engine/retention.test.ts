@@ -358,13 +358,18 @@ for (const [title, time, isExchanged] of [
   })
 }
 
-test('rules are not exchanged while a page of points is damaged that may have what stays', async (t) => {
+/** Points at seconds 0, 1, 300 and 301 in a part, of which a rule hides the first, and the path of the part. */
+const openWithHidden = async (t: TestContext) => {
   const first = await open(t, [keep('a', 100)])
   await write(first.store, 'a', 0, 1, 300, 301)
   await first.store.flush()
   first.clock.us += 200 * SECOND
   await first.store.retain()
-  const path = join(first.folder, 'parts', parts(first.folder)[0]!)
+  return { first, path: join(first.folder, 'parts', parts(first.folder)[0]!) }
+}
+
+test('rules are not exchanged while a page of points is damaged that may have what stays', async (t) => {
+  const { first, path } = await openWithHidden(t)
   const whole = readFileSync(path)
   const damaged = Buffer.from(whole)
   damaged[28]! ^= 1 // in the first page
@@ -379,12 +384,7 @@ test('rules are not exchanged while a page of points is damaged that may have wh
 })
 
 test('rules are exchanged when what is intact is found of a part whose table of pages is damaged: nothing comes back', async (t) => {
-  const first = await open(t, [keep('a', 100)])
-  await write(first.store, 'a', 0, 1, 300, 301)
-  await first.store.flush()
-  first.clock.us += 200 * SECOND
-  await first.store.retain()
-  const path = join(first.folder, 'parts', parts(first.folder)[0]!)
+  const { first, path } = await openWithHidden(t)
   const file = systemFiles.open(path)
   const { table } = readFooter(file).sections
   file.close()

@@ -1,6 +1,7 @@
 import type { PointColumns } from '../../series/columns.ts'
+import { mergeRuns } from '../blocks/merge-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
-import { mergeRuns, sortPoints } from '../blocks/sort-points.ts'
+import { sortPoints } from '../blocks/sort-points.ts'
 import { CellList } from './cell-list.ts'
 import type { Cells } from './cells.ts'
 

@@ -26,7 +26,7 @@ export class BatchPacker {
       if (isOpen && entry === entries - 1) this.#open.push(copyOf(points))
       else if (this.#open.length === 0) this.#writer.add(tag, sortPoints(points, this.#memory))
       else {
-        const all = points.times.length === 0 ? this.#open : [...this.#open, points]
+        const all = [...this.#open, points]
         this.#open = []
         this.#writer.add(tag, sortAll(all, this.#memory))
       }
