@@ -16,7 +16,7 @@ export interface OutcomeSubject {
   open(port: number, seconds: number): Promise<Historian>
   /** Whether a write that was cut off is sent again until it is answered; it is then told as done. */
   readonly isSentAgain?: boolean
-  /** Bytes from one place at which a change meets a fault to the next, where each takes long; 1 when left out. */
+  /** Bytes from one place at which a change meets a fault to the next, but near its end; 1 when left out. */
   readonly strides?: {
     /** For writes that are cut off or delayed. */
     readonly write?: number
@@ -31,14 +31,16 @@ export interface OutcomeSubject {
 const context: CallContext = { signal: new AbortController().signal }
 const TAG = 'truth'
 /** Changes under way at the same time, each through a proxy of its own; those that are held only wait. */
-const LANES = { cut: 12, hold: 48, split: 8 }
+const LANES = { cut: 12, hold: 32, split: 8 }
 /** Longer than a write takes, so that what is not held is made; what is held costs that much for each byte. */
 const HOLD_SECONDS = 0.4
 const LONG_SECONDS = 30
 /** Time limit of a write that is sent twice and may be locked out by its copy. */
 const TWICE_SECONDS = 5
-/** Writes of a lane that may fail before their fault is met. */
+/** Writes that may fail before a fault is met. */
 const MOST_MISSES = 30
+/** Bytes before and after the end of a change each of which is a place: a commit, and its answer. */
+const EDGE_BYTES = 40
 /** Until what arrived late is stored, or never will be. */
 const SETTLE_MS = 1_000
 
@@ -88,8 +90,8 @@ interface Told {
 
 /**
  * The promise behind every answer to a change: what is reported is what is stored. Writes and deletes one point at a
- * time while a proxy interrupts the conversation with the server after every single byte of it, both ways, and
- * compares.
+ * time while a proxy interrupts the conversation with the server after every byte of it, or each few and every one near its end, both
+ * ways, and compares.
  */
 export function outcomePromises(
   name: string,
@@ -119,7 +121,42 @@ export function outcomePromises(
       return (kind === 'hold' ? strides.hold : change === DELETE ? strides.delete : strides.write) ?? 1
     }
 
-    /** Makes changes through a fault after every byte until there are no more bytes. */
+    /**
+     * Bytes of a change that nothing interrupts, after one that met the fault: with the connection that is then made.
+     * @returns its length, give or take a few bytes of times and identifiers
+     */
+    async function lengthOf(
+      change: Change,
+      kind: Fault['kind'],
+      direction: Fault['direction'],
+      seconds: number,
+    ): Promise<number> {
+      const proxy = await FaultyProxy.start(subject.port)
+      const historian = await subject.open(proxy.port, seconds)
+      try {
+        for (let attempt = 0; attempt < MOST_MISSES; attempt++) {
+          for (const after of [0, Infinity]) {
+            const time = nextTime++
+            await change.prepare(direct, time)
+            proxy.arm({ kind, direction, after })
+            const { code } = await tell(change, historian, time)
+            const { passed } = proxy
+            const happened = proxy.release()
+            if (!happened && code === change.codes.done) return passed
+          }
+        }
+        throw new Error('no change is made within its time')
+      } finally {
+        await historian.close()
+        await proxy.close()
+      }
+    }
+
+    /**
+     * Makes changes through a fault at one place after the other until there are no more bytes: at each byte near the
+     * end of the change, where it is made or not, and strides apart elsewhere. After that end there is what a client
+     * that gave up says.
+     */
     async function faultEverywhere(
       change: Change,
       kind: Fault['kind'],
@@ -128,25 +165,19 @@ export function outcomePromises(
     ): Promise<ReadonlyMap<number, Told>> {
       const told = new Map<number, Told>()
       const stride = strideOf(change, kind)
-      const lanes = Array.from({ length: LANES[kind] }, async (_, lane) => {
+      const end = await lengthOf(change, kind, direction, seconds)
+      let next = 0
+      let isOver = false
+      const lanes = Array.from({ length: LANES[kind] }, async () => {
         const proxy = await FaultyProxy.start(subject.port)
         let historian: Historian | null = null
         try {
           historian = await subject.open(proxy.port, seconds)
-          for (let place = lane, misses = 0; misses < MOST_MISSES; ) {
-            const bytes = place * stride
-            const time = nextTime++
-            await change.prepare(direct, time)
-            const fault: Fault = { kind, direction, after: bytes }
-            proxy.arm(fault)
-            const answer = await tell(change, historian, time)
-            told.set(time, { fault, ...answer })
-            const happened = proxy.release()
-            if (happened) place += LANES[kind]
-            // There are no more bytes.
-            else if (answer.code === change.codes.done) return
-            // On a busy machine the time may be up before that many bytes came.
-            else misses++
+          while (!isOver) {
+            const after = next
+            next += Math.abs(after - end) < EDGE_BYTES ? 1 : stride
+            const fault: Fault = { kind, direction, after }
+            isOver = !(await faultAt(fault, proxy, historian))
           }
         } finally {
           await historian?.close()
@@ -155,6 +186,21 @@ export function outcomePromises(
       })
       await Promise.all(lanes)
       return told
+
+      /** @returns whether the change has that many bytes */
+      async function faultAt(fault: Fault, proxy: FaultyProxy, historian: Historian): Promise<boolean> {
+        for (let misses = 0; misses < MOST_MISSES; misses++) {
+          const time = nextTime++
+          await change.prepare(direct, time)
+          proxy.arm(fault)
+          const answer = await tell(change, historian, time)
+          told.set(time, { fault, ...answer })
+          if (proxy.release()) return true
+          if (answer.code === change.codes.done) return false
+          // On a busy machine the time may be up before that many bytes came.
+        }
+        return true
+      }
     }
 
     async function compare(change: Change, told: ReadonlyMap<number, Told>): Promise<void> {

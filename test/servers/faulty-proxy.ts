@@ -59,6 +59,11 @@ export class FaultyProxy {
     })
   }
 
+  /** Bytes that went the way of the fault since it was armed. */
+  get passed(): number {
+    return this.#passed
+  }
+
   /** The next bytes that go this way are counted, and meet the fault. */
   arm(fault: Fault): void {
     this.#fault = fault

@@ -23,7 +23,7 @@ outcomePromises(
       },
       isSentAgain: true,
       // A delete takes several statements; a read that is held ends 5 s after its time limit.
-      strides: { write: 3, delete: 7, hold: 31 },
+      strides: { write: 11, delete: 23, hold: 61 },
       stop: () => server.kill(),
     }
   },

@@ -12,7 +12,7 @@ outcomePromises(
         const at = { url: `http://127.0.0.1:${port}` }
         return (await openInflux(at, 'plant', { timeoutSeconds })).historian
       },
-      strides: { delete: 3 },
+      strides: { write: 3, delete: 5, hold: 3 },
       stop: () => server.stop(),
     }
   },

@@ -13,7 +13,7 @@ outcomePromises(
         const config = { ...server.config('outcomes'), port, timeoutSeconds, connectSeconds: 5 }
         return postgres.open(postgresConfigSchema.parse(config), testEnvironment())
       },
-      strides: { write: 3, delete: 3 },
+      strides: { write: 5, delete: 7, hold: 3 },
       stop: () => server.stop('immediate'),
     }
   },
