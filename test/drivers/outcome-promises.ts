@@ -90,8 +90,8 @@ interface Told {
 
 /**
  * The promise behind every answer to a change: what is reported is what is stored. Writes and deletes one point at a
- * time while a proxy interrupts the conversation with the server after every byte of it, or each few and every one near its end, both
- * ways, and compares.
+ * time while a proxy interrupts the conversation with the server after every byte of it, or each few and every one near
+ * its end, both ways, and compares.
  */
 export function outcomePromises(
   name: string,
