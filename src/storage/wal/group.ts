@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { STATUS_BAD } from '../../series/columns.ts'
 import { Damage } from '../damage.ts'
+import { fillRegular, findRegular } from './regular-times.ts'
 import type { SegmentHeader } from './segment.ts'
 import type { PointsOfTags, RemovedSpan, WalRecord } from './wal-record.ts'
 
@@ -29,9 +30,9 @@ import type { PointsOfTags, RemovedSpan, WalRecord } from './wal-record.ts'
  * | 12 | u32 | k, number of removed spans |
  * | 16 | u32 | n, number of tags with points |
  * | 20 | u32 | m, number of points |
- * | 24 | u32 | 1 when there is a column of statuses, 0 when all points are OK; 2 more when each tag has one point |
+ * | 24 | u32 | 1: there is a column of statuses, else all points are OK; 2: each tag has one point; 4: steps, not times |
  * | 28 | u32 | 0 |
- * | 32 | f64 × m | times |
+ * | 32 | f64 × m | times; with 4, f64 × n first ones and f64 × n steps: time i is first + i · step |
  * | | f64 × m | values |
  * | | f64 × k | where the removed spans begin |
  * | | f64 × k | where they end (excluded) |
@@ -45,6 +46,7 @@ export const GROUP_HEADER_BYTES = 48
 const RECORD_HEADER_BYTES = 32
 const WITH_STATUSES = 1
 const ONE_EACH = 2
+const REGULAR = 4
 
 /** What a request adds to the WAL, before it has its number. */
 export type RecordBody = Omit<WalRecord, 'sequence'>
@@ -64,19 +66,25 @@ function areSingle(points: PointsOfTags): boolean {
 interface Sizes {
   readonly bytes: number
   readonly flags: number
+  /** First times and steps, with the flag REGULAR. */
+  readonly regular: Float64Array | null
 }
 
 function sizesOf({ catalog, removed, points }: RecordBody): Sizes {
   let bytes = RECORD_HEADER_BYTES + removed.length * 20 + (catalog?.length ?? 0)
   let flags = 0
+  let regular: Float64Array | null = null
   if (points !== null) {
     const count = points.points.times.length
     if (points.points.statuses.includes(STATUS_BAD)) flags |= WITH_STATUSES
     if (areSingle(points)) flags |= ONE_EACH
-    bytes += count * 16 + points.tags.length * ((flags & ONE_EACH) !== 0 ? 4 : 8)
+    regular = findRegular(points)
+    if (regular !== null) flags |= REGULAR
+    bytes += 8 * ((regular?.length ?? count) + count)
+    bytes += points.tags.length * ((flags & ONE_EACH) !== 0 ? 4 : 8)
     if ((flags & WITH_STATUSES) !== 0) bytes += count
   }
-  return { bytes: (bytes + 7) & ~7, flags }
+  return { bytes: (bytes + 7) & ~7, flags, regular }
 }
 
 /** A buffer that groups are encoded into, one after the other. It grows, and may be shared with another thread. */
@@ -127,7 +135,7 @@ export class GroupBuffer {
     if (this.#buffer.byteLength > 16 << 20) this.#reserveExactly(1 << 20)
   }
 
-  #put(at: number, { catalog, removed, points }: RecordBody, { bytes, flags }: Sizes): void {
+  #put(at: number, { catalog, removed, points }: RecordBody, { bytes, flags, regular }: Sizes): void {
     const words = this.#words
     const doubles = this.#doubles
     const count = points?.points.times.length ?? 0
@@ -143,9 +151,10 @@ export class GroupBuffer {
     words[start + 7] = 0
     let double = (at + RECORD_HEADER_BYTES) >> 3
     if (points !== null) {
-      doubles.set(points.points.times, double)
-      doubles.set(points.points.values, double + count)
-      double += 2 * count
+      const times = regular ?? points.points.times
+      doubles.set(times, double)
+      doubles.set(points.points.values, double + times.length)
+      double += times.length + count
     }
     let word = (double + 2 * removed.length) << 1
     for (let i = 0; i < removed.length; i++) {
@@ -252,15 +261,18 @@ function decodeRecord(bytes: Buffer, at: number, size: number, sequence: number)
   const flags = bytes.readUInt32LE(at + 24)
   const perTag = (flags & ONE_EACH) !== 0 ? 4 : 8
   const statusBytes = (flags & WITH_STATUSES) !== 0 ? count : 0
-  const needed = RECORD_HEADER_BYTES + 16 * count + 20 * spans + perTag * tags + statusBytes + catalogBytes
+  const isRegular = (flags & REGULAR) !== 0
+  const timeCount = isRegular ? 2 * tags : count
+  const needed =
+    RECORD_HEADER_BYTES + 8 * (timeCount + count) + 20 * spans + perTag * tags + statusBytes + catalogBytes
   if (((needed + 7) & ~7) !== size || needed > size) {
     throw new Damage(`record ${sequence} of the log contradicts itself`)
   }
   const { buffer } = bytes
   let place = bytes.byteOffset + at + RECORD_HEADER_BYTES
-  const times = new Float64Array(buffer, place, count)
-  const values = new Float64Array(buffer, place + 8 * count, count)
-  place += 16 * count
+  const times = new Float64Array(buffer, place, timeCount)
+  const values = new Float64Array(buffer, place + 8 * timeCount, count)
+  place += 8 * (timeCount + count)
   const from = new Float64Array(buffer, place, spans)
   const to = new Float64Array(buffer, place + 8 * spans, spans)
   place += 16 * spans
@@ -284,6 +296,13 @@ function decodeRecord(bytes: Buffer, at: number, size: number, sequence: number)
     sequence,
     catalog: catalogBytes > 0 ? new Uint8Array(buffer.slice(place, place + catalogBytes)) : null,
     removed,
-    points: tags === 0 ? null : { tags: ids, offsets, points: { times, values, statuses } },
+    points:
+      tags === 0
+        ? null
+        : {
+            tags: ids,
+            offsets,
+            points: { times: isRegular ? fillRegular(times, offsets) : times, values, statuses },
+          },
   }
 }

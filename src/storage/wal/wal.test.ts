@@ -2,17 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { crc32 } from 'node:zlib'
-import fc from 'fast-check'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
-import { Damage } from '../damage.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { AppendFailed } from './device.ts'
-import { GROUP_HEADER_BYTES, GroupBuffer, readRecord } from './group.ts'
 import { LogWriter } from './log-writer.ts'
 import { type Publication, PublicationReader, Publisher, publicationName } from './publication.ts'
-import { newSegment } from './segment.ts'
 import { ThreadDevice } from './thread-device.ts'
 import { bodyOf, expected, readBack, startLog, versionOf } from './wal.fixture.ts'
 
@@ -347,41 +342,4 @@ test('a publication whose successor was lost in a power cut is the last one that
   // A part of the file did not reach the disk.
   truncateSync(join(folder, publicationName(3)), 48)
   assert.equal(new PublicationReader(systemFiles, folder).read()?.token, 3)
-})
-
-test('whatever the fields of a record say, it is read or it is damage', () => {
-  const buffer = new GroupBuffer()
-  const header = newSegment({
-    token: 1,
-    segment: 1,
-    generation: 1,
-    previous: 0,
-    firstSequence: 1,
-    previousBytes: 0,
-  })
-  const group = Buffer.from(buffer.encode(header, 64, 1, 1_767_225_600_000_000, [bodyOf(7)]))
-  const record = group.subarray(GROUP_HEADER_BYTES)
-  fc.assert(
-    fc.property(
-      fc.array(fc.tuple(fc.integer({ min: 0, max: record.length - 1 }), fc.integer({ min: 0, max: 255 })), {
-        minLength: 1,
-        maxLength: 6,
-      }),
-      (changes) => {
-        const bytes = Buffer.from(new Uint8Array(record).buffer)
-        for (const [at, value] of changes) bytes[at] = value
-        // As if somebody had meant it.
-        bytes.writeUInt32LE(0, 4)
-        const size = bytes.readUInt32LE(0)
-        bytes.writeUInt32LE(crc32(bytes.subarray(0, size <= bytes.length ? size : bytes.length)), 4)
-        try {
-          const read = readRecord(bytes, 0, bytes.length, 1)
-          assert.ok(read.end <= bytes.length)
-        } catch (error) {
-          assert.ok(error instanceof Damage, String(error))
-        }
-      },
-    ),
-    { numRuns: 3_000 },
-  )
 })

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { Damage } from '../damage.ts'
+import { GROUP_HEADER_BYTES, GroupBuffer, readRecord } from './group.ts'
+import { newSegment } from './segment.ts'
+import { bodyOf } from './wal.fixture.ts'
+
+const HEADER = newSegment({
+  token: 1,
+  segment: 1,
+  generation: 1,
+  previous: 0,
+  firstSequence: 1,
+  previousBytes: 0,
+})
+
+test('points that are equally far apart are written as the first time and the step of each tag', () => {
+  const count = 1000
+  const points = (times: Float64Array) => ({
+    catalog: null,
+    removed: [],
+    points: {
+      tags: Uint32Array.of(3, 4),
+      offsets: Uint32Array.of(0, 400, count),
+      points: { times, values: Float64Array.from(times, Math.sqrt), statuses: new Uint8Array(count) },
+    },
+  })
+  const bytesOf = (times: Float64Array) => {
+    const body = points(times)
+    const group = new GroupBuffer().encode(HEADER, 64, 1, 0, [body])
+    const { record } = readRecord(Buffer.from(group), GROUP_HEADER_BYTES, group.length, 1)
+    assert.deepEqual(record, { sequence: 1, ...body })
+    return group.length
+  }
+  const regular = Float64Array.from({ length: count }, (_, i) => (i < 400 ? 7 + 3 * i : -i))
+  const plain = GROUP_HEADER_BYTES + 32 + count * 16 + 2 * 8
+  assert.equal(bytesOf(regular), plain - (count - 4) * 8)
+  assert.equal(bytesOf(regular.with(999, 1)), plain)
+  assert.equal(bytesOf(regular.with(1, 11)), plain)
+})
+
+test('whatever the fields of a record say, it is read or it is damage', () => {
+  const buffer = new GroupBuffer()
+  const recordOf = (number: number) =>
+    Buffer.from(buffer.encode(HEADER, 64, 1, 1_767_225_600_000_000, [bodyOf(number)])).subarray(
+      GROUP_HEADER_BYTES,
+    )
+  for (const record of [recordOf(7), recordOf(6)]) {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: record.length - 1 }), fc.integer({ min: 0, max: 255 })), {
+          minLength: 1,
+          maxLength: 6,
+        }),
+        (changes) => {
+          const bytes = Buffer.from(new Uint8Array(record).buffer)
+          for (const [at, value] of changes) bytes[at] = value
+          // As if somebody had meant it.
+          bytes.writeUInt32LE(0, 4)
+          const size = bytes.readUInt32LE(0)
+          bytes.writeUInt32LE(crc32(bytes.subarray(0, size <= bytes.length ? size : bytes.length)), 4)
+          try {
+            const read = readRecord(bytes, 0, bytes.length, 1)
+            assert.ok(read.end <= bytes.length)
+          } catch (error) {
+            assert.ok(error instanceof Damage, String(error))
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  }
+})
