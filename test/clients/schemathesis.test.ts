@@ -17,6 +17,9 @@ const TIME_LIMIT_MS = 800_000
 /** Examples for each operation; SCHEMATHESIS_EXAMPLES asks for more. */
 const EXAMPLES = Number(process.env.SCHEMATHESIS_EXAMPLES ?? 6)
 
+/** What is drawn: without a key all is refused alike, and with one that only reads what the first run does not show. */
+const PHASES = { write: 'examples,coverage,fuzzing', read: 'examples,fuzzing', no: 'examples' }
+
 /** A check of an answer that failed. */
 interface Failure {
   readonly operation: string
@@ -53,9 +56,9 @@ function isExpected(failure: Failure): boolean {
   return check === 'negative_data_rejection' && status === 200 && codes.length > 0 && BY_ENTRY.test(operation)
 }
 
-async function failuresWith(key: string | null, url: string): Promise<readonly Failure[]> {
+async function failuresWith(key: string | null, url: string, phases: string): Promise<readonly Failure[]> {
   const cwd = await temporaryFolder()
-  const budget = ['--max-examples', String(EXAMPLES), '--seed', '1', '--phases', 'examples,coverage,fuzzing']
+  const budget = ['--max-examples', String(EXAMPLES), '--seed', '1', '--phases', phases]
   const report = ['--continue-on-failure', '--report', 'ndjson', '--report-dir', cwd]
   const auth = key === null ? [] : ['-H', `X-Api-Key: ${key}`]
   const args = ['run', `${url}/openapi.json`, '-c', 'all', ...budget, ...report, ...auth]
@@ -115,7 +118,7 @@ describe('requests drawn from the served document', { skip: found.skip, timeout:
       const points = { 'local/FLOW': [{ timestamp: '2026-01-15T10:00:00Z', value: 1 }] }
       await service.post('/historian/write/points', { points, createTags: true }, service.writeKey)
       const key = { write: service.writeKey, read: service.readKey, no: null }[access]
-      const failures = await failuresWith(key, service.url)
+      const failures = await failuresWith(key, service.url, PHASES[access])
       assert.deepEqual(failures.filter((failure) => !isExpected(failure)).slice(0, 5), [])
     })
   }

@@ -11,7 +11,7 @@ import {
 import { goodPoints } from '../../src/series/interpolate.ts'
 import type { Comparisons } from '../../src/series/reads.ts'
 import { at, ramp } from './points.ts'
-import type { Bench, Promised } from './subject.ts'
+import { type Bench, gapsOf, type Promised } from './subject.ts'
 
 /** A tag that crosses its middle now and then, with gaps, BAD points and a time at which it stands still. */
 async function plant(bench: Bench): Promise<{ readonly tag: string; readonly raw: PointColumns }> {
@@ -77,7 +77,7 @@ export function declareComparisonPromises(promised: Promised): void {
     const { tag, raw } = await plant(bench)
     const times = [...raw.times].flatMap((time, i) => [time, time + 1 + ((i * 7) % 49), time + 3_000])
     for (const thresholds of [[0], [3], [-4.995, 2.001], [100], [-1, 0, 1, 3]]) {
-      for (const maxGapUs of [undefined, 50, 100, 3_000, 1_500_000]) {
+      for (const maxGapUs of [undefined, ...gapsOf(50, 100, 3_000, 1_500_000)]) {
         const compared = { thresholds, ...(maxGapUs !== undefined && { maxGapUs }) }
         for (const [from, to, limit] of [
           [0, 20_000_000, 100_000],

@@ -10,7 +10,7 @@ import { interpolate } from '../../src/series/interpolate.ts'
 import { PlotSampler } from '../../src/series/plot.ts'
 import { WindowSignal } from '../../src/series/window-signal.ts'
 import { at, EVER, points, ramp } from './points.ts'
-import type { Bench, Promised } from './subject.ts'
+import { type Bench, gapsOf, type Promised } from './subject.ts'
 
 /** A tag with gaps, runs of BAD points and more points than any block holds. */
 async function plant(bench: Bench): Promise<{ readonly tag: string; readonly raw: PointColumns }> {
@@ -31,11 +31,8 @@ const SHAPES: readonly SignalShape[] = [
   { stepped: true, holdUntil: at(0) },
 ]
 
-/**
- * Gaps shorter and longer than the steps of the tag, as long as one of them, and some that whole blocks are without;
- * fewer with CONTRACT_GAPS=50,100.
- */
-const GAPS = (process.env.CONTRACT_GAPS ?? '50,99,100,101,3000,1500000').split(',').map(Number)
+/** Shorter and longer than the steps of the tag, as long as one of them, and some that whole blocks are without. */
+const GAPS = gapsOf(50, 99, 100, 101, 3000, 1500000)
 
 /** Those that the historian computes push-downs for. */
 function shapesOf({ capabilities }: Historian): readonly SignalShape[] {
@@ -291,7 +288,9 @@ export function declarePushDownPromises(promised: Promised): void {
     const { signalGaps } = capable(bench.historian)
     for (const edges of edgeLists) {
       for (const stepped of [false, true]) {
-        for (const maxGapUs of signalGaps ? [undefined, 99, 100, 1_000, 900_000, 5_000_000] : [undefined]) {
+        for (const maxGapUs of signalGaps
+          ? [undefined, ...gapsOf(99, 100, 1_000, 900_000, 5_000_000)]
+          : [undefined]) {
           const gaps = maxGapUs === undefined ? { stepped } : { stepped, maxGapUs }
           const plot = new PlotSampler(edges, { gaps })
           plot.add(raw)
@@ -346,7 +345,7 @@ export function declarePushDownPromises(promised: Promised): void {
         [1e6 - 0.5, 1e6 + 0.9],
         [good[77]!, Math.max(...good), 0.1],
       ]) {
-        for (const maxGapUs of [undefined, 50, 100, 3_000]) {
+        for (const maxGapUs of [undefined, ...gapsOf(50, 100, 3_000)]) {
           const compared = { thresholds, ...(maxGapUs !== undefined && { maxGapUs }) }
           for (const [from, to, limit] of [
             [0, 20_000_000, 1_500],

@@ -37,6 +37,10 @@ export interface Bench {
   tag(suffix?: string): string
 }
 
+/** Longest gaps of signals, in microseconds, that a promise is tried with; others with CONTRACT_GAPS=50,100. */
+export const gapsOf = (...gaps: readonly number[]): readonly number[] =>
+  process.env.CONTRACT_GAPS?.split(',').map(Number) ?? gaps
+
 export type Promised = (title: string, check: (bench: Bench) => Promise<void>) => void
 
 /** Declares a suite: `declare` states its promises one by one. */

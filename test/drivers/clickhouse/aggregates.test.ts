@@ -28,7 +28,7 @@ import { openHistorian } from './open.ts'
 const context = { signal: new AbortController().signal }
 const SPAN = 40
 const FURTHER = AGGREGATE_NAMES.filter((name) => !(FIRST_AGGREGATE_NAMES as readonly string[]).includes(name))
-const RUNS = { numRuns: 25 }
+const RUNS = { numRuns: Number(process.env.CONTRACT_RUNS ?? 12) }
 const TAGS_OF_RUN = 8
 
 const rows: fc.Arbitrary<readonly SlowRow[]> = fc

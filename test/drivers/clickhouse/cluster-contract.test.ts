@@ -8,10 +8,10 @@ import {
 import { openHistorian } from './open.ts'
 
 // Each write waits for a quorum through ZooKeeper: fewer sequences than elsewhere unless more are asked for.
-process.env.CONTRACT_RUNS ??= '3'
-process.env.CONTRACT_SINGLES ??= '60'
+process.env.CONTRACT_RUNS ??= '2'
+process.env.CONTRACT_SINGLES ??= '25'
 // The statements are those that the contract of a single server asks for each gap.
-process.env.CONTRACT_GAPS ??= '100,3000'
+process.env.CONTRACT_GAPS ??= '100'
 const { historianContract } = await import('../../contract/historian-contract.ts')
 
 /** One cluster for all suites, each with a database of its own; it is ended with the file. */

@@ -4,9 +4,9 @@ import { ENGINES } from '../../servers/clickhouse-engines.ts'
 import { openHistorian } from './open.ts'
 
 // Each statement takes some milliseconds, and there are two engines.
-process.env.CONTRACT_RUNS ??= '15'
-process.env.CONTRACT_SINGLES ??= '100'
-process.env.CONTRACT_GAPS ??= '99,100,3000'
+process.env.CONTRACT_RUNS ??= '8'
+process.env.CONTRACT_SINGLES ??= '40'
+process.env.CONTRACT_GAPS ??= '99,3000'
 const { historianContract } = await import('../../contract/historian-contract.ts')
 
 for (const engine of ENGINES) {

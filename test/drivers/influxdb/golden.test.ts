@@ -6,6 +6,7 @@ goldenSuite({
   name: 'influxdb',
   skip: foundInflux.skip,
   ways: 'pages',
+  oneOf: 2,
   start: async () => {
     const server = await InfluxServer.start([])
     let databases = 0
