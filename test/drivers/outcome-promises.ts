@@ -31,14 +31,15 @@ export interface OutcomeSubject {
 const context: CallContext = { signal: new AbortController().signal }
 const TAG = 'truth'
 /** Changes under way at the same time, each through a proxy of its own; those that are held only wait. */
-const LANES = { cut: 12, hold: 32, split: 8 }
+const LANES = { cut: 12, hold: 24, split: 8 }
 /** Longer than a write takes, so that what is not held is made; what is held costs that much for each byte. */
 const HOLD_SECONDS = 0.4
 const LONG_SECONDS = 30
 /** Time limit of a write that is sent twice and may be locked out by its copy. */
 const TWICE_SECONDS = 5
-/** Writes that may fail before a fault is met. */
-const MOST_MISSES = 30
+/** Changes that may fail before a fault is met, each with so many times the time of the one before. */
+const MOST_MISSES = 5
+const PATIENCE = 3
 /** Bytes before and after the end of a change each of which is a place: a commit, and its answer. */
 const EDGE_BYTES = 40
 /** Until what arrived late is stored, or never will be. */
@@ -170,34 +171,48 @@ export function outcomePromises(
       let isOver = false
       const lanes = Array.from({ length: LANES[kind] }, async () => {
         const proxy = await FaultyProxy.start(subject.port)
-        let historian: Historian | null = null
+        const historians: Historian[] = []
         try {
-          historian = await subject.open(proxy.port, seconds)
           while (!isOver) {
             const after = next
             next += Math.abs(after - end) < EDGE_BYTES ? 1 : stride
             const fault: Fault = { kind, direction, after }
-            isOver = !(await faultAt(fault, proxy, historian))
+            isOver = !(await faultAt(fault, proxy, historians))
           }
         } finally {
-          await historian?.close()
+          for (const historian of historians) await historian.close()
           await proxy.close()
         }
       })
       await Promise.all(lanes)
       return told
 
+      /** A historian whose next change makes a connection, as each does after one that met a fault. */
+      async function openAnew(proxy: FaultyProxy, patience: number): Promise<Historian> {
+        const historian = await subject.open(proxy.port, patience)
+        if (kind === 'split') return historian
+        const time = nextTime++
+        await change.prepare(direct, time)
+        proxy.arm({ kind: 'cut', direction, after: 0 })
+        await tell(change, historian, time)
+        proxy.release()
+        return historian
+      }
+
       /** @returns whether the change has that many bytes */
-      async function faultAt(fault: Fault, proxy: FaultyProxy, historian: Historian): Promise<boolean> {
+      async function faultAt(fault: Fault, proxy: FaultyProxy, historians: Historian[]): Promise<boolean> {
         for (let misses = 0; misses < MOST_MISSES; misses++) {
           const time = nextTime++
           await change.prepare(direct, time)
+          const patience = Math.min(seconds * PATIENCE ** misses, LONG_SECONDS)
+          if (misses === historians.length) historians.push(await openAnew(proxy, patience))
+          const historian = historians[misses]!
           proxy.arm(fault)
           const answer = await tell(change, historian, time)
           told.set(time, { fault, ...answer })
           if (proxy.release()) return true
           if (answer.code === change.codes.done) return false
-          // On a busy machine the time may be up before that many bytes came.
+          // On a busy machine the time may be up before that many bytes came: the next one has more.
         }
         return true
       }
