@@ -11,7 +11,7 @@ import { systemFiles } from '../../src/storage/files/system-files.ts'
 import { historianContract } from './historian-contract.ts'
 
 // Some thousands of commands for each of the ways below.
-process.env.CONTRACT_RUNS ??= '20'
+process.env.CONTRACT_RUNS ??= '12'
 
 /** Parts are merged as soon as there are two, and cut into months almost at once. */
 const SMALL_MERGES: EngineLimits['merge'] = { partitionBytes: 4_000, fanIn: 2, largestBytes: 1 << 20 }

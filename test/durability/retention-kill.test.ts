@@ -18,7 +18,7 @@ import { changesOf, LIMITS, PLAIN_WRITERS, type Progress, progressOf, TOLD } fro
 import type { RetentionOrder } from './retention-writer.ts'
 
 /** Rounds of kill and restart; a soak with KILL_ROUNDS=n. */
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 8)
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 6)
 /** In one of so many rounds the process that reads is killed, too. */
 const READER_KILLED = 3
 const PATIENCE_MS = 300_000

@@ -27,12 +27,9 @@ export function versionOf(token: number, change: Partial<Version> = {}): Version
   }
 }
 
-/**
- * A record with a few points, catalog bytes and removals, told apart by its number. Each fourth has so many points as
- * are written with their step.
- */
+/** A record with a few points, catalog bytes and removals, told apart by its number. */
 export function bodyOf(number: number): RecordBody {
-  const count = number % 4 === 2 ? 9 : number % 4
+  const count = number % 4
   return {
     catalog: number % 3 === 0 ? Uint8Array.of(number, 1, 2) : null,
     removed: number % 5 === 0 ? [{ tag: number, from: Number.NEGATIVE_INFINITY, to: number * 1.5 }] : [],
