@@ -10,7 +10,7 @@ export function goldenSuiteOf({ name, skip, start }: StartableEngine): void {
     skip,
     ways: 'cursor',
     // What its statements work out is the contract's to test, against the same references.
-    oneOf: 4,
+    oneOf: 6,
     start: async () => {
       const server = await start()
       const open = new Map<string, Historian>()

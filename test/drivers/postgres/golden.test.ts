@@ -8,6 +8,7 @@ goldenSuite({
   name: 'postgres',
   skip: found.skip,
   ways: 'pages',
+  oneOf: 2,
   start: async () => {
     const server = await startPostgres({ settings: 'fsync=off' })
     const open = new Map<string, Historian>()

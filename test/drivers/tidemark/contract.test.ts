@@ -1,5 +1,8 @@
-import { historianContract } from '../../contract/historian-contract.ts'
 import { configFor, connect, startUpstream } from './upstream.ts'
+
+// Each command is a call over HTTP that another service answers.
+process.env.CONTRACT_RUNS ??= '8'
+const { historianContract } = await import('../../contract/historian-contract.ts')
 
 historianContract({
   name: 'tidemark',

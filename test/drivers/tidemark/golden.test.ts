@@ -5,6 +5,7 @@ const context = { signal: new AbortController().signal }
 
 goldenSuite({
   name: 'tidemark',
+  ways: 'pages',
   start: async () => {
     const upstream = await startUpstream('plant')
     const { historian } = await connect(configFor(upstream, 'plant', { gzip: false }), 'plant')
