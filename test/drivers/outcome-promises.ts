@@ -132,10 +132,10 @@ export function outcomePromises(
       direction: Fault['direction'],
       seconds: number,
     ): Promise<number> {
-      const proxy = await FaultyProxy.start(subject.port)
-      const historian = await subject.open(proxy.port, seconds)
-      try {
-        for (let attempt = 0; attempt < MOST_MISSES; attempt++) {
+      for (let misses = 0; misses < MOST_MISSES; misses++) {
+        const proxy = await FaultyProxy.start(subject.port)
+        const historian = await subject.open(proxy.port, patienceOf(seconds, misses))
+        try {
           for (const after of [0, Infinity]) {
             const time = nextTime++
             await change.prepare(direct, time)
@@ -145,12 +145,12 @@ export function outcomePromises(
             const happened = proxy.release()
             if (!happened && code === change.codes.done) return passed
           }
+        } finally {
+          await historian.close()
+          await proxy.close()
         }
-        throw new Error('no change is made within its time')
-      } finally {
-        await historian.close()
-        await proxy.close()
       }
+      throw new Error('no change is made within its time')
     }
 
     /**
@@ -168,16 +168,15 @@ export function outcomePromises(
       const stride = strideOf(change, kind)
       const end = await lengthOf(change, kind, direction, seconds)
       let next = 0
-      let isOver = false
       const lanes = Array.from({ length: LANES[kind] }, async () => {
         const proxy = await FaultyProxy.start(subject.port)
         const historians: Historian[] = []
         try {
-          while (!isOver) {
+          // How many connections are made differs, and with them the bytes: each lane goes on until it meets an end.
+          for (let isThere = true; isThere; ) {
             const after = next
             next += Math.abs(after - end) < EDGE_BYTES ? 1 : stride
-            const fault: Fault = { kind, direction, after }
-            isOver = !(await faultAt(fault, proxy, historians))
+            isThere = await faultAt({ kind, direction, after }, proxy, historians)
           }
         } finally {
           for (const historian of historians) await historian.close()
@@ -204,8 +203,8 @@ export function outcomePromises(
         for (let misses = 0; misses < MOST_MISSES; misses++) {
           const time = nextTime++
           await change.prepare(direct, time)
-          const patience = Math.min(seconds * PATIENCE ** misses, LONG_SECONDS)
-          if (misses === historians.length) historians.push(await openAnew(proxy, patience))
+          if (misses === historians.length)
+            historians.push(await openAnew(proxy, patienceOf(seconds, misses)))
           const historian = historians[misses]!
           proxy.arm(fault)
           const answer = await tell(change, historian, time)
@@ -301,6 +300,10 @@ export function outcomePromises(
 async function write(historian: Historian, time: number): Promise<void> {
   await historian.write(writeBatch([{ tag: TAG, points: points([time, time]) }], true), context)
 }
+
+/** Seconds that a change has after so many that did not meet their fault in time. */
+const patienceOf = (seconds: number, misses: number): number =>
+  Math.min(seconds * PATIENCE ** misses, LONG_SECONDS)
 
 function isOutcome(code: string, { done, failed, unknown }: Change['codes']): boolean {
   return code === done || code === failed || code === unknown
