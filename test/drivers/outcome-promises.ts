@@ -122,6 +122,15 @@ export function outcomePromises(
       return (kind === 'hold' ? strides.hold : change === DELETE ? strides.delete : strides.write) ?? 1
     }
 
+    /** Makes a change of the next point while the proxy has a fault; what was told, and whether it was met. */
+    async function meet(change: Change, historian: Historian, proxy: FaultyProxy, fault: Fault) {
+      const time = nextTime++
+      await change.prepare(direct, time)
+      proxy.arm(fault)
+      const answer = await tell(change, historian, time)
+      return { time, happened: proxy.release(), ...answer }
+    }
+
     /**
      * Bytes of a change that nothing interrupts, after one that met the fault: with the connection that is then made.
      * @returns its length, give or take a few bytes of times and identifiers
@@ -137,13 +146,8 @@ export function outcomePromises(
         const historian = await subject.open(proxy.port, patienceOf(seconds, misses))
         try {
           for (const after of [0, Infinity]) {
-            const time = nextTime++
-            await change.prepare(direct, time)
-            proxy.arm({ kind, direction, after })
-            const { code } = await tell(change, historian, time)
-            const { passed } = proxy
-            const happened = proxy.release()
-            if (!happened && code === change.codes.done) return passed
+            const { happened, code } = await meet(change, historian, proxy, { kind, direction, after })
+            if (!happened && code === change.codes.done) return proxy.passed
           }
         } finally {
           await historian.close()
@@ -189,28 +193,19 @@ export function outcomePromises(
       /** A historian whose next change makes a connection, as each does after one that met a fault. */
       async function openAnew(proxy: FaultyProxy, patience: number): Promise<Historian> {
         const historian = await subject.open(proxy.port, patience)
-        if (kind === 'split') return historian
-        const time = nextTime++
-        await change.prepare(direct, time)
-        proxy.arm({ kind: 'cut', direction, after: 0 })
-        await tell(change, historian, time)
-        proxy.release()
+        if (kind !== 'split') await meet(change, historian, proxy, { kind: 'cut', direction, after: 0 })
         return historian
       }
 
       /** @returns whether the change has that many bytes */
       async function faultAt(fault: Fault, proxy: FaultyProxy, historians: Historian[]): Promise<boolean> {
         for (let misses = 0; misses < MOST_MISSES; misses++) {
-          const time = nextTime++
-          await change.prepare(direct, time)
           if (misses === historians.length)
             historians.push(await openAnew(proxy, patienceOf(seconds, misses)))
-          const historian = historians[misses]!
-          proxy.arm(fault)
-          const answer = await tell(change, historian, time)
-          told.set(time, { fault, ...answer })
-          if (proxy.release()) return true
-          if (answer.code === change.codes.done) return false
+          const { time, happened, code, message } = await meet(change, historians[misses]!, proxy, fault)
+          told.set(time, { fault, code, message })
+          if (happened) return true
+          if (code === change.codes.done) return false
           // On a busy machine the time may be up before that many bytes came: the next one has more.
         }
         return true

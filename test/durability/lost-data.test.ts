@@ -19,8 +19,6 @@ import { until } from '../until.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const DATA = 'data'
-const SERVE = ['serve', '--port', '0']
-const REFUSED = [['check'], ['backup', 'copy'], SERVE]
 
 /** A data directory with keys and a historian that has points, made by a service that has ended. */
 async function makeData(): Promise<string> {
@@ -33,9 +31,9 @@ async function makeData(): Promise<string> {
 }
 
 /** Serve, check and backup must say what is lost, end with an error, and leave everything as it is. */
-async function assertRefused(cwd: string, file: string, sentence: RegExp, commands = REFUSED): Promise<void> {
+async function assertRefused(cwd: string, file: string, sentence: RegExp): Promise<void> {
   const size = statSync(file, { throwIfNoEntry: false })?.size
-  for (const args of commands) {
+  for (const args of [['check'], ['backup', 'copy'], ['serve', '--port', '0']]) {
     const { code, stdout, stderr } = await tidemark(args, { cwd })
     // 4 is what check gives for damage of one historian among others.
     assert.ok(code === 1 || (code === 4 && args[0] === 'check'), `${args[0]}: ${stdout}${stderr}`)
@@ -75,7 +73,7 @@ test('a historian whose manifest is missing, or has 0 bytes, is not taken for a 
   truncateSync(file)
   await assertRefused(cwd, file, /manifest/)
   rmSync(file)
-  await assertRefused(cwd, file, /it holds points but no manifest|there is no historian/, [SERVE])
+  await assertRefused(cwd, file, /it holds points but no manifest|there is no historian/)
   writeFileSync(file, content)
   assert.equal((await tidemark(['check'], { cwd })).code, 0)
 })
@@ -169,7 +167,7 @@ test('another historian in the folder of one is not taken for it, unless that is
   // Now that one is the other one.
   rmSync(folder, { recursive: true })
   renameSync(away, folder)
-  await assertRefused(cwd, join(folder, 'owner.lock'), refused, [SERVE])
+  await assertRefused(cwd, join(folder, 'owner.lock'), refused)
 })
 
 test('an earlier state of a historian in its folder is not taken for it, unless that is said', async () => {
@@ -209,7 +207,7 @@ test('an earlier state from within the last run of the service is not taken for 
   cpSync(join(cwd, 'snapshot'), folder, { recursive: true })
   const refused =
     /it holds an earlier state of its historian, from before its service ended: what came since is miss/
-  await assertRefused(cwd, join(folder, 'owner.lock'), refused, [SERVE])
+  await assertRefused(cwd, join(folder, 'owner.lock'), refused)
   // The right one is taken as before.
   renameSync(folder, join(cwd, 'refused'))
   cpSync(join(cwd, 'whole'), folder, { recursive: true })
@@ -245,7 +243,7 @@ test('an earlier state from within a run that was killed is not taken for what i
   rmSync(folder, { recursive: true })
   cpSync(join(cwd, 'snapshot'), folder, { recursive: true })
   const claims = readdirSync(join(folder, 'owner'))
-  await assertRefused(cwd, join(folder, 'owner.lock'), /it holds an earlier state of its historian/, [SERVE])
+  await assertRefused(cwd, join(folder, 'owner.lock'), /it holds an earlier state of its historian/)
   assert.deepEqual(readdirSync(join(folder, 'owner')), claims)
   rmSync(folder, { recursive: true })
   cpSync(join(cwd, 'whole'), folder, { recursive: true })
