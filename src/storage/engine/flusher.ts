@@ -2,12 +2,13 @@ import { ThreadEnded } from '../background-thread.ts'
 import type { CatalogRef, CatalogStore } from '../catalog/tag-catalog.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
-import type { Packer, PartPacking } from '../parts/packer.ts'
+import type { Packer } from '../parts/packer.ts'
 import type { PartInfo, PartOrigin } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { Pacer } from '../pause.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
 import { Backlog, type ChangeKind } from './backlog.ts'
+import { copyPoints } from './copy-points.ts'
 import type { FlushLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Reserve } from './reserve.ts'
@@ -54,9 +55,6 @@ const STEP_POINTS = 64
  * them. Where packing gets behind, writes wait for room in the end.
  */
 const SLICE_MS = 1
-
-/** Points that are copied in about the time of one step of the pacer. */
-const COPIED_POINTS = 512
 
 /**
  * Moves points from memory into parts, a generation at a time: when it is full, old, or nothing more comes. The order
@@ -275,10 +273,11 @@ export class Flusher {
 
   /** The same on another thread: this one copies the points, a fraction of the work. */
   async #packAside(packer: Packer, origin: PartOrigin): Promise<PartInfo | null> {
+    const { memtable } = this.#parts.state
     const packing = packer.begin(this.#parts.partName(), origin)
     try {
-      const points = await this.#copyPoints(packing)
-      const { tombstones } = this.#parts.state.memtable.immutable!
+      const points = await copyPoints(memtable, packing, SLICE_MS)
+      const { tombstones } = memtable.immutable!
       const pacer = new Pacer()
       for (const tombstone of tombstones) {
         packing.addTombstone(tombstone)
@@ -292,45 +291,6 @@ export class Flusher {
     }
     await packing.abandon()
     return null
-  }
-
-  /** Gives how many there are. Points that are taken away meanwhile are covered by tombstones, as in `#writePart`. */
-  async #copyPoints(packing: PartPacking): Promise<number> {
-    const { memtable } = this.#parts.state
-    const pacer = new Pacer()
-    let count = 0
-    let batch = await packing.batch()
-    const send = async (isOpen: boolean) => {
-      count += batch.points
-      packing.add(batch, isOpen)
-      batch = await packing.batch()
-    }
-    for (const tag of memtable.immutableTags()) {
-      const before = count + batch.points
-      let isCopied = memtable.copyImmutable(tag, batch)
-      if (!isCopied && batch.entries > 0) {
-        await send(false)
-        isCopied = memtable.copyImmutable(tag, batch)
-      }
-      const steps = 1 + Math.floor((count + batch.points - before) / COPIED_POINTS)
-      if (!isCopied) {
-        for (const points of memtable.immutableAsTheyCame(tag)) {
-          for (let start = 0; start < points.times.length; ) {
-            const end = Math.min(points.times.length, start + batch.room)
-            batch.add(points, start, end)
-            start = end
-            if (batch.room > 0) continue
-            batch.endEntry(tag)
-            await send(true)
-            await pacer.pause()
-          }
-        }
-        batch.endEntry(tag)
-      }
-      if (pacer.isDue(steps, SLICE_MS)) await pacer.pause()
-    }
-    if (batch.entries > 0) await send(false)
-    return count
   }
 
   #want(): void {

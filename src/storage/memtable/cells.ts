@@ -10,7 +10,7 @@ export const NO_CELL = -1
 
 /** Cells that were taken from the system together: 278 kB. */
 export interface Slab {
-  readonly doubles: Float64Array
+  readonly doubles: Float64Array<ArrayBuffer>
   /** The same memory. */
   readonly words: Int32Array
 }
@@ -72,7 +72,11 @@ export class CellSlabs {
       slab.used = 0
       this.#kept.push(slab)
     }
-    if (isLast) this.#kept.length = 0
+    if (isLast) {
+      // Freed at once: the garbage collector might come only much later, as its own heap hardly grows by this.
+      for (const { doubles } of this.#kept) doubles.buffer.transfer(0)
+      this.#kept.length = 0
+    }
     this.#spare = this.#kept.length
   }
 }

@@ -47,7 +47,10 @@ export class LatePoints {
     return mergeRuns(this.sortedRuns())
   }
 
-  /** The same as a handful of columns in time order, of which a later one counts before an earlier one. */
+  /**
+   * The same as a handful of columns in time order, of which a later one counts before an earlier one. They stay as
+   * they are for ever.
+   */
   sortedRuns(): readonly PointColumns[] {
     const runs = this.#runs.map(({ points }) => points)
     return this.#newest.length === 0 ? runs : [...runs, sortPoints(this.#newest.columns())]
@@ -63,15 +66,6 @@ export class LatePoints {
     for (const { points } of this.#runs) batch.add(points, 0, points.times.length)
     const { length } = this.#newest
     this.#newest.copy(batch.columns, batch.take(length))
-  }
-
-  /**
-   * The same as columns, in time order or not, of which later ones count before earlier ones. They stay as they are
-   * for ever.
-   */
-  asTheyCame(): readonly PointColumns[] {
-    const runs = this.#runs.map(({ points }) => points)
-    return this.#newest.length === 0 ? runs : [...runs, this.#newest.columns()]
   }
 
   /** Gives its memory back; nothing is asked of this any more. */

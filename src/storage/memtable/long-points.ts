@@ -7,12 +7,14 @@ export class LongPoints {
   length = 0
   readonly #memory: LongMemory
   /** The times and, `#capacity` behind them, the values. */
-  #doubles: Float64Array
+  #doubles: Float64Array<ArrayBuffer>
   #capacity: number
   /** `null` as long as all points are OK. */
   #statuses: Uint8Array | null = null
   /** Whether somebody may still look at the doubles when they are not needed here any more. */
   #isGivenOut = false
+  /** How many copy them now. */
+  #pins = 0
   #summaries: BlockSummaries | null = null
 
   /** @param capacity  points that there is room for at first, at least one */
@@ -42,7 +44,7 @@ export class LongPoints {
 
   /** Gives the memory to whoever needs it next, unless somebody may look at it; nothing is asked of this any more. */
   release(): void {
-    if (!this.#isGivenOut) this.#memory.giveBack(this.#doubles)
+    if (!this.#isGivenOut && this.#pins === 0) this.#memory.giveBack(this.#doubles)
   }
 
   /**
@@ -92,6 +94,16 @@ export class LongPoints {
       values: this.#doubles.subarray(this.#capacity, this.#capacity + length),
       statuses: this.#statuses === null ? allOk(length) : this.#statuses.subarray(0, length),
     }
+  }
+
+  /** The same until `unpin`, whatever becomes of this; nothing is added meanwhile. */
+  pin(): PointColumns {
+    this.#pins++
+    return this.lend()
+  }
+
+  unpin(): void {
+    this.#pins--
   }
 
   #makeStatuses(): Uint8Array {

@@ -9,6 +9,7 @@ import { NewestPoints } from './newest-points.ts'
 import { KEPT_SLABS, SlabPool } from './point-log.ts'
 import { LongMemory, PointMemory } from './point-memory.ts'
 import { PointTable } from './point-table.ts'
+import type { PinnedRuns } from './tag-points.ts'
 import { TombstoneLog } from './tombstone-log.ts'
 
 /** What a generation is besides its points. */
@@ -151,11 +152,9 @@ export class Memtable {
     return this.#immutablePoints!.copyTo(tag, batch)
   }
 
-  /**
-   * The same for one for which an empty batch has no room, as it is now: as columns, of which later ones count first.
-   */
-  immutableAsTheyCame(tag: number): readonly PointColumns[] {
-    return this.#immutablePoints!.asTheyCame(tag)
+  /** The points, as they are now, of one for which an empty batch has no room; later columns count first. */
+  pinImmutable(tag: number): PinnedRuns {
+    return this.#immutablePoints!.pin(tag)
   }
 
   /** Ids of all tags with points. */

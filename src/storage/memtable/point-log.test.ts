@@ -36,6 +36,17 @@ test('points of many tags in turn are those of each tag, with their statuses, ov
       const within = log.countWithin(last[tag]!, ROUNDS, timeOf(tag, shift + 2), timeOf(tag, shift + 9))
       assert.equal(within, 7)
     }
-    log.release()
+    log.release(false)
   }
+})
+
+test('slabs are kept for the next generation, and freed at once when nothing is in memory any more', () => {
+  const pool = new SlabPool(2)
+  const slabs = [pool.take(), pool.take(), pool.take()]
+  pool.giveBack(slabs, false)
+  const isFreed = ({ doubles, links }: (typeof slabs)[number]) => doubles.length === 0 && links.length === 0
+  assert.deepEqual(slabs.map(isFreed), [false, false, true])
+  assert.ok(slabs.includes(pool.take()))
+  pool.giveBack([slabs[1]!], true)
+  assert.deepEqual(slabs.map(isFreed), [true, true, true])
 })

@@ -38,9 +38,15 @@ export class SlabPool {
     )
   }
 
-  giveBack(slabs: readonly Slab[]): void {
-    for (const slab of slabs) {
-      if (this.#kept.length < this.#most) this.#kept.push(slab)
+  /**
+   * Takes slabs back that nobody looks at any more.
+   * @param isLast  whether nothing is in memory any more, so that all go
+   */
+  giveBack(slabs: readonly Slab[], isLast: boolean): void {
+    const all = [...this.#kept, ...slabs]
+    this.#kept.length = 0
+    for (const slab of all) {
+      if (!isLast && this.#kept.length < this.#most) this.#kept.push(slab)
       else for (const { buffer } of [slab.doubles, slab.links]) buffer.transfer(0)
     }
   }
@@ -113,9 +119,9 @@ export class PointLog {
     return found
   }
 
-  /** Gives the memory back; nothing is asked of this any more. */
-  release(): void {
-    this.#pool.giveBack(this.#slabs)
+  /** Gives the memory back; nothing is asked of this any more. @param isLast  whether there are no other points */
+  release(isLast: boolean): void {
+    this.#pool.giveBack(this.#slabs, isLast)
     this.#slabs = []
     this.#length = 0
   }

@@ -8,7 +8,7 @@ const MOST_KEPT = 4 * 2 ** 20
 const CAPACITIES = [2_048, 4_096, 8_192, 16_384, 65_536, 262_144, 1_114_112]
 
 interface Kept {
-  readonly doubles: Float64Array
+  readonly doubles: Float64Array<ArrayBuffer>
   /** Whether it was here already at the last `trim`. */
   isOld: boolean
 }
@@ -30,7 +30,7 @@ export class LongMemory {
    * Memory for twice as many doubles as points, or more, whatever they are. Memory of the system's that is not written
    * to costs nothing.
    */
-  take(points: number): Float64Array {
+  take(points: number): Float64Array<ArrayBuffer> {
     const capacity = CAPACITIES.find((size) => size >= points) ?? 2 * points
     const at = this.#kept.findLastIndex(({ doubles }) => doubles.length === 2 * capacity)
     if (at < 0) return new Float64Array(2 * capacity)
@@ -39,8 +39,8 @@ export class LongMemory {
     return kept!.doubles
   }
 
-  /** Takes memory back that nobody looks at any more; what was kept longest makes room for it. */
-  giveBack(doubles: Float64Array): void {
+  /** Takes memory back that nobody looks at any more; what was kept longest makes room for it, and is gone. */
+  giveBack(doubles: Float64Array<ArrayBuffer>): void {
     if (doubles.length < LEAST_KEPT || doubles.length > MOST_KEPT) return
     this.#kept.push({ doubles, isOld: false })
     this.#keptDoubles += doubles.length
@@ -59,7 +59,10 @@ export class LongMemory {
   }
 
   #drop(): void {
-    this.#keptDoubles -= this.#kept.shift()!.doubles.length
+    const { doubles } = this.#kept.shift()!
+    this.#keptDoubles -= doubles.length
+    // Freed at once: the garbage collector might come only much later, as its own heap hardly grows by this.
+    doubles.buffer.transfer(0)
   }
 }
 

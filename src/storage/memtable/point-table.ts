@@ -5,7 +5,7 @@ import type { PointsOfTags } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { NO_PLACE, PointLog, type SlabPool } from './point-log.ts'
 import type { PointMemory } from './point-memory.ts'
-import { TagPoints } from './tag-points.ts'
+import { type PinnedRuns, TagPoints } from './tag-points.ts'
 
 /**
  * A tag with more points than this, and some more by its id, has them in memory of its own. A full generation of 10,000
@@ -83,9 +83,9 @@ export class PointTable {
     return true
   }
 
-  /** The points of a tag with very many of them, as they came (tag-points.ts). They stay as they are for ever. */
-  asTheyCame(tag: number): readonly PointColumns[] {
-    return this.#own.get(tag)!.asTheyCame()
+  /** The points of a tag that has memory of its own for them. */
+  pin(tag: number): PinnedRuns {
+    return this.#own.get(tag)!.pin()
   }
 
   /** Takes points of [from, to) away. */
@@ -114,7 +114,7 @@ export class PointTable {
    * @param isLast  whether there are no other points, which would soon need this memory
    */
   release(isLast: boolean): void {
-    this.#log.release()
+    this.#log.release(isLast)
     for (const own of this.#own.values()) own.releaseLong()
     this.#memory.cells.release(isLast)
     this.#own.clear()

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { SortMemory } from '../blocks/sort-memory.ts'
+import { sortAll } from '../blocks/sort-points.ts'
 import { LongMemory, PointMemory } from './point-memory.ts'
 import { MOST_IN_CELLS, TagPoints } from './tag-points.ts'
 
@@ -52,6 +55,35 @@ test('a tag holds the same points whether they are few or many', () => {
     ),
     { numRuns: 60 },
   )
+})
+
+test('pinned runs stay as they are, and their memory is used again only when nobody has them pinned any more', () => {
+  const memory = new PointMemory()
+  const points = new TagPoints(memory)
+  const rows = (from: number, step: number, value: number) =>
+    columnsOf(Array.from({ length: 30_000 }, (_, at): Row => [from + at * step, value]))
+  points.add(rows(0, 2, 1), 0, 30_000)
+  points.add(rows(1, 1, 2), 0, 30_000)
+  const { runs, unpin } = points.pin()
+  const before = runs.map(rowsOf)
+  points.remove(1_000, 2_000)
+  points.release()
+  // All that is used again.
+  for (const size of [16_384, 65_536, 262_144]) for (let i = 0; i < 4; i++) memory.long.take(size).fill(-1)
+  assert.equal(memory.long.kept, 0)
+  // Without telling the difference, which takes minutes.
+  assert.ok(isDeepStrictEqual(runs.map(rowsOf), before))
+  const merged = sortAll([...runs], new SortMemory())
+  const last = new Map([...rowsOf(rows(0, 2, 1)), ...rowsOf(rows(1, 1, 2))].map((row) => [row[0], row]))
+  const expected = [...last.values()].sort(([a], [b]) => a! - b!)
+  assert.ok(isDeepStrictEqual(rowsOf(merged), expected))
+  unpin()
+
+  const others = new TagPoints(memory)
+  others.add(rows(0, 1, 4), 0, 30_000)
+  others.pin().unpin()
+  others.release()
+  assert.ok(memory.long.kept > 0)
 })
 
 test('a long run of points in order stays as it was given out while others are late, replace and follow', () => {

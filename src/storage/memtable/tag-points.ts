@@ -15,6 +15,13 @@ export const MOST_IN_CELLS = 1_024
 /** Points that are merged in a step, about a millisecond. */
 const POINTS_OF_STEP = 16_384
 
+/** Points of one tag that stay as they are until `unpin`, whatever becomes of the tag. */
+export interface PinnedRuns {
+  readonly runs: readonly PointColumns[]
+  /** To be called once, when nobody looks at them any more: only then their memory is used again. */
+  unpin(): void
+}
+
 /**
  * Points of one tag in memory, that grow as points arrive. Points that are newer than all before are added at the end;
  * others wait and are merged when somebody looks. What was given out is never changed: it can be read on while points
@@ -164,13 +171,15 @@ export class TagPoints {
     return true
   }
 
-  /**
-   * The points as columns, of which a later one counts before an earlier one, and a later point of one before an
-   * earlier one of the same time. They stay as they are for ever.
-   */
-  asTheyCame(): readonly PointColumns[] {
-    const inOrder = this.#long === null ? this.#fromCells() : this.#long.giveOut()
-    return [inOrder, ...(this.#late?.asTheyCame() ?? [])]
+  /** The points as a handful of columns in time order, of which a later one counts before an earlier one. */
+  pin(): PinnedRuns {
+    const long = this.#long
+    const inOrder = long === null ? this.#fromCells() : long.pin()
+    const late = this.#late?.sortedRuns() ?? []
+    return {
+      runs: inOrder.times.length === 0 ? late : [inOrder, ...late],
+      unpin: () => long?.unpin(),
+    }
   }
 
   /** Gives its memory back, when nobody asks it for anything any more. */

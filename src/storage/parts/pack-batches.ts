@@ -1,39 +1,50 @@
-import type { PointColumns } from '../../series/columns.ts'
+import { NO_POINTS, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
-import { SortMemory } from '../blocks/sort-memory.ts'
+import { ColumnsMemory, SortMemory } from '../blocks/sort-memory.ts'
 import { sortAll, sortPoints } from '../blocks/sort-points.ts'
-import type { PartWriter } from './part.ts'
+import type { FilePartWriter } from './part-writer.ts'
 
 /** Brings the points of batches in order of time, and adds them to a part. */
 export class BatchPacker {
-  readonly #writer: PartWriter
+  readonly #writer: FilePartWriter
   readonly #memory: SortMemory
-  /** Of a tag that goes on in the next batch. */
-  #open: PointColumns[] = []
+  readonly #restMemory = new ColumnsMemory()
+  /** Of a tag that goes on in the next batch: what did not fill a block; `null` when none does. */
+  #rest: PointColumns | null = null
 
   /** @param memory  for sorting, that the next packer can use again */
-  constructor(writer: PartWriter, memory = new SortMemory()) {
+  constructor(writer: FilePartWriter, memory = new SortMemory()) {
     this.#writer = writer
     this.#memory = memory
   }
 
-  /** @param isOpen  whether the next batch goes on with the tag of the last entry */
+  /** @param isOpen  whether the next batch goes on with the tag of the last entry, with later times */
   add(batch: PointBatch, isOpen: boolean): void {
     const { entries } = batch
     for (let entry = 0; entry < entries; entry++) {
       const tag = batch.tagOf(entry)
       const points = batch.pointsOf(entry)
-      if (isOpen && entry === entries - 1) this.#open.push(copyOf(points))
-      else if (this.#open.length === 0) this.#writer.add(tag, sortPoints(points, this.#memory))
-      else {
-        const all = [...this.#open, points]
-        this.#open = []
-        this.#writer.add(tag, sortAll(all, this.#memory))
-      }
+      const goesOn = isOpen && entry === entries - 1
+      if (goesOn || this.#rest !== null) this.#addPiece(tag, points, !goesOn)
+      else this.#writer.add(tag, sortPoints(points, this.#memory))
     }
   }
-}
 
-function copyOf({ times, values, statuses }: PointColumns): PointColumns {
-  return { times: times.slice(), values: values.slice(), statuses: statuses.slice() }
+  #addPiece(tag: number, points: PointColumns, isLast: boolean): void {
+    if (this.#rest === null) this.#writer.beginRun(tag)
+    const sorted = sortAll([this.#rest ?? NO_POINTS, points], this.#memory)
+    const taken = this.#writer.addPoints(sorted, isLast)
+    if (isLast) this.#writer.endRun()
+    this.#rest = isLast ? null : this.#kept(sliceColumns(sorted, taken, sorted.times.length))
+  }
+
+  /** A copy of points whose memory the next ones take. */
+  #kept(points: PointColumns): PointColumns {
+    const count = points.times.length
+    const kept = sliceColumns(this.#restMemory.columns(count), 0, count)
+    kept.times.set(points.times)
+    kept.values.set(points.values)
+    kept.statuses.set(points.statuses)
+    return kept
+  }
 }

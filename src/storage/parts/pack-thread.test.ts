@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { RunStretches } from '../blocks/run-stretches.ts'
 import { sortPoints } from '../blocks/sort-points.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { openPartStore } from './file-part-store.ts'
@@ -34,18 +35,29 @@ function somePoints(count: number, seed: number): PointColumns {
   return points
 }
 
-/** Adds the points of tags, those for which there is no room in several batches. */
+/** Adds the points of tags, those for which there is no room in stretches of time, of three runs of them each. */
 async function pack(packing: PartPacking, runs: readonly (readonly [number, PointColumns])[]): Promise<void> {
   let batch = await packing.batch()
   for (const [tag, points] of runs) {
     const count = points.times.length
-    for (let start = 0; start < count; ) {
-      const end = Math.min(count, start + batch.room)
-      batch.add(points, start, end)
+    if (count <= batch.room) {
+      batch.add(points, 0, count)
       batch.endEntry(tag)
-      start = end
-      if (batch.room > 0) continue
-      packing.add(batch, start < count)
+      continue
+    }
+    const thirds = [0, 1, 2, 3].map((third) => Math.floor((third * count) / 3))
+    const stretches = new RunStretches(
+      [0, 1, 2].map((third) => sortPoints(sliceColumns(points, thirds[third]!, thirds[third + 1]!))),
+    )
+    while (!stretches.isOver) {
+      if (batch.room < 3) {
+        packing.add(batch, false)
+        batch = await packing.batch()
+      }
+      for (const part of stretches.next(batch.room)) batch.add(part, 0, part.times.length)
+      batch.endEntry(tag)
+      if (stretches.isOver) break
+      packing.add(batch, true)
       batch = await packing.batch()
     }
   }
@@ -86,7 +98,7 @@ test('a tag whose last points fill a batch, and one that follows it, have all of
   const packing = packer.begin('00000001-00000001.part', ORIGIN)
   const { room } = await packing.batch()
   await packing.abandon()
-  const all = somePoints(2 * room, 1)
+  const all = sliceColumns(sortPoints(somePoints(3 * room, 1)), 0, 2 * room)
   const again = packer.begin('00000001-00000002.part', ORIGIN)
   for (const [start, end] of [
     [0, room],
@@ -103,7 +115,7 @@ test('a tag whose last points fill a batch, and one that follows it, have all of
   last.endEntry(6)
   again.add(last, false)
   const part = openPartStore(systemFiles, folder, CACHE).open(await again.finish())
-  assert.equal(textOf(readRun(part, 5)!), textOf(sortPoints(all)))
+  assert.equal(textOf(readRun(part, 5)!), textOf(all))
   assert.equal(readRun(part, 6)!.times.length, 1)
   part.close()
 })

@@ -10,7 +10,7 @@ export interface Packer {
 }
 
 /**
- * A new part file, of points in the order in which they came. After an error (of the file layer, as it is) only
+ * A new part file, of points of each batch and tag in any order. After an error (of the file layer, as it is) only
  * `abandon` may be called.
  */
 export interface PartPacking {
@@ -18,7 +18,7 @@ export interface PartPacking {
   batch(): Promise<PointBatch>
   /**
    * Takes a batch, whose tags follow those of the one before; nobody looks at it any more.
-   * @param isOpen  whether the next one goes on with the tag of its last entry; its later points count first
+   * @param isOpen  whether the next one goes on with the tag of its last entry, with times that are all later
    */
   add(batch: PointBatch, isOpen: boolean): void
   /** Tombstones come after the points. */
