@@ -1,8 +1,12 @@
 import { type PointColumns, STATUS_OK } from './columns.ts'
 
+const LEAST_VALUES = 64
+/** Memory is taken with the first value: mostly there is none. */
+const NO_VALUES = new Float64Array(0)
+
 /** State of aggregates that need all good values of one window. */
 export class GoodValues {
-  #values = new Float64Array(64)
+  #values = NO_VALUES
   #length = 0
 
   reset(): void {
@@ -29,7 +33,7 @@ export class GoodValues {
 
   #push(value: number): void {
     if (this.#length === this.#values.length) {
-      const larger = new Float64Array(this.#length * 2)
+      const larger = new Float64Array(Math.max(LEAST_VALUES, this.#length * 2))
       larger.set(this.#values)
       this.#values = larger
     }
