@@ -14,8 +14,7 @@ const COPIED_POINTS = 512
  * @param sliceMs  how long it holds others up at a time
  */
 export async function copyPoints(memtable: Memtable, packing: PartPacking, sliceMs: number): Promise<number> {
-  const copier = new Copier(packing, sliceMs)
-  await copier.begin()
+  const copier = new Copier(packing, await packing.batch(), sliceMs)
   for (const tag of memtable.immutableTags()) {
     const before = copier.points
     let isCopied = memtable.copyImmutable(tag, copier.batch)
@@ -57,11 +56,12 @@ class Copier {
   readonly #sliceMs: number
   readonly #pacer = new Pacer()
   /** The one that is filled. */
-  batch!: PointBatch
+  batch: PointBatch
   #sent = 0
 
-  constructor(packing: PartPacking, sliceMs: number) {
+  constructor(packing: PartPacking, batch: PointBatch, sliceMs: number) {
     this.#packing = packing
+    this.batch = batch
     this.#sliceMs = sliceMs
   }
 
@@ -70,16 +70,14 @@ class Copier {
     return this.#sent + this.batch.points
   }
 
-  async begin(): Promise<void> {
-    this.batch = await this.#packing.batch()
-  }
-
+  /** Gives the batch to the part, and takes an empty one. @param isOpen  as of PartPacking.add */
   async send(isOpen: boolean): Promise<void> {
     this.#sent += this.batch.points
     this.#packing.add(this.batch, isOpen)
     this.batch = await this.#packing.batch()
   }
 
+  /** Lets others in where it is time, after so many points. */
   async pauseAfter(points: number): Promise<void> {
     if (this.#pacer.isDue(1 + Math.floor(points / COPIED_POINTS), this.#sliceMs)) await this.#pacer.pause()
   }
