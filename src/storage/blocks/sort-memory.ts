@@ -1,7 +1,7 @@
 import { makeColumns, NO_POINTS, type PointColumns } from '../../series/columns.ts'
 
-/** What more points need is made for them alone: a batch (point-batch.ts) and the rest of the one before need less. */
-const MOST_KEPT = 98_304
+/** What more points need is made for them alone. */
+const MOST_KEPT = 65_536
 
 const NO_KEYS: Float64Array = new Float64Array(0)
 const NO_ORDER: Uint32Array = new Uint32Array(0)

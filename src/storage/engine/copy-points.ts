@@ -16,14 +16,13 @@ const COPIED_POINTS = 512
 export async function copyPoints(memtable: Memtable, packing: PartPacking, sliceMs: number): Promise<number> {
   const copier = new Copier(packing, await packing.batch(), sliceMs)
   for (const tag of memtable.immutableTags()) {
-    const before = copier.points
     let isCopied = memtable.copyImmutable(tag, copier.batch)
     if (!isCopied && copier.batch.entries > 0) {
       await copier.send(false)
       isCopied = memtable.copyImmutable(tag, copier.batch)
     }
     if (!isCopied) await copyMany(memtable, tag, copier)
-    await copier.pauseAfter(copier.points - before)
+    await copier.pauseIfDue()
   }
   if (copier.batch.entries > 0) await copier.send(false)
   return copier.points
@@ -38,13 +37,12 @@ async function copyMany(memtable: Memtable, tag: number, copier: Copier): Promis
   try {
     const stretches = new RunStretches(runs)
     while (!stretches.isOver) {
-      const before = copier.points
       for (const points of stretches.next(copier.batch.room)) {
         copier.batch.add(points, 0, points.times.length)
       }
       copier.batch.endEntry(tag)
       if (!stretches.isOver) await copier.send(true)
-      await copier.pauseAfter(copier.points - before)
+      await copier.pauseIfDue()
     }
   } finally {
     unpin()
@@ -58,6 +56,8 @@ class Copier {
   /** The one that is filled. */
   batch: PointBatch
   #sent = 0
+  /** Points that were copied when it was last asked whether a pause is due. */
+  #paced = 0
 
   constructor(packing: PartPacking, batch: PointBatch, sliceMs: number) {
     this.#packing = packing
@@ -77,8 +77,10 @@ class Copier {
     this.batch = await this.#packing.batch()
   }
 
-  /** Lets others in where it is time, after so many points. */
-  async pauseAfter(points: number): Promise<void> {
-    if (this.#pacer.isDue(1 + Math.floor(points / COPIED_POINTS), this.#sliceMs)) await this.#pacer.pause()
+  /** Lets others in where it is time; to be called after each tag or stretch. */
+  async pauseIfDue(): Promise<void> {
+    const copied = this.points - this.#paced
+    this.#paced = this.points
+    if (this.#pacer.isDue(1 + Math.floor(copied / COPIED_POINTS), this.#sliceMs)) await this.#pacer.pause()
   }
 }

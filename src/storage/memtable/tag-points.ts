@@ -140,15 +140,19 @@ export class TagPoints {
   *sortInSteps(): Generator<void, void> {
     if (this.#late === null) return
     const changes = this.#changes
-    const inOrder = this.#inOrder()
-    const late = this.#late.sortedRuns()
-    const merge = new RunMerge(inOrder.times.length === 0 ? late : [inOrder, ...late])
+    const merge = new RunMerge(this.#runs(this.#inOrder()))
     while (!merge.step(POINTS_OF_STEP)) {
       yield
       if (this.#changes !== changes) return
     }
     yield
     if (this.#changes === changes) this.#take(merge.points)
+  }
+
+  /** Points that came in order and those that are late, none empty; a later one counts before an earlier one. */
+  #runs(inOrder: PointColumns): readonly PointColumns[] {
+    const late = this.#late?.sortedRuns() ?? []
+    return inOrder.times.length === 0 ? late : [inOrder, ...late]
   }
 
   /** How many there are, those of late points that replace others among them. */
@@ -174,12 +178,7 @@ export class TagPoints {
   /** The points as a handful of columns in time order, of which a later one counts before an earlier one. */
   pin(): PinnedRuns {
     const long = this.#long
-    const inOrder = long === null ? this.#fromCells() : long.pin()
-    const late = this.#late?.sortedRuns() ?? []
-    return {
-      runs: inOrder.times.length === 0 ? late : [inOrder, ...late],
-      unpin: () => long?.unpin(),
-    }
+    return { runs: this.#runs(long === null ? this.#fromCells() : long.pin()), unpin: () => long?.unpin() }
   }
 
   /** Gives its memory back, when nobody asks it for anything any more. */

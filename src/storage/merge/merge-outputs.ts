@@ -1,5 +1,6 @@
 import { lowerBound, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { COMPRESSED_BYTES } from '../blocks/block.ts'
+import { PendingPoints } from '../blocks/pending-points.ts'
 import type { Files } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import type { PartInfo, PartOrigin } from '../parts/part.ts'
@@ -8,7 +9,6 @@ import { MOST_SMALL } from '../parts/small-run.ts'
 import type { TombstoneList } from '../parts/tombstone-list.ts'
 import type { MergeOrder } from './merge.ts'
 import type { InputRun } from './merge-input.ts'
-import { PendingPoints } from './pending-points.ts'
 import type { MergeSink } from './tag-merge.ts'
 
 /** Blocks below are packed anew with what is beside them. */

@@ -1,6 +1,7 @@
-import { NO_POINTS, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import type { PointColumns } from '../../series/columns.ts'
+import { PendingPoints } from '../blocks/pending-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
-import { ColumnsMemory, SortMemory } from '../blocks/sort-memory.ts'
+import { SortMemory } from '../blocks/sort-memory.ts'
 import { sortAll, sortPoints } from '../blocks/sort-points.ts'
 import type { FilePartWriter } from './part-writer.ts'
 
@@ -8,9 +9,10 @@ import type { FilePartWriter } from './part-writer.ts'
 export class BatchPacker {
   readonly #writer: FilePartWriter
   readonly #memory: SortMemory
-  readonly #restMemory = new ColumnsMemory()
-  /** Of a tag that goes on in the next batch: what did not fill a block; `null` when none does. */
-  #rest: PointColumns | null = null
+  /** Of a tag that goes on in the next batch: what did not fill a block. */
+  readonly #pending = new PendingPoints()
+  /** Whether the tag of the batch before goes on. */
+  #isOpen = false
 
   /** @param memory  for sorting, that the next packer can use again */
   constructor(writer: FilePartWriter, memory = new SortMemory()) {
@@ -25,26 +27,16 @@ export class BatchPacker {
       const tag = batch.tagOf(entry)
       const points = batch.pointsOf(entry)
       const goesOn = isOpen && entry === entries - 1
-      if (goesOn || this.#rest !== null) this.#addPiece(tag, points, !goesOn)
+      if (goesOn || this.#isOpen) this.#addPiece(tag, points, !goesOn)
       else this.#writer.add(tag, sortPoints(points, this.#memory))
     }
   }
 
   #addPiece(tag: number, points: PointColumns, isLast: boolean): void {
-    if (this.#rest === null) this.#writer.beginRun(tag)
-    const sorted = sortAll([this.#rest ?? NO_POINTS, points], this.#memory)
-    const taken = this.#writer.addPoints(sorted, isLast)
+    if (!this.#isOpen) this.#writer.beginRun(tag)
+    this.#pending.add(sortAll([points], this.#memory))
+    this.#pending.drop(this.#writer.addPoints(this.#pending.points, isLast))
     if (isLast) this.#writer.endRun()
-    this.#rest = isLast ? null : this.#kept(sliceColumns(sorted, taken, sorted.times.length))
-  }
-
-  /** A copy of points whose memory the next ones take. */
-  #kept(points: PointColumns): PointColumns {
-    const count = points.times.length
-    const kept = sliceColumns(this.#restMemory.columns(count), 0, count)
-    kept.times.set(points.times)
-    kept.values.set(points.values)
-    kept.statuses.set(points.statuses)
-    return kept
+    this.#isOpen = !isLast
   }
 }
