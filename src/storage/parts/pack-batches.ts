@@ -2,7 +2,7 @@ import type { PointColumns } from '../../series/columns.ts'
 import { PendingPoints } from '../blocks/pending-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { SortMemory } from '../blocks/sort-memory.ts'
-import { sortAll, sortPoints } from '../blocks/sort-points.ts'
+import { sortPoints } from '../blocks/sort-points.ts'
 import type { FilePartWriter } from './part-writer.ts'
 
 /** Brings the points of batches in order of time, and adds them to a part. */
@@ -34,7 +34,7 @@ export class BatchPacker {
 
   #addPiece(tag: number, points: PointColumns, isLast: boolean): void {
     if (!this.#isOpen) this.#writer.beginRun(tag)
-    this.#pending.add(sortAll([points], this.#memory))
+    this.#pending.add(sortPoints(points, this.#memory))
     this.#pending.drop(this.#writer.addPoints(this.#pending.points, isLast))
     if (isLast) this.#writer.endRun()
     this.#isOpen = !isLast
