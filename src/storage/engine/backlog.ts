@@ -31,6 +31,11 @@ export class Backlog {
     return this.#points(0) >= 1 || this.#changes(0) >= 1
   }
 
+  /** Whether half of what is flushed at a time is here again. */
+  get isHalfFull(): boolean {
+    return this.#points(0) >= 0.5 || this.#changes(0) >= 0.5
+  }
+
   /**
    * Whether a change has to wait as long as flushing is behind.
    * @param points  of the change: few of them hardly fill the memory

@@ -8,18 +8,19 @@ import { TimeSlice } from '../../scheduling/time-slice.ts'
 import { makeColumns } from '../../series/columns.ts'
 import type { FileHandle, Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
+import { MERGE_LIMITS } from '../merge/merge.ts'
 import type { FileStore } from './file-store.ts'
 import { openFileStore } from './open-file-store.ts'
 
 const { signal } = new AbortController()
 
 /** Files whose parts are synced when the test says so. */
-function filesWaitingFor(released: Promise<void>): Files {
+function filesWaitingFor(released: () => Promise<void>): Files {
   const waiting = (file: FileHandle) =>
     new Proxy(file, {
       get(target, key) {
         const value = Reflect.get(target, key, target)
-        if (key === 'sync') return () => released.then(() => target.sync())
+        if (key === 'sync') return () => released().then(() => target.sync())
         return typeof value === 'function' ? value.bind(target) : value
       },
     })
@@ -27,6 +28,19 @@ function filesWaitingFor(released: Promise<void>): Files {
     ...systemFiles,
     create: (path) => (path.endsWith('.part') ? waiting(systemFiles.create(path)) : systemFiles.create(path)),
   }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+const partsIn = (folder: string) => readdirSync(join(folder, 'parts'))
+
+/** Waits until there are so many parts and a manifest names each. */
+async function named(folder: string, count: number): Promise<void> {
+  const manifest = join(folder, 'manifest')
+  const isNamed = (part: string) =>
+    existsSync(manifest) &&
+    readdirSync(manifest).some((name) => readFileSync(join(manifest, name), 'latin1').includes(part))
+  while (partsIn(folder).length < count || !partsIn(folder).every(isNamed)) await turn()
 }
 
 let written = 0
@@ -42,23 +56,13 @@ test('points that come while a flush takes longer than the wait for the next are
   const store = await openFileStore(folder, {
     historian: 'plant',
     owner: true,
-    files: filesWaitingFor(released),
+    files: filesWaitingFor(() => released),
     limits: {
       flush: { points: 100, records: 1e9, ageMs: 1e9, idle: { points: 10, afterMs: 1_000 } },
       reserveBytes: 0,
     },
   })
   t.after(() => store.close())
-  const parts = () => readdirSync(join(folder, 'parts'))
-  const isNamed = (part: string) =>
-    existsSync(join(folder, 'manifest')) &&
-    readdirSync(join(folder, 'manifest')).some((name) =>
-      readFileSync(join(folder, 'manifest', name), 'latin1').includes(part),
-    )
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
-  const named = async (count: number) => {
-    while (parts().length < count || !parts().every(isNamed)) await turn()
-  }
   t.mock.timers.enable({ apis: ['setTimeout'] })
   await write(store, 100)
   for (let i = 0; i < 4; i++) {
@@ -66,11 +70,11 @@ test('points that come while a flush takes longer than the wait for the next are
     await write(store, 10)
   }
   release()
-  await named(1)
+  await named(folder, 1)
   for (let i = 0; i < 20; i++) await turn()
-  assert.equal(parts().length, 1)
+  assert.equal(partsIn(folder).length, 1)
   t.mock.timers.tick(1_000)
-  await named(2)
+  await named(folder, 2)
 })
 
 test('a flush of tags with a thousand points may let others in after each of them', async (t) => {
@@ -94,7 +98,7 @@ test('while flushing is behind small writes go on when large ones have to wait',
   const store = await openFileStore(temporaryFolder(t), {
     historian: 'plant',
     owner: true,
-    files: filesWaitingFor(released),
+    files: filesWaitingFor(() => released),
     limits: { flush: { points: 2_000, records: 1e9, ageMs: 1e9 }, reserveBytes: 0 },
   })
   t.after(() => store.close())
@@ -110,6 +114,38 @@ test('while flushing is behind small writes go on when large ones have to wait',
   assert.deepEqual(answered, ['small'])
   release()
   await Promise.all([large, last])
+})
+
+test('parts are merged when no flush follows another one closely any more', async (t) => {
+  const folder = temporaryFolder(t)
+  let released = Promise.resolve()
+  const store = await openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    files: filesWaitingFor(() => released),
+    limits: {
+      flush: { points: 100, records: 1e9, ageMs: 1e9 },
+      merge: { ...MERGE_LIMITS, fanIn: 3 },
+      idleMergeAfterMs: 1e9,
+      unlinkSoonestMs: 0,
+      reserveBytes: 0,
+    },
+  })
+  t.after(() => store.close())
+  await write(store, 50)
+  for (let flushes = 1; flushes <= 4; flushes++) {
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    released = promise
+    await write(store, 50)
+    // Half of what is flushed at a time comes while this flush waits.
+    await write(store, 50)
+    release()
+    await named(folder, flushes)
+    for (let i = 0; i < 20; i++) await turn()
+    assert.equal(partsIn(folder).length, flushes)
+  }
+  await store.flush()
+  while (partsIn(folder).length > 1) await turn()
 })
 
 test('what is packed beside the thread that answers has all points, whatever comes and goes meanwhile', async (t) => {

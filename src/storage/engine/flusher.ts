@@ -37,8 +37,11 @@ export interface FlusherParts {
   keptBeside(segments: readonly AcceptedSegment[]): readonly AcceptedSegment[]
   /** Gives disk space up that others need more; whether there was any. */
   makeRoom(): Promise<boolean>
-  /** Called when a generation was flushed. */
-  flushed(): void
+  /**
+   * Called when a generation was flushed.
+   * @param isHasty  whether so much came meanwhile that the next flush follows soon
+   */
+  flushed(isHasty: boolean): void
 }
 
 /** A tag with more points has others let in while they are packed. */
@@ -137,7 +140,7 @@ export class Flusher {
       () => {
         this.#running = null
         trouble.over()
-        this.#parts.flushed()
+        this.#parts.flushed(this.#backlog.isHalfFull)
         this.goOn()
         return null
       },

@@ -143,6 +143,32 @@ test('a flush has what waits for a rest wait anew', async (t) => {
   await made.close()
 })
 
+test('what flushes in a hurry leave is merged when they are over, or with every eighth of them', async (t) => {
+  const plan: PlanMerge = (parts) => (parts.length < 2 ? null : { inputs: parts })
+  const plans = { plan, planIdle: nothing, planThorough: nothing }
+  const { merging: made, parts, merged, finish } = merging(t, ['a'], plans, 0)
+  const flushed = async (name: string, isHasty: boolean) => {
+    parts.push(partOf(name))
+    made.goOn(isHasty)
+    await turns()
+  }
+  for (const name of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) await flushed(name, true)
+  assert.deepEqual(merged, [])
+  await flushed('i', true)
+  await finish()
+  assert.deepEqual(merged, ['a+b+c+d+e+f+g+h+i'])
+  await flushed('j', true)
+  assert.equal(merged.length, 1)
+  await flushed('k', false)
+  await finish()
+  assert.equal(merged[1], '(a+b+c+d+e+f+g+h+i)+j+k')
+  await flushed('l', true)
+  t.mock.timers.tick(IDLE_MS)
+  await finish()
+  assert.equal(merged[2], '((a+b+c+d+e+f+g+h+i)+j+k)+l')
+  await made.close()
+})
+
 test('parts that were set aside are merged also when their time comes while others are looked at', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)

@@ -52,6 +52,12 @@ interface Merged {
   readonly isTrim: boolean
 }
 
+/**
+ * After so many flushes that follow each other closely parts are merged although more come: then it is no burst, and
+ * reads would have ever more of them to look at.
+ */
+const MOST_HASTY = 8
+
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** Has parts merged in the background, one merge after the other, as long as there is something to merge. */
@@ -62,6 +68,8 @@ export class Merging {
   #running: Promise<void> | null = null
   /** Whether there are new parts since parts were looked at. */
   #isLookDue = false
+  /** Flushes in a row that were soon followed by the next one. */
+  #hasty = 0
   /** Whether watermarks have moved since parts were looked at. */
   #isTrimDue = false
   /** Whether nothing was flushed for some time, and not all is merged that waited for that. */
@@ -89,12 +97,17 @@ export class Merging {
     return { trimmedFiles: this.#trimmedFiles, removedPoints: this.#removedPoints }
   }
 
-  /** To be called when there are new parts. */
-  goOn(): void {
+  /**
+   * To be called when there are new parts.
+   * @param isHasty  whether the next one follows soon: a short burst of writes is merged when it is over
+   */
+  goOn(isHasty = false): void {
     if (this.#closing.signal.aborted) return
-    this.#isLookDue = true
     this.#isIdle = false
     this.#waitForIdle(this.#parts.idleAfterMs)
+    this.#hasty = isHasty ? this.#hasty + 1 : 0
+    if (isHasty && this.#hasty % MOST_HASTY !== 0) return
+    this.#isLookDue = true
     this.#run()
   }
 
@@ -127,6 +140,7 @@ export class Merging {
 
   /** Resolves when nothing is to be merged, or merging fails. */
   async idle(): Promise<void> {
+    if (this.#hasty > 0) this.goOn()
     while (this.#running !== null) await this.#running
   }
 
@@ -312,6 +326,8 @@ export class Merging {
   #waitForIdle(afterMs: number): void {
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer)
     this.#idleTimer = setTimeout(() => {
+      // The flush that was to follow soon never came.
+      if (this.#hasty > 0) return this.goOn()
       // Also while a merge is under way, after which it goes on with this.
       this.#isIdle = true
       this.#run()

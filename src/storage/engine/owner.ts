@@ -127,7 +127,7 @@ export class Owner {
         else this.#archiving.drop(segments)
         if (catalog !== null) garbage.add(folders.catalog, [catalog])
       },
-      flushed: () => this.#flushed(),
+      flushed: (isHasty) => this.#flushed(isHasty),
     })
     this.#merging = new Merging({
       parts: state.parts,
@@ -262,9 +262,9 @@ export class Owner {
     return state.errors.writeFailed(`${UNFLUSHED} (${this.#flushTrouble.reason}), and too many wait there`)
   }
 
-  #flushed(): void {
+  #flushed(isHasty: boolean): void {
     void this.#parts.reserve.take()
-    this.#merging.goOn()
+    this.#merging.goOn(isHasty)
     // What could not be published yet is not there for those that read beside this process.
     if (this.#publishTrouble.reason === null)
       this.#parts.reached?.(this.#parts.state.memtable.nextSequence - 1)
