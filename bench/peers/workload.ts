@@ -48,8 +48,9 @@ export const READS: readonly Case[] = [
   read('read/100-tags-x-1000-values', 100_000, 20, (peer) => [
     peer.values(hundred, START, START + 1_000 * SECOND, 1_000),
   ]),
+  // Small calls for those that have summaries: as many as of other small ones.
   ...[1, 50].map((windows) =>
-    read(`read/aggregates-of-5M-points-in-${windows}-windows`, LONG_POINTS, 20, (peer) => [
+    read(`read/aggregates-of-5M-points-in-${windows}-windows`, LONG_POINTS, 500, (peer) => [
       peer.aggregates('long', START, LONG_END, windows),
     ]),
   ),
