@@ -99,6 +99,16 @@ test('before the first value and after now there is no state, and other is left 
   assert.deepEqual(met(aggregates[0]), [])
 })
 
+test('columns of intervals have all that was asked for, also where there is no interval', async () => {
+  const details = { aggregatesOf: 'plant/VALVE', aggregates: ['STATES', 'AVG'], from: at('10:00') }
+  const columns = { type: 'INTERVALS', call: { format: 'columns' } }
+  const found = await ask({ ...details, to: at('11:00') }, { ...columns, tag: 'plant/RUN' })
+  const none = await ask({ ...details, to: at('11:00') }, { ...columns, tag: 'constants/0' })
+  assert.deepEqual(Object.keys(none.intervals.aggregates), Object.keys(found.intervals.aggregates))
+  assert.deepEqual(none.intervals.aggregates.states, [])
+  assert.deepEqual(none.intervals.aggregates.avg, [])
+})
+
 test('maxGap ends a value, and what comes after it is another visit', async () => {
   const { aggregates } = await ask({ from: at('10:00'), to: at('12:00'), maxGap: '8m' })
   assert.deepEqual(met(aggregates[0]), [

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { askBody, historianOf } from '../../test/multi-harness.ts'
 import { Evaluation } from '../calc/graph/evaluation.ts'
+import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
+import { MemoryGate } from '../scheduling/memory-gate.ts'
 
 test('calls of many labels that wait for each other are all answered, calculations too', async () => {
   const plant = await historianOf('plant', { FLOW: { points: [['10:00', 10]] } })
@@ -88,4 +90,40 @@ test('a call whose calculations have more than a million arguments is refused wh
   )
   const { answer } = await askBody([plant], { requests })
   assert.equal(answer.outcome, 'limit')
+})
+
+test('so is one whose calculations stand in aggregatesOf', async () => {
+  const plant = await historianOf('plant', {})
+  const list = Array(4_900).fill('1').join()
+  const requests = Object.fromEntries(
+    Array.from({ length: 210 }, (_, i) => {
+      const details = { from: 'now-1h', aggregatesOf: `calc/ADD(${i},${list})` }
+      return [`${i}`, { type: 'INTERVALS', tag: 'plant/FLOW', details }]
+    }),
+  )
+  const { answer } = await askBody([plant], { requests })
+  assert.equal(answer.outcome, 'limit')
+})
+
+test('long calculations wait for their turn, also where all of them are parsed at once', async (t) => {
+  const plant = await historianOf('plant', {})
+  const sum = `calc/ADD(${Array(4_800).fill('1').join()})`
+  const at = '2026-01-15T11:00:00Z'
+  const requests = Object.fromEntries(
+    Array.from({ length: 4 }, (_, i) => [
+      [`a${i}`, { type: 'HISTORICAL_POINT', tag: sum, details: { at } }],
+      [
+        `b${i}`,
+        { type: 'INTERVALS', tag: 'constants/1', details: { from: at, to: 'now', aggregatesOf: sum } },
+      ],
+    ]).flat(),
+  )
+  for (const isAtOnce of [true, false]) {
+    t.mock.getter(CooperativeScheduler.prototype, 'isDue', () => !isAtOnce)
+    const run = t.mock.method(MemoryGate.prototype, 'run')
+    await askBody([plant], { requests })
+    const most = Math.max(...run.mock.calls.map(({ arguments: [bytes] }) => bytes))
+    assert.ok(most > 8 * 64 * sum.length, `${most} bytes`)
+    t.mock.restoreAll()
+  }
 })

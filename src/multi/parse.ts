@@ -17,6 +17,7 @@ import { type CallHead, type CallLabel, type MultiCall, type ParsedLabel, treesO
 import { parseCursor } from './cursor.ts'
 import { ANCHOR } from './requests/aggregates.ts'
 import { Details, listWords } from './requests/detail.ts'
+import { AGGREGATES_OF } from './requests/intervals.ts'
 import { MAX_GAP, type RequestType } from './requests/request-type.ts'
 import { REQUEST_TYPES } from './requests/table.ts'
 
@@ -60,6 +61,8 @@ export class LabelParser {
   readonly #context: LabelContext
   readonly #scheduler: CooperativeScheduler
   #arguments = 0
+  /** Of the tags of labels that are parsed. */
+  #characters = 0
 
   constructor(
     { names, now, zone, warnings }: CallHead,
@@ -85,7 +88,7 @@ export class LabelParser {
       const label = names[this.labels.length]!
       const parsed = parseLabel(label, this.#requests![label], this.#context)
       this.labels.push(parsed)
-      if (isCalculation(parsed)) this.#countArguments(parsed.address)
+      if (parsed.kind === 'parsed') this.#count(parsed)
       // A tag alone takes a microsecond, less than a look at the clock for each.
       if (parsed.kind === 'parsed' && parsed.tree.kind === 'tag' && ++inARow < PLAIN_TAGS_IN_A_ROW) continue
       inARow = 0
@@ -96,18 +99,21 @@ export class LabelParser {
     return true
   }
 
-  /** Characters of the tags of all labels, before they are parsed. */
+  /** Characters of the tags of all labels, parsed or not. */
   get characters(): number {
-    let characters = 0
-    for (const name of this.#names) {
-      const request = this.#requests?.[name]
-      if (isObject(request) && typeof request.tag === 'string') characters += request.tag.length
-    }
+    let characters = this.#characters
+    for (let i = this.labels.length; i < this.#names.length; i++)
+      characters += charactersOf(this.#requests![this.#names[i]!])
     return characters
   }
 
-  #countArguments(calculation: string): void {
-    for (let at = 0; at >= 0; at = calculation.indexOf(',', at + 1)) this.#arguments++
+  #count(label: ParsedLabel): void {
+    const { address, request } = label
+    const { otherTag = '' } = request
+    this.#characters += address.length + otherTag.length
+    if (!isCalculation(label)) return
+    for (const calculation of [address, otherTag])
+      for (let at = 0; at >= 0; at = calculation.indexOf(',', at + 1)) this.#arguments++
     const { limit } = FIXED_LIMITS.evaluatedValues
     if (ARGUMENT_VALUES * this.#arguments > limit)
       throw new TidemarkError('LIMIT_EVALUATED_VALUES', { limit })
@@ -150,6 +156,15 @@ export async function checkTagNames(
   await forEach(labels, scheduler, visit(count), isCalculation)
   return namesAlias
 }
+
+/** Characters of the tags of a request that is not parsed. */
+function charactersOf(request: unknown): number {
+  if (!isObject(request)) return 0
+  const other = isObject(request.details) ? request.details[AGGREGATES_OF.name] : undefined
+  return lengthOf(request.tag) + lengthOf(other)
+}
+
+const lengthOf = (text: unknown) => (typeof text === 'string' ? text.length : 0)
 
 /** Whether a label may take as long as hundreds of plain tags. */
 export function isCalculation(label: CallLabel): label is ParsedLabel {

@@ -89,6 +89,20 @@ describe('a refused limit says what to do', () => {
     assert.equal(await remedyOf({ a: raw(299), b: plot(100) }, limits), 'without "b" it would be allowed')
   })
 
+  test('for a chart that is interpolated: the width that is allowed, as no range changes its points', async () => {
+    const plot = (width: number) => ({
+      type: 'PLOT',
+      tag: 'siggen/sin1@60',
+      details: { from: '1900-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z', width, fallback: 'interpolated' },
+    })
+    const limits = { requestedPoints: 1_000 }
+    const remedy = 'a width of at most 249 in label "a" would be allowed'
+    assert.equal(await remedyOf({ a: plot(300) }, limits), remedy)
+    const { answer, json } = await askBody(HISTORIANS, { requests: { a: plot(249) } }, { limits })
+    assert.equal(answer.outcome, 'executed')
+    assert.equal(json.results.a.sampled, 'interpolated')
+  })
+
   test('for steps and windows of an interval: the longest range; of a count: the largest one', async () => {
     const b = interpolated({ interval: '1m' })
     await assertRangeOffered({ a: raw(100), b }, 'b', { requestedPoints: 300 })

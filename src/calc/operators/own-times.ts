@@ -1,6 +1,6 @@
 import { type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import type { FindPoint } from '../../series/reads.ts'
-import { type Instant, instantFromUs } from '../../time/instant.ts'
+import { type Instant, instantFromUs, isAccepted } from '../../time/instant.ts'
 import { firstOf, goesBack } from '../consumers/find-point.ts'
 import { BaseOperator, type OwnTraits } from '../graph/base.ts'
 import type { Operator, OperatorContext } from '../graph/operator.ts'
@@ -36,7 +36,7 @@ export abstract class OwnTimesOperator extends BaseOperator {
   }
 
   #nearest(find: FindPoint, at: Instant, ofInput: Instant | null): Instant | null {
-    const own = this.ownTimes(find, at)
+    const own = this.ownTimes(find, at).filter(isAccepted)
     const times = ofInput === null ? own : [...own, ofInput]
     if (times.length === 0) return null
     return instantFromUs(goesBack(find) ? Math.max(...times) : Math.min(...times))

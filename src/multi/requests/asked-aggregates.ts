@@ -5,7 +5,7 @@ import type { AggregatesNeed, Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
 import { type AggregateColumns, type AggregateName, aggregateOf } from '../../series/aggregate-names.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
-import { NO_STATES, type StatesOfWindows } from '../../series/state-windows.ts'
+import { NO_STATES, type StatesOfWindows, StateWindows } from '../../series/state-windows.ts'
 
 /** Which aggregates are asked for, and how they are shown. */
 export interface AskedAggregates {
@@ -55,6 +55,16 @@ export async function askedAggregates(
   // Working out and writing 100,000 windows take a slice each.
   await context.evaluation.pause()
   return { columns: inUnit(columns, perUs), withVar, ...(withStates && { states: found }) }
+}
+
+/** The aggregates of no window. @param states of the tag; `null` for none */
+export function noWindows(
+  { names, withVar, withStates }: AskedAggregates,
+  states: TagStates | null,
+): ShownAggregates {
+  const columns = Object.fromEntries(names.map((name) => [name, new Float64Array(0)]))
+  const found = states === null ? null : new StateWindows(new Float64Array(1), states).finish()
+  return { columns, withVar, ...(withStates && { states: found }) }
 }
 
 /**

@@ -6,7 +6,13 @@ import type { TagStates } from '../../series/optional-metadata.ts'
 import { END_INSTANT, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
 import { lengthDetail, type Rest, rangeDetails } from '../cursor.ts'
 import { AGGREGATES, PER, readAggregateNames } from './aggregate-words.ts'
-import { type AskedAggregates, askedAggregates, askedNeeds, pickWindows } from './asked-aggregates.ts'
+import {
+  type AskedAggregates,
+  askedAggregates,
+  askedNeeds,
+  noWindows,
+  pickWindows,
+} from './asked-aggregates.ts'
 import { type Details, LENGTH, optional, TEXT } from './detail.ts'
 import type { AnswerContext, Request, RequestSize, Result } from './request.ts'
 import { CURSOR, FROM_OR_CURSOR, MAX_GAP, MAX_INTERVALS, readRange, requestType, TO } from './request-type.ts'
@@ -75,10 +81,14 @@ class IntervalsRequest implements Request {
     if (other === null) throw new TidemarkError('BUG', { what: 'a second tag has an operator of its own' })
     const edges = edgesOf(intervals)
     const { asked } = aggregated
-    if (edges.length < 2)
-      return { kind: 'intervals', intervals, aggregates: { columns: {}, withVar: asked.withVar }, rest }
-    const found = await askedAggregates(other, edges, asked, otherStates, context)
-    const aggregates = await pickWindows(found, indexesOf(intervals, edges), evaluation)
+    const aggregates =
+      edges.length === 0
+        ? noWindows(asked, otherStates)
+        : await pickWindows(
+            await askedAggregates(other, edges, asked, otherStates, context),
+            indexesOf(intervals, edges),
+            evaluation,
+          )
     return { kind: 'intervals', intervals, aggregates, rest }
   }
 
@@ -111,7 +121,7 @@ function indexesOf({ from }: Intervals, edges: Float64Array): Int32Array {
 
 const MIN_DURATION = optional('minDuration', LENGTH, 'Shorter intervals are left out, unless they are open.')
 const MERGE_WITHIN = optional('mergeWithin', LENGTH, 'Pauses of 0 up to this long do not end an interval.')
-const AGGREGATES_OF = optional(
+export const AGGREGATES_OF = optional(
   'aggregatesOf',
   TEXT,
   'A tag or calculation whose aggregates over each interval are given with it.',

@@ -34,7 +34,7 @@ class PlotRequest implements Request {
   }
 
   widthFor(points: number): number {
-    return Math.floor((points - EDGE_POINTS) / COLUMN_POINTS)
+    return widthFor(points)
   }
 
   size(): RequestSize {
@@ -65,6 +65,14 @@ class InterpolatedPlotRequest extends InterpolatedPointsRequest {
     this.#width = width
   }
 
+  override within(range: Request['range']): Request {
+    return new InterpolatedPlotRequest(range, this.#width)
+  }
+
+  widthFor(points: number): number {
+    return widthFor(points)
+  }
+
   override size(): RequestSize {
     return sizeOf(this.#width)
   }
@@ -81,6 +89,10 @@ class InterpolatedPlotRequest extends InterpolatedPointsRequest {
 
 function sizeOf(width: number): RequestSize {
   return { points: COLUMN_POINTS * width + EDGE_POINTS, windows: 0 }
+}
+
+function widthFor(points: number): number {
+  return Math.floor((points - EDGE_POINTS) / COLUMN_POINTS)
 }
 
 /** As many columns as screens have pixels, at most. */

@@ -1,5 +1,6 @@
 import {
   concatColumns,
+  mergeTimes,
   NO_POINTS,
   type PointColumns,
   STATUS_BAD,
@@ -63,8 +64,16 @@ export class ShiftedStream {
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
       this.#evaluation.charge(chunk.raw.times.length)
       const shifted = shiftedChunk(chunk, us)
-      yield shifted.from === from && this.#map.isBreak(from) ? this.#withBreak(shifted) : shifted
+      if (shifted.from !== from) yield shifted
+      else if (this.#map.isBreak(from)) yield this.#withBreak(shifted)
+      else if (this.#beginsBehindNone(from)) yield withEnd(shifted)
+      else yield shifted
     }
+  }
+
+  /** Whether there is no value before an instant as it leads out of the accepted range: no raw point stands there. */
+  #beginsBehindNone(at: Instant): boolean {
+    return at > MIN_INSTANT && this.#map.spanAt(at - 1).target.kind === 'none'
   }
 
   /**
@@ -100,17 +109,21 @@ export class ShiftedStream {
 
   async #fixedChunk(run: readonly OffsetSpan[]): Promise<Chunk> {
     const [from, to] = [run[0]!.from, run.at(-1)!.to]
-    // Spans that join differ, or they would be one.
-    const starts = Float64Array.from(run, (span) => span.from)
+    // Spans that join differ, or they would be one. Beside one that leads nowhere there is no raw point.
     const opens = this.#map.isBreak(from)
-    const breaks = opens ? starts : starts.subarray(1)
+    const isRaw = ({ target }: OffsetSpan, i: number) =>
+      i === 0 ? opens : target.kind !== 'none' && run[i - 1]!.target.kind !== 'none'
+    const rawTimes = Float64Array.from(run.filter(isRaw), (span) => span.from)
+    const isEnd = (span: OffsetSpan, i: number) =>
+      !isRaw(span, i) && (i > 0 || span.target.kind === 'none' || this.#beginsBehindNone(from))
+    const breaks = Float64Array.from(run.filter(isEnd), (span) => span.from)
     const targets = Float64Array.from(run, ({ target }) => (target.kind === 'fixed' ? target.at : Number.NaN))
     const [values, limitAtBreak] = await Promise.all([
       this.#valuesAtTargets(targets),
       opens ? this.#limitBefore(from) : Number.NaN,
     ])
     // A range that begins within a span has the value that is held there.
-    const limitAtStart = opens ? limitAtBreak : values[0]!
+    const limitAtStart = opens ? limitAtBreak : this.#beginsBehindNone(from) ? Number.NaN : values[0]!
     const valuesAt = (times: Float64Array, limit: Limit): Float64Array => {
       let index = 0
       return times.map((at) => {
@@ -123,7 +136,8 @@ export class ShiftedStream {
     return {
       from,
       to,
-      raw: breaks.length === 0 ? NO_POINTS : pointsOf(breaks, valuesAt(breaks, 'at')),
+      raw: rawTimes.length === 0 ? NO_POINTS : pointsOf(rawTimes, valuesAt(rawTimes, 'at')),
+      ...(breaks.length > 0 && { breaks }),
       valuesAt,
     }
   }
@@ -141,6 +155,12 @@ function shiftedChunk(chunk: Chunk, us: number): Chunk {
       return chunk.valuesAt(moved, limit)
     },
   }
+}
+
+/** With a break where a chunk begins. */
+function withEnd(chunk: Chunk): Chunk {
+  const start = Float64Array.of(chunk.from)
+  return { ...chunk, breaks: chunk.breaks === undefined ? start : mergeTimes(start, chunk.breaks) }
 }
 
 /** The value of a chunk at its beginning, as a raw point. */
