@@ -6,34 +6,27 @@ type Send<Query, Result> = (queries: readonly Query[]) => Promise<readonly Resul
  * Batcher (data loader): gathers the queries of one tick of the event loop into one call. The call goes out on
  * process.nextTick, which runs after all promise continuations that are ready, so that labels which reached their next
  * read through a different number of awaits still travel together.
+ * @param send answers as many results as it got queries, in their order
  */
-export class Batcher<Query, Result> {
-  readonly #send: Send<Query, Result>
-  #waiters: Waiter<Query, Result>[] = []
-
-  /** @param send answers as many results as it got queries, in their order */
-  constructor(send: Send<Query, Result>) {
-    this.#send = send
-  }
-
-  add(query: Query): Promise<Result> {
-    if (this.#waiters.length === 0) process.nextTick(() => this.#flush())
-    const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    this.#waiters.push({ query, resolve, reject })
-    return promise
-  }
-
-  #flush(): void {
-    const waiters = this.#waiters
-    this.#waiters = []
+export function batcher<Query, Result>(send: Send<Query, Result>): (query: Query) => Promise<Result> {
+  let waiters: Waiter<Query, Result>[] = []
+  const flush = (): void => {
+    const flushed = waiters
+    waiters = []
     void togetherOrAlone(
-      waiters,
+      flushed,
       async (some) => {
-        const results = await this.#send(some.map(({ query }) => query))
+        const results = await send(some.map(({ query }) => query))
         for (let i = 0; i < some.length; i++) some[i]!.resolve(results[i]!)
       },
       ({ reject }, error) => reject(error),
     )
+  }
+  return (query) => {
+    if (waiters.length === 0) process.nextTick(flush)
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    waiters.push({ query, resolve, reject })
+    return promise
   }
 }
 

@@ -1,6 +1,7 @@
 import { contentKey } from '../calc/graph/need.ts'
 import {
   type PointSource,
+  pointOf,
   type RawRange,
   type SinglePoint,
   type StoredTag,
@@ -12,11 +13,11 @@ import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian, PointQuery } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
-import { type PointColumns, STATUS_BAD } from '../series/columns.ts'
+import type { PointColumns } from '../series/columns.ts'
 import type { GapPage, GapSearch } from '../series/gaps.ts'
 import type { BoundingValues, FindPoint, Integrals, PlotPoints, RangeResult } from '../series/reads.ts'
-import { type Instant, instantFromUs } from '../time/instant.ts'
-import { Batcher } from './batcher.ts'
+import type { Instant } from '../time/instant.ts'
+import { batcher } from './batcher.ts'
 import { ByTag } from './by-tag.ts'
 
 /** What crossed the historian contract in a call, for metrics and for the proof that estimates hold. */
@@ -68,7 +69,7 @@ export class CallSource implements PointSource {
   point(tag: StoredTag, find: FindPoint, at: Instant): Promise<SinglePoint | null> {
     return this.#once(tag, `point ${find} ${at}`, ({ points }) => {
       const known = this.#tags.get(tag, '')?.point(find, at) ?? null
-      return known === null ? points.add({ tag: tag.tag, find, at }) : Promise.resolve(known)
+      return known === null ? points({ tag: tag.tag, find, at }) : Promise.resolve(known)
     })
   }
 
@@ -78,14 +79,14 @@ export class CallSource implements PointSource {
     const reads = this.#reads(tag, compared === undefined ? '' : comparedName(compared))
     return this.#once(tag, rangeName(tag, range), ({ ranges }) =>
       reads.range(range, (missing) =>
-        ranges.add({ tag: tag.tag, ...missing, ...(compared !== undefined && { compared }) }),
+        ranges({ tag: tag.tag, ...missing, ...(compared !== undefined && { compared }) }),
       ),
     )
   }
 
   intact(tag: StoredTag, range: RawRange): Promise<RangeResult> {
     return this.#once(tag, `intact ${rangeName(tag, range)}`, ({ ranges }) =>
-      ranges.add({ tag: tag.tag, ...range, partial: true }),
+      ranges({ tag: tag.tag, ...range, partial: true }),
     )
   }
 
@@ -99,7 +100,7 @@ export class CallSource implements PointSource {
   boundingValues(tag: StoredTag, times: Float64Array): Promise<BoundingValues> {
     return this.#once(tag, `boundingValues ${contentKey(times)}`, (reader) => {
       const known = this.#tags.get(tag, '')?.boundingValues(times) ?? null
-      return known === null ? reader.boundingValuesAt(times).add(tag.tag) : Promise.resolve(known)
+      return known === null ? reader.boundingValuesAt(times)(tag.tag) : Promise.resolve(known)
     })
   }
 
@@ -107,7 +108,7 @@ export class CallSource implements PointSource {
     return this.#once(
       tag,
       `interpolated ${contentKey(times)} ${signalName(tag, holdUntil)}`,
-      ({ interpolations }) => interpolations.add({ tag: tag.tag, times, ...shapeOf(tag, holdUntil) }),
+      ({ interpolations }) => interpolations({ tag: tag.tag, times, ...shapeOf(tag, holdUntil) }),
     )
   }
 
@@ -120,7 +121,7 @@ export class CallSource implements PointSource {
     return this.#once(
       tag,
       `integrals ${contentKey(starts)} ${contentKey(ends)} ${signalName(tag, holdUntil)}`,
-      ({ integrals }) => integrals.add({ tag: tag.tag, starts, ends, ...shapeOf(tag, holdUntil) }),
+      ({ integrals }) => integrals({ tag: tag.tag, starts, ends, ...shapeOf(tag, holdUntil) }),
     )
   }
 
@@ -133,8 +134,7 @@ export class CallSource implements PointSource {
     return this.#once(
       tag,
       `aggregates ${contentKey(edges)} ${names} ${signalName(tag, holdUntil)}`,
-      ({ aggregates }) =>
-        aggregates.add({ tag: tag.tag, edges, aggregates: names, ...shapeOf(tag, holdUntil) }),
+      ({ aggregates }) => aggregates({ tag: tag.tag, edges, aggregates: names, ...shapeOf(tag, holdUntil) }),
     )
   }
 
@@ -143,13 +143,13 @@ export class CallSource implements PointSource {
     const query =
       maxGapUs === undefined ? { tag: tag.tag, edges, stepped } : { tag: tag.tag, edges, stepped, maxGapUs }
     const signal = maxGapUs === undefined ? '' : `${stepped} ${maxGapUs}`
-    return this.#once(tag, `plot ${contentKey(edges)} ${signal}`, ({ plots }) => plots.add(query))
+    return this.#once(tag, `plot ${contentKey(edges)} ${signal}`, ({ plots }) => plots(query))
   }
 
   gaps(tag: StoredTag, search: GapSearch): Promise<GapPage> {
     const { from, to, longerThanUs, limit } = search
     return this.#once(tag, `gaps ${from} ${to} ${longerThanUs} ${limit}`, ({ gaps }) =>
-      gaps.add({ tag: tag.tag, ...search }),
+      gaps({ tag: tag.tag, ...search }),
     )
   }
 
@@ -187,7 +187,7 @@ export class CallSource implements PointSource {
       const historian = this.#historians.find(tag.historian)
       if (historian === null)
         throw new TidemarkError('HISTORIAN_NOT_FOUND', { historian: tag.historian, tag: tag.tag })
-      reader = new HistorianReader(historian, this.#context, (points) => this.#count(points))
+      reader = readerOf(historian, this.#context, (points) => this.#count(points))
       this.#readers.set(tag.historian, reader)
     }
     return reader
@@ -214,74 +214,61 @@ type ReadMethod<Query, Result> = (
   context: CallContext,
 ) => Promise<readonly Result[]>
 
-/** The batchers of one historian. */
-class HistorianReader {
-  readonly #historian: Historian
-  readonly #context: CallContext
-  readonly #count: (points: number) => void
-  readonly #boundingValues = new Map<number, Batcher<string, BoundingValues>>()
-  readonly points = this.#batcher(
-    (its): ReadMethod<PointQuery, SinglePoint | null> =>
-      async (queries, context) => {
-        const found = await its.readPoints(queries, context)
-        return queries.map((_, i) => pointAt(found, i))
-      },
-    () => 1,
-  )
-  readonly ranges = this.#batcher(
-    (its) => its.readRanges,
-    ({ points }) => points.times.length,
-  )
-  readonly interpolations = this.#batcher(
-    (its) => its.readInterpolated,
-    (values) => values.length,
-  )
-  readonly integrals = this.#batcher(
-    (its) => its.readIntegrals,
-    ({ integrals }) => integrals.length,
-  )
-  readonly aggregates = this.#batcher((its) => its.readAggregates, countWindows)
-  readonly plots = this.#batcher((its) => its.readPlots, countWindows)
-  readonly gaps = this.#batcher(
-    (its) => its.readGaps,
-    ({ from }) => 2 * from.length,
-  )
+type HistorianReader = ReturnType<typeof readerOf>
 
-  /** @param count called with the points that each method call returned; may throw */
-  constructor(historian: Historian, context: CallContext, count: (points: number) => void) {
-    this.#historian = historian
-    this.#context = context
-    this.#count = count
-  }
-
-  /** Bounding points of many tags at the same times are one read; at other times they are another. */
-  boundingValuesAt(times: Float64Array): Batcher<string, BoundingValues> {
-    return this.#boundingValues.getOrInsertComputed(contentKey(times), () =>
-      this.#batcher(
-        (its) => (tags, context) => its.readBoundingValues(tags, times, context),
-        countBoundingValues,
-      ),
-    )
-  }
-
+/** The batchers of one historian. @param count called with the points that each method call returned; may throw */
+function readerOf(historian: Historian, context: CallContext, count: (points: number) => void) {
   /** A batcher of a method that answers each query with one result. @param points how many a result counts as */
-  #batcher<Query, Result>(
-    methodOf: (historian: Historian) => ReadMethod<Query, Result> | undefined,
+  const reads = <Query, Result>(
+    methodOf: () => ReadMethod<Query, Result> | undefined,
     points: (result: Result, query: Query) => number,
-  ): Batcher<Query, Result> {
-    return new Batcher(async (queries) => {
-      const historian = this.#historian
-      const method = methodOf(historian)
+  ) =>
+    batcher<Query, Result>(async (queries) => {
+      const method = methodOf()
       if (method === undefined) {
         const what = `historian ${historian.name} declares a push-down that it does not have`
         throw new TidemarkError('BUG', { what })
       }
-      const results = await method.call(historian, queries, this.#context)
+      const results = await method.call(historian, queries, context)
       let sum = 0
       for (let i = 0; i < queries.length; i++) sum += points(results[i]!, queries[i]!)
-      this.#count(sum)
+      count(sum)
       return results
     })
+  const readPoints = async (queries: readonly PointQuery[]) => {
+    const found = await historian.readPoints(queries, context)
+    return queries.map((_, i) => pointAt(found, i))
+  }
+  const boundingValues = new Map<number, (tag: string) => Promise<BoundingValues>>()
+  return {
+    points: reads(
+      () => readPoints,
+      () => 1,
+    ),
+    ranges: reads(
+      () => historian.readRanges,
+      ({ points }) => points.times.length,
+    ),
+    interpolations: reads(
+      () => historian.readInterpolated,
+      (values) => values.length,
+    ),
+    integrals: reads(
+      () => historian.readIntegrals,
+      ({ integrals }) => integrals.length,
+    ),
+    aggregates: reads(() => historian.readAggregates, countWindows),
+    plots: reads(() => historian.readPlots, countWindows),
+    gaps: reads(
+      () => historian.readGaps,
+      ({ from }) => 2 * from.length,
+    ),
+    /** Bounding points of many tags at the same times are one read; at other times they are another. */
+    boundingValuesAt: (times: Float64Array) =>
+      boundingValues.getOrInsertComputed(contentKey(times), () => {
+        const read = (tags: readonly string[]) => historian.readBoundingValues(tags, times, context)
+        return reads(() => read, countBoundingValues)
+      }),
   }
 }
 
@@ -292,13 +279,7 @@ function signalName(tag: StoredTag, holdUntil: Instant): string {
 
 /** The point with an index, as the historian contract gives it; `null` where there is none. */
 export function pointAt(points: PointColumns, index: number): SinglePoint | null {
-  const time = points.times[index]!
-  if (Number.isNaN(time)) return null
-  return {
-    time: instantFromUs(time),
-    value: points.values[index]!,
-    bad: points.statuses[index] === STATUS_BAD,
-  }
+  return Number.isNaN(points.times[index]!) ? null : pointOf(points, index)
 }
 
 function countWindows(_: unknown, { edges }: { readonly edges: Float64Array }): number {
