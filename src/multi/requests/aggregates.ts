@@ -161,6 +161,6 @@ function readWindows(details: Details): Windows & { readonly kind: 'intervals' }
   const anchor = details.get(ANCHOR)
   const boundaries = anchor === null ? null : parseWindowAnchor(anchor, interval)
   if (boundaries !== null && 'expected' in boundaries) throw details.invalid('anchor', boundaries.expected)
-  const find = intervalWindows(interval, boundaries, details.zone)
+  const find = intervalWindows(interval, boundaries, details.context.zone)
   return { kind: 'intervals', interval, text: `${text} ${anchor ?? ''}`, find }
 }

@@ -1,10 +1,9 @@
 import { showInput, TidemarkError } from '../../errors/tidemark-error.ts'
 import type { Warnings } from '../../errors/warnings.ts'
-import { type Duration, fixedDurationUs, parseDuration, rateUs } from '../../time/duration.ts'
+import { type Duration, fixedDurationUs, parseDuration } from '../../time/duration.ts'
 import type { Instant } from '../../time/instant.ts'
 import { invalidTime, type TimeErrorContext } from '../../time/invalid-time.ts'
 import { parseEndTime, parseTime } from '../../time/parse.ts'
-import type { TimeZone } from '../../time/zone.ts'
 
 /**
  * One detail of a request, declared once: reading, warnings, the OpenAPI document and docs/multi.md take it from here.
@@ -51,20 +50,13 @@ export function needed<Value>(
 }
 
 /** A detail that may be left out. @param otherwise its value then */
-export function optional<Value>(name: string, type: DetailType<Value>, meaning: string): Detail<Value | null>
-export function optional<Value>(
+export function optional<Value, Otherwise extends Value | null = null>(
   name: string,
   type: DetailType<Value>,
   meaning: string,
-  otherwise: Value,
-): Detail<Value>
-export function optional<Value>(
-  name: string,
-  type: DetailType<Value>,
-  meaning: string,
-  otherwise: Value | null = null,
-): Detail<Value | null> {
-  return { name, type, meaning, isNeeded: false, unless: [], otherwise }
+  otherwise?: Otherwise,
+): Detail<Value | Otherwise> {
+  return { name, type, meaning, isNeeded: false, unless: [], otherwise: otherwise ?? null }
 }
 
 export const TIME: DetailType<Instant> = {
@@ -146,43 +138,34 @@ export const LENGTH = lengthType(
   'A duration of a fixed length such as `10s`, `1h` or `1d`, which is 24 hours; a number is milliseconds.',
 )
 
-export function lengthType(expected: string, format: string): DetailType<number> {
-  return detailType({ kind: 'duration', format }, expected, (input) => {
-    const read = readDuration(input)
-    return read === undefined ? undefined : (rateUs(read.duration) ?? undefined)
-  })
-}
-
 /** How long a point is good for, in microseconds. */
-export const GOOD_FOR = detailType(
-  { kind: 'duration', format: 'A duration of a fixed length above 0, or milliseconds.', example: '5min' },
+export const GOOD_FOR = lengthType(
   FIXED_DURATION,
-  (input) => readFixedDuration(input) ?? undefined,
+  'A duration of a fixed length above 0, or milliseconds.',
+  '5min',
 )
+
+export function lengthType(expected: string, format: string, example?: string): DetailType<number> {
+  const takes = { kind: 'duration', format, ...(example !== undefined && { example }) } as const
+  return detailType(takes, expected, (input) => readFixedDuration(input) ?? undefined)
+}
 
 /** A duration of a fixed length above zero, in microseconds; `null` for anything else. */
 export function readFixedDuration(input: unknown): number | null {
   const text = durationText(input)
-  const us = text === null ? null : fixedDurationUs(text)
-  return us !== null && us >= 1 ? us : null
+  return text === null ? null : fixedDurationUs(text)
 }
 
 function readDuration(input: unknown): { readonly duration: Duration; readonly text: string } | undefined {
   const text = durationText(input)
   const duration = text === null ? null : parseDuration(text)
-  return duration === null || !isPositive(duration) ? undefined : { duration, text: text! }
+  return duration === null ? undefined : { duration, text: text! }
 }
 
 /** A number is milliseconds. */
 function durationText(input: unknown): string | null {
   if (typeof input === 'number') return String(input)
   return typeof input === 'string' ? input : null
-}
-
-function isPositive(duration: Duration): boolean {
-  if (duration.kind === 'exact') return duration.us >= 1
-  const { years, months, weeks, days, us } = duration
-  return years + months + weeks + days + us > 0
 }
 
 /**
@@ -205,11 +188,6 @@ export class Details {
     this.context = context
   }
 
-  /** Zone of times that name none, and of calendar steps. */
-  get zone(): TimeZone {
-    return this.context.zone
-  }
-
   has({ name }: Pick<Detail, 'name'>): boolean {
     return this.#input(name) !== undefined
   }
@@ -224,11 +202,6 @@ export class Details {
   /** Warns that a detail means nothing in this request. */
   warnUseless({ name }: Detail, reason: string): void {
     this.context.warnings.addUseless(name, this.#type.place, reason)
-  }
-
-  /** Warns of fields of an object among the details that it does not know. */
-  warnUnknown(object: object, known: readonly string[], name: string): void {
-    this.context.warnings.checkFields(object, known, this.placeOf(name))
   }
 
   /** A detail as sentences name it: `at in the details of HISTORICAL_POINT`. */

@@ -237,11 +237,8 @@ const COMPARISONS: DetailType<Comparisons> = {
   read: (input, details, name) => {
     if (typeof input !== 'object' || input === null || Array.isArray(input))
       throw details.invalid(name, 'an object')
-    details.warnUnknown(
-      input,
-      COMPARED_DETAILS.map((one) => one.name),
-      name,
-    )
+    const known = COMPARED_DETAILS.map((one) => one.name)
+    details.context.warnings.checkFields(input, known, details.placeOf(name))
     const { thresholds, maxGap } = input as Readonly<Record<string, unknown>>
     const areNumbers = Array.isArray(thresholds) && thresholds.every((one) => Number.isFinite(one))
     if (!areNumbers || thresholds.length === 0 || thresholds.length > MOST_THRESHOLDS)
