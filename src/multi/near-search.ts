@@ -1,6 +1,6 @@
 import type { Near, Steps } from '../calc/graph/near.ts'
 import type { StoredCount } from '../calc/graph/need.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, MIN_INSTANT } from '../time/instant.ts'
 
 /** A range of which the historian is to count the points. */
 export interface CountedRange {
@@ -21,7 +21,7 @@ export interface CountSearch {
 export function countSearch({ from, to, near }: StoredCount): CountSearch {
   if (near === undefined)
     return { ranges: () => [{ from, to }], take: ([count]) => count!, hull: () => ({ from, to }) }
-  return new NearSearch(from, to, near)
+  return nearSearch(from, to, near)
 }
 
 const FIRST_REACH_US = 1_000_000
@@ -34,49 +34,29 @@ const GROWTH = 16
  * fetches nothing: how far away so many points lie is searched in each direction. Wherever the range is moved to, it
  * lies in what it reaches with both.
  */
-class NearSearch implements CountSearch {
-  readonly #from: Instant
-  readonly #to: Instant
-  readonly #window: Near['window']
-  readonly #floor: Instant
-  readonly #back: readonly ReachSearch[]
-  readonly #ahead: readonly ReachSearch[]
-
-  constructor(from: Instant, to: Instant, near: Near) {
-    this.#from = from
-    this.#to = to
-    this.#window = near.window
-    this.#floor = near.floor ?? MIN_INSTANT
-    const { back, ahead, window } = near
-    this.#back = searches(back, true, Math.min(to - from, window?.withinUs ?? to - from))
-    this.#ahead = searches(ahead, false, Math.min(to - from, window?.aheadUs ?? to - from))
+function nearSearch(from: Instant, to: Instant, { back, ahead, window, floor }: Near): CountSearch {
+  const { withinUs, aheadUs, moreUs = 0 } = window ?? {}
+  const ofBack = searches(back, true, Math.min(to - from, withinUs ?? to - from))
+  const ofAhead = searches(ahead, false, Math.min(to - from, aheadUs ?? to - from))
+  const open = () => [...ofBack, ...ofAhead].filter(({ isDone }) => !isDone)
+  const hull = (): CountedRange => {
+    const [movedBack, movedAhead] = [furthest(ofBack), furthest(ofAhead)]
+    const begin = from - movedBack - (movedBack > (withinUs ?? 0) ? moreUs : 0)
+    const end = to + movedAhead + (movedAhead > (aheadUs ?? 0) ? moreUs : 0)
+    const earliest = Math.min(from, floor ?? MIN_INSTANT)
+    return { from: clampInstant(Math.max(begin, earliest)), to: clampInstant(end) }
   }
-
-  ranges(): readonly CountedRange[] {
-    const open = this.#open()
-    return open.length === 0 ? [this.hull()] : open.map((search) => search.range())
-  }
-
-  take(counts: readonly number[]): number | null {
-    const open = this.#open()
-    open.forEach((search, i) => {
-      search.take(counts[i]!)
-    })
-    return open.length === 0 ? counts[0]! : null
-  }
-
-  hull(): CountedRange {
-    const [back, ahead] = [this.#back, this.#ahead].map((all) =>
-      Math.max(0, ...all.map(({ moved }) => moved)),
-    )
-    const { withinUs = 0, aheadUs = 0, moreUs = 0 } = this.#window ?? {}
-    const from = this.#from - back! - (back! > withinUs ? moreUs : 0)
-    const to = this.#to + ahead! + (ahead! > aheadUs ? moreUs : 0)
-    return { from: accepted(Math.max(from, Math.min(this.#from, this.#floor))), to: accepted(to) }
-  }
-
-  #open(): readonly ReachSearch[] {
-    return [...this.#back, ...this.#ahead].filter(({ isDone }) => !isDone)
+  return {
+    ranges: () => {
+      const ranges = open().map((search) => search.range())
+      return ranges.length === 0 ? [hull()] : ranges
+    },
+    take: (counts) => {
+      const counted = open()
+      for (const [i, search] of counted.entries()) search.take(counts[i]!)
+      return counted.length === 0 ? counts[0]! : null
+    },
+    hull,
   }
 }
 
@@ -84,6 +64,10 @@ function searches(steps: Steps | null, isBack: boolean, length: number): readonl
   if (steps === null) return []
   const places = steps.from === steps.to ? [steps.to] : [steps.from, steps.to]
   return places.map((at) => new ReachSearch(at, isBack, steps, length))
+}
+
+function furthest(searches: readonly ReachSearch[]): number {
+  return Math.max(0, ...searches.map(({ moved }) => moved))
 }
 
 /** How far from a place so many raw points lie: wider and wider, then narrowed to a part of the range that is moved. */
@@ -121,8 +105,8 @@ class ReachSearch {
   range(): CountedRange {
     // The place itself counts forward: a point at it may be the one that is found back, too.
     return this.#isBack
-      ? { from: accepted(this.#at - this.reach), to: accepted(this.#at) }
-      : { from: accepted(this.#at + 1), to: accepted(this.#at + 1 + this.reach) }
+      ? { from: clampInstant(this.#at - this.reach), to: clampInstant(this.#at) }
+      : { from: clampInstant(this.#at + 1), to: clampInstant(this.#at + 1 + this.reach) }
   }
 
   take(count: number): void {
@@ -138,8 +122,4 @@ class ReachSearch {
     this.isDone = isNarrow && this.reach === this.#high
     this.reach = isNarrow ? this.#high : Math.ceil((this.#low + this.#high) / 2)
   }
-}
-
-function accepted(us: number): Instant {
-  return instantFromUs(Math.min(Math.max(us, MIN_INSTANT), END_INSTANT))
 }
