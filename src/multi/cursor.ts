@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { isObject } from '../errors/fields.ts'
-import { TidemarkError } from '../errors/tidemark-error.ts'
+import { formatCursorText, invalidCursor, readCursorText } from '../historian/cursor-text.ts'
 import { formatInstant } from '../time/format.ts'
 import { type Instant, isAccepted, US_PER_MS } from '../time/instant.ts'
 import { parseTimeZone, type TimeZone, UTC } from '../time/zone.ts'
@@ -27,36 +26,23 @@ export interface Rest {
   readonly resumeAt: number
 }
 
-const CHECK_BYTES = 9
+const LONGEST = 1_000
 
-/**
- * The opaque text of a cursor. It ends in a digest over its content, the request type and the tag, so that a made-up
- * one, or one of another tag, is noticed. It carries no right: what the key may see is checked on every call, and a
- * client that computes the digest itself gets nothing that the same details without a cursor would not give.
- */
+/** The opaque text of a cursor, which goes on with the same request type and tag alone. */
 export function formatCursor(
   { type, details, resumeAt }: Rest,
   { now, zone }: Pick<Cursor, 'now' | 'zone'>,
   address: string,
 ): string {
-  const content = Buffer.from(JSON.stringify([now, zone.id, resumeAt, details]))
-  return Buffer.concat([digest(content, type, address), content]).toString('base64url')
+  return formatCursorText(JSON.stringify([now, zone.id, resumeAt, details]), `${type}\0${address}`)
 }
 
 /** The cursor of a request of this type; its details are not checked. Throws INVALID_CURSOR. */
 export function parseCursor(text: string, type: string, address: string): Cursor {
-  const bytes = Buffer.from(text, 'base64url')
-  const content = bytes.subarray(CHECK_BYTES)
-  if (
-    text.length > 1000 ||
-    bytes.toString('base64url') !== text ||
-    !digest(content, type, address).equals(bytes.subarray(0, CHECK_BYTES))
-  ) {
-    throw invalidCursor(text)
-  }
+  const content = readCursorText(text, `${type}\0${address}`, LONGEST)
   let parsed: unknown
   try {
-    parsed = JSON.parse(content.toString())
+    parsed = JSON.parse(content)
   } catch {
     throw invalidCursor(text)
   }
@@ -66,10 +52,6 @@ export function parseCursor(text: string, type: string, address: string): Cursor
   if (!isAccepted(now) || zone === null || !isAccepted(resumeAt) || !isObject(details))
     throw invalidCursor(text)
   return { details, resumeAt, now, zone }
-}
-
-function invalidCursor(text: string): TidemarkError {
-  return new TidemarkError('INVALID_CURSOR', {}, { place: { input: text.slice(0, 100) } })
 }
 
 /** A range as details of a cursor. */
@@ -83,15 +65,4 @@ export function rangeDetails({ from, to }: { readonly from: Instant; readonly to
 /** A length of time as a detail of a cursor; `null`, as if left out, for none. */
 export function lengthDetail(us: number): string | null {
   return us === 0 ? null : `${us / US_PER_MS}`
-}
-
-function digest(content: Buffer, type: string, address: string): Buffer {
-  return createHash('sha256')
-    .update(type)
-    .update('\0')
-    .update(address)
-    .update('\0')
-    .update(content)
-    .digest()
-    .subarray(0, CHECK_BYTES)
 }
