@@ -34,11 +34,11 @@ test('the tags of very many labels are gone through in slices, those of a few at
   }
   await resolve(100)
   assert.equal(rests(), 0)
-  const resolved = await resolve(LABELS)
+  const findTag = await resolve(LABELS)
   // Once as they are wanted, once as they are found.
   assert.ok(rests() >= LABELS / 128, `${rests()} rests`)
   const last = { historian: 'local', name: nameOf(LABELS - 1) } as TagNode
-  assert.throws(() => resolved.stored(last), { code: 'TAG_NOT_FOUND' })
+  assert.throws(() => findTag(last), { code: 'TAG_NOT_FOUND' })
 })
 
 test('calculations of many tags are gone through in slices, however few there are', async (t) => {

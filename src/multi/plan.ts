@@ -11,7 +11,7 @@ import type { CallLimits, CallTotals } from './limit.ts'
 import { isCalculation } from './parse.ts'
 import { type EstimatedRead, PlannedReads, sumLoad } from './reads.ts'
 import type { RequestSize } from './requests/request.ts'
-import type { ResolvedTags } from './resolve.ts'
+import type { FindStoredTag } from './resolve.ts'
 
 /**
  * What a call will do, before it does any of it: for each label the operator that answers it, its size in the words of
@@ -36,7 +36,7 @@ export interface PlannedLabel {
 }
 
 export interface Planning {
-  readonly tags: ResolvedTags
+  readonly findTag: FindStoredTag
   readonly limits: CallLimits
   readonly evaluation: Evaluation
   readonly scheduler: CooperativeScheduler
@@ -50,9 +50,9 @@ const STEP_LABELS = 64
  * its issue and takes nothing of the others.
  */
 export async function planCall(labels: readonly CallLabel[], planning: Planning): Promise<Plan> {
-  const { tags, limits, evaluation } = planning
+  const { findTag, limits, evaluation } = planning
   const reads = new PlannedReads()
-  const graph = new Graph((tag) => tags.stored(tag))
+  const graph = new Graph(findTag)
   const left = { points: limits.requestedPoints, windows: limits.aggregateWindows }
   const planned: (PlannedLabel | InvalidLabel)[] = []
   const pause = () => evaluation.pause()

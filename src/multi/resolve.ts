@@ -34,24 +34,16 @@ interface Failure {
   readonly error: unknown
 }
 
-/** The stored tags that the labels of a call name, each looked up once; one that cannot be had keeps its error. */
-export class ResolvedTags {
-  readonly #wanted: WantedTags
-  readonly #unresolved: ReadonlyMap<string, TidemarkError>
+/** The stored tag of a node. Throws HISTORIAN_NOT_FOUND, TAG_NOT_FOUND, or what kept the historian from answering. */
+export type FindStoredTag = (tag: TagNode) => StoredTag
 
-  /** @param unresolved tags that are known to lead nowhere, by address */
-  constructor(wanted: WantedTags, unresolved: ReadonlyMap<string, TidemarkError>) {
-    this.#wanted = wanted
-    this.#unresolved = unresolved
-  }
-
-  /** Throws HISTORIAN_NOT_FOUND, TAG_NOT_FOUND, or what kept the historian from answering. */
-  stored(tag: TagNode): StoredTag {
+function findIn(wanted: WantedTags, unresolved: ReadonlyMap<string, TidemarkError>): FindStoredTag {
+  return (tag) => {
     const { historian, name } = tag
-    const found = this.#wanted.get(historian)?.byName.get(name)?.found ?? null
+    const found = wanted.get(historian)?.byName.get(name)?.found ?? null
     if (found === null) {
       const address = `${historian}/${name}`
-      throw this.#unresolved.get(address) ?? new TidemarkError('BUG', { what: `tag ${address} was resolved` })
+      throw unresolved.get(address) ?? new TidemarkError('BUG', { what: `tag ${address} was resolved` })
     }
     if ('error' in found) throw throughAlias(found.error, tag)
     return found
@@ -67,7 +59,7 @@ function throughAlias(error: unknown, { alias }: TagNode): unknown {
 }
 
 /**
- * Looks up every stored tag of the trees, in one round trip per historian.
+ * Looks up every stored tag of the trees once, in one round trip per historian; one that cannot be had keeps its error.
  * @param unresolved tags that are known to lead nowhere, by address
  */
 export async function resolveTags(
@@ -75,7 +67,7 @@ export async function resolveTags(
   historians: HistorianView,
   context: CallContext,
   unresolved: ReadonlyMap<string, TidemarkError>,
-): Promise<ResolvedTags> {
+): Promise<FindStoredTag> {
   const wanted: WantedTags = new Map()
   let count = 0
   const want = ({ historian, name }: TagNode) => {
@@ -103,7 +95,7 @@ export async function resolveTags(
   )
   // A call that is over as a whole ends here: no label has failed by itself.
   context.signal.throwIfAborted()
-  return new ResolvedTags(wanted, unresolved)
+  return findIn(wanted, unresolved)
 }
 
 /** Looks up tags of one historian and gives each what was found, or why it was not. */

@@ -210,14 +210,14 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
   await forEach(labels, scheduler, (label) => {
     if (label.kind === 'parsed') trees.push(...treesOf(label))
   })
-  const tags = await resolveTags(trees, historians, context, unresolved)
+  const findTag = await resolveTags(trees, historians, context, unresolved)
 
   const source = new CallSource(historians, context, {
     points: FIXED_LIMITS.fetchedLoads.limit * limits.historianLoad,
     onExhausted,
   })
   const evaluation = new Evaluation({ source, signal: deadline.signal, onExhausted })
-  const planning = { tags, limits, evaluation, scheduler }
+  const planning = { findTag, limits, evaluation, scheduler }
   const estimated = async (labels: readonly CallLabel[]) => {
     let plan = await planCall(labels, planning)
     // What is counted without a historian comes first; a load that cannot be over the limit is not worked out at all.

@@ -351,12 +351,12 @@ async function withPagesOfOnePoint(
   const [label] = await new LabelParser(head, requests, null, SIGNATURES, deadline).parseRest()
   if (label?.kind !== 'parsed') return throughMulti(historians, body, one)
   const { tree, request, now, zone, address } = label
-  const tags = await resolveTags([tree], call.historians, { signal }, new Map())
+  const findTag = await resolveTags([tree], call.historians, { signal }, new Map())
   const source = new CallSource(call.historians, { signal })
   const evaluation = new Evaluation({ source, pagePoints: 1 })
   let operator: Operator
   try {
-    operator = new Graph((tag) => tags.stored(tag)).build(tree, operatorContext(label, evaluation))
+    operator = new Graph(findTag).build(tree, operatorContext(label, evaluation))
   } catch {
     return throughMulti(historians, body, one)
   }
