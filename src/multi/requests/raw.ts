@@ -1,17 +1,14 @@
-import { intactPoints } from '../../calc/consumers/raw-points.ts'
+import { type IntactPoints, intactPoints } from '../../calc/consumers/raw-points.ts'
 import type { Evaluation } from '../../calc/graph/evaluation.ts'
 import { instantNeed, type Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
-import type { SinglePoint } from '../../calc/graph/point-source.ts'
+import { columnsOf, type SinglePoint } from '../../calc/graph/point-source.ts'
 import { FIXED_LIMITS } from '../../errors/limits.ts'
 import {
   concatColumns,
-  makeColumns,
   NO_POINTS,
   type PointColumns,
   reverseColumns,
-  STATUS_BAD,
-  STATUS_OK,
   sliceColumns,
 } from '../../series/columns.ts'
 import { decidingPoints } from '../../series/deciding-points.ts'
@@ -32,7 +29,6 @@ import {
 import {
   type AnswerContext,
   interpolatedPoint,
-  leftOutOf,
   type Request,
   type RequestSize,
   type Result,
@@ -58,6 +54,8 @@ interface RawPointsDetails {
   readonly resumeAfter: Instant | null
   /** Points that make no difference to these may be left out; `null` for none. */
   readonly compared: Comparisons | null
+  /** Set where the newest points before `to` are wanted, however old they are: the order of the answer. */
+  readonly lastIn: 'asc' | 'desc' | null
 }
 
 /** A point beside the raw points of the range: the nearest one at or outside a side, or the value exactly on it. */
@@ -101,7 +99,7 @@ class RawPointsRequest implements Request {
   }
 
   within(range: Request['range']): Request | undefined {
-    return new RawPointsRequest({ ...this.details, ...range })
+    return this.details.lastIn === null ? new RawPointsRequest({ ...this.details, ...range }) : undefined
   }
 
   get maxGapUs(): number | undefined {
@@ -129,7 +127,7 @@ class RawPointsRequest implements Request {
   }
 
   async answer(operator: Operator, { evaluation }: AnswerContext): Promise<Result & { kind: 'raw' }> {
-    const { order, maxPoints } = this.details
+    const { order, maxPoints, lastIn } = this.details
     const [first, middle, last] = await Promise.all([
       boundaryPoint(this.#leading, operator),
       this.#range === null
@@ -138,13 +136,16 @@ class RawPointsRequest implements Request {
       boundaryPoint(this.#trailing, operator),
     ])
     // A trailing point counts only when the range is used up before it.
-    const parts = [columnsOf(first), middle.points, ...(middle.more ? [] : [columnsOf(last)])]
+    const parts = [pointsOf(first), middle.points, ...(middle.more ? [] : [pointsOf(last)])]
     const all = concatColumns(parts)
     const points = sliceColumns(all, 0, maxPoints)
     const isTruncated = middle.more || all.times.length > maxPoints
-    const rest = isTruncated ? restOf(this.details, points.times.at(-1)!) : null
-    const given = await this.#deciding(points, operator, evaluation)
-    return { kind: 'raw', points: given, rest, ...leftOutOf(middle) }
+    const rest = isTruncated && lastIn === null ? restOf(this.details, points.times.at(-1)!) : null
+    const deciding = await this.#deciding(points, operator, evaluation)
+    const given = lastIn === 'asc' ? reverseColumns(deciding) : deciding
+    const { missing, damage }: IntactPoints = middle
+    const leftOut = missing === undefined ? {} : { leftOut: { missing, cause: damage } }
+    return { kind: 'raw', points: given, rest, ...leftOut }
   }
 
   /** The points that comparisons need; the last one is among them, after which a cursor goes on. */
@@ -158,26 +159,6 @@ class RawPointsRequest implements Request {
       await evaluation.pause()
     }
     return concatColumns(parts)
-  }
-}
-
-/** RAW_POINTS with `last`: the newest points before an instant, however old they are. Never goes on with a cursor. */
-class LastPointsRequest extends RawPointsRequest {
-  readonly #order: 'asc' | 'desc'
-
-  /** @param order of the answer */
-  constructor(to: Instant, maxPoints: number, order: 'asc' | 'desc') {
-    const sides = { from: MIN_INSTANT, to, left: 'INCLUDE', right: 'EXCLUDE' } as const
-    super({ ...sides, order: 'desc', maxPoints, resumeAfter: null, compared: null })
-    this.#order = order
-  }
-
-  override within(): undefined {}
-
-  override async answer(operator: Operator, context: AnswerContext): Promise<Result & { kind: 'raw' }> {
-    const page = await super.answer(operator, context)
-    const points = this.#order === 'desc' ? page.points : reverseColumns(page.points)
-    return { ...page, points, rest: null }
   }
 }
 
@@ -212,13 +193,8 @@ async function boundaryPoint(read: BoundaryRead | null, operator: Operator): Pro
   return value.bad ? null : value
 }
 
-function columnsOf(point: SinglePoint | null): PointColumns {
-  if (point === null) return NO_POINTS
-  const columns = makeColumns(1)
-  columns.times[0] = point.time
-  columns.values[0] = point.value
-  columns.statuses[0] = point.bad ? STATUS_BAD : STATUS_OK
-  return columns
+function pointsOf(point: SinglePoint | null): PointColumns {
+  return point === null ? NO_POINTS : columnsOf([point])
 }
 
 /** More states than a tag has, each of which is a threshold. */
@@ -291,6 +267,7 @@ export const rawPoints = requestType({
           maxPoints: details.get(MAX_POINTS),
           resumeAfter,
           compared: details.get(COMPARED),
+          lastIn: null,
         }),
   cursorOf: (details) => (details.has(LAST) ? null : details.get(CURSOR)),
 })
@@ -299,6 +276,15 @@ function readLast(details: Details): Request {
   for (const other of [FROM, MAX_POINTS, CURSOR, COMPARED]) {
     if (details.has(other)) throw details.invalid('last', `either last or ${other.name}, not both,`)
   }
-  const order = details.get(ORDER)
-  return new LastPointsRequest(endOf(details), details.get(LAST)!, order)
+  return new RawPointsRequest({
+    lastIn: details.get(ORDER),
+    from: MIN_INSTANT,
+    to: endOf(details),
+    left: 'INCLUDE',
+    right: 'EXCLUDE',
+    order: 'desc',
+    maxPoints: details.get(LAST)!,
+    resumeAfter: null,
+    compared: null,
+  })
 }

@@ -1,5 +1,4 @@
 import type { Intervals } from '../../calc/consumers/intervals.ts'
-import type { IntactPoints } from '../../calc/consumers/raw-points.ts'
 import type { Evaluation } from '../../calc/graph/evaluation.ts'
 import type { Need } from '../../calc/graph/need.ts'
 import type { Operator } from '../../calc/graph/operator.ts'
@@ -136,11 +135,6 @@ export interface LeftOut {
   readonly missing: readonly MissingSpan[]
   /** Why, for the log. */
   readonly cause: unknown
-}
-
-/** What an answer says of a page that may lack points. */
-export function leftOutOf({ missing, damage }: IntactPoints): { readonly leftOut?: LeftOut } {
-  return missing === undefined ? {} : { leftOut: { missing, cause: damage } }
 }
 
 /** Whether the first, and the last, of windows of an interval is cut by the range. */
