@@ -6,7 +6,6 @@ import type { TagTree } from '../grammar/tree.ts'
 import type { CallContext } from '../historian/contract.ts'
 import { Deadline } from '../historian/deadline.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
-import type { HistorianView } from '../historian/registry.ts'
 import { withSuggestions } from '../historian/suggestions.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach } from '../scheduling/each.ts'
@@ -109,7 +108,7 @@ export function runMulti(
         : null
     if (fast !== null && !(fast instanceof Promise)) {
       deadline.check()
-      return executed(head, fast.labels, fast.statistics)
+      return executed(head, fast.statistics, fast.labels)
     }
     return answerInTime({ head, call, parser, deadline, context }, fast)
   } catch (error) {
@@ -135,7 +134,7 @@ async function answerSlowly(run: Run, fast: Promise<FastAnswer | null> | null): 
   const { head, parser, deadline } = run
   const found = await fast
   deadline.signal.throwIfAborted()
-  if (found !== null) return executed(head, found.labels, found.statistics)
+  if (found !== null) return executed(head, found.statistics, found.labels)
   const labels = head.names.length
   const ofLabels = labels * BYTES_OF_LABEL
   // Of very many labels it makes no difference, and takes milliseconds.
@@ -154,9 +153,15 @@ async function answerCall(run: Run): Promise<MultiAnswer> {
     const outcomes = await evaluate(prepared, run.deadline)
     // With 100,000 labels each stage takes the time of a slice.
     await evaluation.pause()
-    const better = await suggested(outcomes, run.call.historians, run.context)
+    const results = outcomes.filter((outcome) => 'result' in outcome)
+    const invalid = outcomes.filter((outcome) => 'issue' in outcome)
+    const issues = invalid.map(({ issue }) => issue)
+    // Labels whose tag does not exist get the names that were probably meant.
+    const better =
+      issues.length === 0 ? issues : await withSuggestions(issues, run.call.historians, run.context)
     await evaluation.pause()
-    return executed(run.head, better, source.statistics)
+    const causes = invalid.map(({ cause }) => cause)
+    return executed(run.head, source.statistics, results, better, causes)
   })
 }
 
@@ -247,35 +252,18 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
   return { labels: await executableLabels(plan, scheduler), evaluation, scheduler, source, estimated }
 }
 
-/** Labels whose tag does not exist get the names that were probably meant. */
-async function suggested(
-  outcomes: readonly (ExecutedLabel | InvalidLabel)[],
-  historians: HistorianView,
-  context: CallContext,
-): Promise<readonly (ExecutedLabel | InvalidLabel)[]> {
-  const issues: Issue[] = []
-  for (const outcome of outcomes) if ('issue' in outcome) issues.push(outcome.issue)
-  const better = issues.length === 0 ? issues : await withSuggestions(issues, historians, context)
-  if (better === issues) return outcomes
-  let next = 0
-  return outcomes.map((outcome) => ('issue' in outcome ? { ...outcome, issue: better[next++]! } : outcome))
-}
-
+/** @param issues of the invalid labels @param causes the errors behind them */
 function executed(
   head: CallHead,
-  outcomes: readonly (ExecutedLabel | InvalidLabel)[],
   statistics: ReadStatistics,
+  results: readonly ExecutedLabel[],
+  issues: readonly Issue[] = [],
+  causes: readonly unknown[] = [],
 ): MultiAnswer {
-  const results: ExecutedLabel[] = []
-  const invalid: InvalidLabel[] = []
-  for (const outcome of outcomes) {
-    if ('issue' in outcome) invalid.push(outcome)
-    else results.push(outcome)
-  }
   const damage = warnOfLeftOut(results, head.warnings)
   const parts = {
     results,
-    issues: invalid.map(({ issue }) => issue),
+    issues,
     now: formatInstant(head.now, head.zone),
     warnings: head.warnings.list(),
     format: head.format,
@@ -284,10 +272,10 @@ function executed(
     outcome: 'executed',
     whole: () => pointsAnswer(parts),
     chunks: (pool) => answerChunks(parts, pool),
-    labels: outcomes.length,
-    invalidLabels: invalid.length,
+    labels: results.length + issues.length,
+    invalidLabels: issues.length,
     statistics,
-    failures: [...damage, ...invalid.flatMap(({ cause }) => (isOurs(cause) ? [cause] : []))],
+    failures: [...damage, ...causes.filter(isOurs)],
   }
 }
 
