@@ -1,11 +1,9 @@
 import type { TagNode } from '../grammar/tree.ts'
 import type { CallContext, PointQuery, TagMetadata } from '../historian/contract.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
-import type { HistorianView } from '../historian/registry.ts'
 import type { PointColumns } from '../series/columns.ts'
-import type { CallLabel, ParsedLabel } from './call.ts'
+import type { CallLabel, MultiCall, ParsedLabel } from './call.ts'
 import type { ExecutedLabel } from './execute.ts'
-import type { CallLimits } from './limit.ts'
 import { noPoint } from './requests/request.ts'
 import { pointAt, type ReadStatistics } from './source.ts'
 
@@ -16,13 +14,6 @@ import { pointAt, type ReadStatistics } from './source.ts'
  * path, whose answer is the same; the tests compare both.
  */
 
-export interface FastCall {
-  readonly labels: readonly CallLabel[]
-  readonly historians: HistorianView
-  readonly limits: CallLimits
-  readonly context: CallContext
-}
-
 export interface FastAnswer {
   readonly labels: readonly ExecutedLabel[]
   readonly statistics: ReadStatistics
@@ -31,12 +22,11 @@ export interface FastAnswer {
 type SinglePointLabel = ParsedLabel & { readonly tree: TagNode }
 
 /** `null`, or a promise of `null`, when the call must take the slow path. */
-export function answerPoints({
-  labels,
-  historians,
-  limits,
-  context,
-}: FastCall): MaybePromise<FastAnswer | null> {
+export function answerPoints(
+  labels: readonly CallLabel[],
+  { historians, limits }: Pick<MultiCall, 'historians' | 'limits'>,
+  context: CallContext,
+): MaybePromise<FastAnswer | null> {
   const { requestedPoints, historianLoad, effectiveTags, tagNames } = limits
   const most = Math.min(requestedPoints, historianLoad, effectiveTags, tagNames)
   const [first] = labels

@@ -89,7 +89,7 @@ export function runMulti(
     return refused(error)
   }
   const { head, requests } = parsed
-  const { historians, limits } = call
+  const { limits } = call
   // Each label requests at least one point: more of them than points are refused unread, whatever they hold.
   if (head.names.length > limits.requestedPoints) {
     const fewest = { requestedPoints: head.names.length, effectiveTags: 0, aggregateWindows: 0, load: null }
@@ -102,10 +102,7 @@ export function runMulti(
   try {
     const parser = new LabelParser(head, requests, call.defaultHistorian, SIGNATURES, deadline)
     const mayBeFast = options.slowPathOnly !== true && !head.explain
-    const fast =
-      mayBeFast && parser.parseNow()
-        ? answerPoints({ labels: parser.labels, historians, limits, context })
-        : null
+    const fast = mayBeFast && parser.parseNow() ? answerPoints(parser.labels, call, context) : null
     if (fast !== null && !(fast instanceof Promise)) {
       deadline.check()
       return executed(head, fast.statistics, fast.labels)
