@@ -1,4 +1,3 @@
-import type { Intervals } from '../calc/consumers/intervals.ts'
 import {
   AGGREGATE_NAMES,
   type AggregateName,
@@ -6,7 +5,6 @@ import {
   FIRST_AGGREGATE_NAMES,
 } from '../series/aggregate-names.ts'
 import { STATUS_BAD } from '../series/columns.ts'
-import type { GapPage } from '../series/gaps.ts'
 import type { StatesOfWindows } from '../series/state-windows.ts'
 import { createInstantFormatter } from '../time/format.ts'
 import { US_PER_SECOND } from '../time/instant.ts'
@@ -77,7 +75,10 @@ function tableOf(
 ): RangeTable {
   // Aggregates that were not asked for are null in rows, and left out of columns.
   const always = format === 'columns' ? [] : FIRST_AGGREGATE_NAMES
-  if (result.kind === 'gaps') return gapTable(result.gaps)
+  if (result.kind === 'gaps') {
+    const { from, to, bad } = result.gaps
+    return { from, to, fields: [flagField('kind', bad, '"bad"', '"missing"')] }
+  }
   if (result.kind === 'aggregates') {
     const { edges, aggregates, cut } = result
     const last = edges.length - 2
@@ -90,19 +91,14 @@ function tableOf(
     }
   }
   const { intervals, aggregates } = result
-  if (aggregates === null) return intervalTable(intervals)
-  const { from, to } = intervals
-  const fields = aggregateFields(aggregates, always, timeText)
-  return { ...intervalTable(intervals), aggregates: { from, to, fields } }
+  const { from, to, openStart, openEnd } = intervals
+  const fields = [flagField('openStart', openStart), flagField('openEnd', openEnd)]
+  if (aggregates === null) return { from, to, fields }
+  return { from, to, fields, aggregates: { from, to, fields: aggregateFields(aggregates, always, timeText) } }
 }
 
-function intervalTable({ from, to, openStart, openEnd }: Intervals): RangeTable {
-  const flag = (name: string, flags: Uint8Array) => ({ name, textOf: (i: number) => `${flags[i] === 1}` })
-  return { from, to, fields: [flag('openStart', openStart), flag('openEnd', openEnd)] }
-}
-
-function gapTable({ from, to, bad }: GapPage): RangeTable {
-  return { from, to, fields: [{ name: 'kind', textOf: (i) => (bad[i] === 1 ? '"bad"' : '"missing"') }] }
+function flagField(name: string, flags: Uint8Array, set = 'true', unset = 'false'): Field {
+  return { name, textOf: (i) => (flags[i] === 1 ? set : unset) }
 }
 
 /**

@@ -10,7 +10,6 @@ import { BufferPool } from './buffer-pool.ts'
 import type { CallHead } from './call.ts'
 import { formatCursor } from './cursor.ts'
 import type { ExecutedLabel } from './execute.ts'
-import type { Result } from './requests/request.ts'
 import { StateNames } from './state-names.ts'
 
 /**
@@ -155,11 +154,16 @@ function* writeLabel(
   format: 'points' | 'columns',
 ): Written {
   const names = states === undefined ? null : new StateNames(states)
+  const textOf = (point: SinglePoint | null) => (point === null ? 'null' : pointText(point, zone, names))
   out.text(`${comma ? ',' : ''}${JSON.stringify(label)}:`)
   switch (result.kind) {
     case 'point':
+      out.text(`{"dataPoint":${textOf(result.point)}}`)
+      break
     case 'adjacent':
-      out.text(singleText(result, (point) => (point === null ? 'null' : pointText(point, zone, names))))
+      out.text(
+        `{"before":${textOf(result.before)},"at":${textOf(result.at)},"after":${textOf(result.after)}}`,
+      )
       break
     case 'raw':
     case 'points':
@@ -184,14 +188,6 @@ function* writeLabel(
     default:
       never(result)
   }
-}
-
-function singleText(
-  result: Extract<Result, { readonly kind: 'point' | 'adjacent' }>,
-  textOf: (point: SinglePoint | null) => string,
-): string {
-  if (result.kind === 'point') return `{"dataPoint":${textOf(result.point)}}`
-  return `{"before":${textOf(result.before)},"at":${textOf(result.at)},"after":${textOf(result.after)}}`
 }
 
 function goesOn({ result }: ExecutedLabel): boolean {
