@@ -1,6 +1,6 @@
 import type { Evaluation } from '../calc/graph/evaluation.ts'
 import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
-import { forEach } from '../scheduling/each.ts'
+import { mapEach } from '../scheduling/each.ts'
 import type { MemoryGate } from '../scheduling/memory-gate.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
 import { failedLabel, type InvalidLabel, type ParsedLabel } from './call.ts'
@@ -28,21 +28,16 @@ export interface ExecutableLabel extends Pick<PlannedLabel, 'parsed' | 'operator
 }
 
 /** The labels of a plan that is allowed. */
-export async function executableLabels(
+export function executableLabels(
   { labels }: Plan,
   scheduler: CooperativeScheduler,
 ): Promise<readonly (ExecutableLabel | InvalidLabel)[]> {
-  const executable: (ExecutableLabel | InvalidLabel)[] = []
-  await forEach(labels, scheduler, (planned) => {
-    if (planned.kind === 'invalid') {
-      executable.push(planned)
-      return
-    }
+  return mapEach(labels, scheduler, (planned) => {
+    if (planned.kind === 'invalid') return planned
     const { parsed, operator, other } = planned
     const heldBytes = isCalculation(parsed) ? expectedBytes(planned) : 0
-    executable.push({ kind: 'executable', parsed, operator, other, heldBytes })
+    return { kind: 'executable', parsed, operator, other, heldBytes }
   })
-  return executable
 }
 
 /** Labels started before the event loop is checked for other work. */

@@ -4,8 +4,7 @@ import type { CallContext } from '../historian/contract.ts'
 import type { VisibleAliases } from '../historian/visible-aliases.ts'
 import type { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
-import type { Instant } from '../time/instant.ts'
-import type { TimeZone } from '../time/zone.ts'
+import type { Clock } from '../time/clock.ts'
 import { type CallLabel, treesOf } from './call.ts'
 
 /** Labels in which aliases were replaced by what they refer to. */
@@ -27,10 +26,7 @@ export async function expandAliases(
 ): Promise<ExpandedLabels> {
   if (aliases === null) return { labels, unresolved: new Map() }
   // Labels that go on from a cursor have the time and zone of their first page.
-  const groups = new Map<
-    string,
-    { readonly now: Instant; readonly zone: TimeZone; readonly trees: TagTree[] }
-  >()
+  const groups = new Map<string, Clock & { readonly trees: TagTree[] }>()
   await forEach(labels, scheduler, (label) => {
     if (label.kind === 'invalid') return
     const { now, zone } = label

@@ -149,7 +149,10 @@ async function estimateReads(
       next += length
       if (count === null) return true
       read.count = count
-      setPoints(read.estimated, count, cap)
+      const { estimated } = read
+      const { atMost, stored } = estimated
+      estimated.points = Math.min(atMost, count + stored!.extra)
+      estimated.isCapped = count >= cap && atMost > cap
       return false
     })
   }
@@ -199,12 +202,6 @@ async function share(
 function queryOf(tag: string, compared: Comparisons | undefined, { from, to }: Range): CountedRange {
   const range = { from, to }
   return compared === undefined ? { tag, ...range } : { tag, ...range, compared }
-}
-
-function setPoints(estimated: EstimatedRead, count: number, cap: number): void {
-  const { atMost, stored } = estimated
-  estimated.points = Math.min(atMost, count + stored!.extra)
-  estimated.isCapped = count >= cap && atMost > cap
 }
 
 /** The load of distinct reads. */

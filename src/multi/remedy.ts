@@ -68,11 +68,6 @@ export async function remedyOf(breach: Breach, call: RefusedCall): Promise<strin
   }
 }
 
-/** More labels than a call may request points. */
-export function crowdRemedy(breach: Breach): string {
-  return severalCalls(breach)
-}
-
 async function sizeRemedy(breach: Breach, unit: keyof RequestSize, call: WeighedCall): Promise<string> {
   const label = call.heaviest[0]!
   const left = breach.limit - (await without(1, call))
@@ -171,7 +166,8 @@ async function fewerLabels(breach: Breach, call: WeighedCall): Promise<string> {
   return severalCalls(breach)
 }
 
-function severalCalls({ actual, limit }: Breach): string {
+/** What a caller can do about too many labels, whatever they are. */
+export function severalCalls({ actual, limit }: Breach): string {
   return said('calls', { calls: Math.max(2, Math.ceil(actual / limit)) })
 }
 

@@ -24,7 +24,7 @@ import { warnOfLeftOut } from './left-out.ts'
 import { type Breach, findBreaches } from './limit.ts'
 import { checkTagNames, LabelParser, parseHead } from './parse.ts'
 import { type Plan, planCall, totalsOf, withoutFailed } from './plan.ts'
-import { crowdRemedy, remedyOf } from './remedy.ts'
+import { remedyOf, severalCalls } from './remedy.ts'
 import { resolveTags } from './resolve.ts'
 import { CallSource, type ReadStatistics } from './source.ts'
 
@@ -94,7 +94,7 @@ export function runMulti(
   if (head.names.length > limits.requestedPoints) {
     const fewest = { requestedPoints: head.names.length, effectiveTags: 0, aggregateWindows: 0, load: null }
     const crowd = findBreaches(fewest, limits)[0]!
-    return failed('limit', head, withRemedy(crowd, crowdRemedy(crowd)))
+    return failed('limit', head, withRemedy(crowd, severalCalls(crowd)))
   }
   const deadline = new Deadline(call.signal, limits.deadlineSeconds)
   const { signal } = deadline
