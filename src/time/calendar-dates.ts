@@ -49,7 +49,9 @@ export function readCalendarDate(text: string): WrittenTime | null {
   const clock = time === null ? 0 : clockOf(time)
   if (clock === null) return null
   const zone = readZone(text, time === null ? date.end : TIME.lastIndex)
-  return zone === null ? null : { local: date.day * US_PER_DAY + clock, hasTime: time !== null, ...zone }
+  // After a date alone an offset could be a time: that of 1-Jan-2022-05:00.
+  if (zone === null || (time === null && zone.offsetUs !== null)) return null
+  return { local: date.day * US_PER_DAY + clock, hasTime: time !== null, ...zone }
 }
 
 /** The day since 1970-01-01 that a text begins with, and where the text goes on. */

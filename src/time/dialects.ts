@@ -21,7 +21,7 @@ const GRAFANA_STEP = /([+-])(\d{0,15})([smhdwMQy])|\/([smhdwMQy])/y
  * @returns null for anything else
  */
 export function parseGrafana(text: string): TimeExpression | null {
-  const compact = text.replaceAll(' ', '')
+  const compact = withoutBlanks(text)
   if (!/^now(?=[+\-/]|$)/i.test(compact)) return null
   return readSteps(compact, 'now'.length, GRAFANA_STEP, ([, sign, count, unit, rounded]) => {
     if (rounded !== undefined) return { kind: 'start', period: GRAFANA_PERIODS.get(rounded)!, shift: 0 }
@@ -37,7 +37,7 @@ const PI_STEP = /([+-])(\d{1,15}(?:\.\d{1,15})?)([a-z]{1,12})/y
  * @returns null for anything else
  */
 export function parsePi(text: string): TimeExpression | null {
-  const compact = text.replaceAll(' ', '').toLowerCase()
+  const compact = withoutBlanks(text).toLowerCase()
   const start = PI_STARTS.get(compact.charAt(0))
   if (start === undefined) return null
   const steps = readSteps(compact, 1, PI_STEP, ([, sign, count, name]) => {
@@ -77,4 +77,9 @@ function readSteps(
 function addStep(sign: string, count: string, unit: Unit | null): TimeStep | null {
   const amount = unit === null ? null : amountOf(count, unit)
   return amount === null ? null : { kind: 'add', sign: sign === '-' ? -1 : 1, amount }
+}
+
+/** Without blanks at the ends and around signs: those inside of words and numbers stay. */
+function withoutBlanks(text: string): string {
+  return text.trim().replaceAll(/ *([+\-/]) */g, '$1')
 }

@@ -82,7 +82,8 @@ function take(step: TimeStep, place: Place, now: Instant, zone: TimeZone): Place
       return new Place(null, zone, dayOf(place.local) + step.us)
     case 'same-time': {
       const clock = localAt(now, zone)
-      const local = dayOf(place.local) + clock - dayOf(clock)
+      // The time of the day first: the days of both together are beyond 2^53 before 1828 and after 2112.
+      const local = dayOf(place.local) + (clock - dayOf(clock))
       // Today at the same time is now, also the second time that the clocks show it.
       return local === clock ? new Place(now, zone) : new Place(null, zone, local)
     }
@@ -98,7 +99,7 @@ function add({ months, days, us }: Amount, sign: 1 | -1, place: Place, zone: Tim
 }
 
 /** Days since 1970-01-01 of a weekday as it is said on a day. */
-function weekdayOf(day: number, { weekday, which }: TimeStep & { readonly kind: 'weekday' }): number {
+export function weekdayOf(day: number, { weekday, which }: TimeStep & { readonly kind: 'weekday' }): number {
   const ofWeek = mondayOf(day) + weekday
   if (which === 'last') return ofWeek < day ? ofWeek : ofWeek - 7
   if (which === 'next') return ofWeek > day ? ofWeek : ofWeek + 7

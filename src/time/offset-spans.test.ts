@@ -19,7 +19,8 @@ const offsets = fc.constantFrom(
     '*-8h',
     't',
   ],
-  ...['in 2 hours at the same time', 'tomorrow at 02:00'],
+  ...['in 2 hours at the same time', 'tomorrow at 02:00', 'begin of next hour', 'end of last hour'],
+  ...['monday', 'last sunday at 06:00', 'next friday at the same time', 'first moment of tuesday'],
 )
 const zones = fc.constantFrom(
   ...['UTC', 'Europe/Oslo', 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Pacific/Apia'],

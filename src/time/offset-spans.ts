@@ -1,5 +1,5 @@
 import { daysOf, monthsOf } from './duration.ts'
-import type { TimeStep } from './expression.ts'
+import { type TimeStep, weekdayOf } from './expression.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT, US_PER_DAY, US_PER_MS } from './instant.ts'
 import { addToLocal, instantOfLocal } from './local.ts'
 import type { Offset } from './offset.ts'
@@ -110,8 +110,15 @@ class Walk {
         this.#toLocal()
         this.#set(this.#day() + step.us)
         break
+      case 'weekday':
+        this.#toLocal()
+        this.#set(weekdayOf(this.#day() / US_PER_DAY, step) * US_PER_DAY)
+        break
       case 'same-time':
         this.#sameTime()
+        break
+      default:
+        step satisfies never
     }
     // As resolveExpression, which gives up after the first step that leaves the range.
     if (this.#isAccepted) this.#checkAccepted()
@@ -145,7 +152,7 @@ class Walk {
     this.#toLocal()
     const day = this.#day()
     this.#moves = true
-    const local = day + clock.#value - Math.floor(clock.#value / US_PER_DAY) * US_PER_DAY
+    const local = day + (clock.#value - Math.floor(clock.#value / US_PER_DAY) * US_PER_DAY)
     // Today at the same time is now, also the second time that the clocks show it.
     this.#isLocal = local !== clock.#value
     this.#value = this.#isLocal ? local : this.#start

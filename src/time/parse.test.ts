@@ -238,6 +238,15 @@ test('relative times where the clocks change', () => {
   const howe = instant('2026-04-04T15:15:00Z')
   reads('begin of hour', '2026-04-04T14:00:00Z', 'Australia/Lord_Howe', howe)
   reads('end of hour', '2026-04-04T15:29:59.999Z', 'Australia/Lord_Howe', howe)
+  // Half an hour before the clocks go back from 02:00 to 01:30, and after they have gone forward from 02:00 to 02:30.
+  const early = instant('2026-04-04T14:10:00Z')
+  reads('begin of next hour', '2026-04-04T15:30:00Z', 'Australia/Lord_Howe', early)
+  reads('end of next hour', '2026-04-04T16:29:59.999Z', 'Australia/Lord_Howe', early)
+  for (const now of ['2026-10-03T16:10:00Z', '2026-10-03T16:40:00Z'])
+    reads('begin of last hour', '2026-10-03T15:30:00Z', 'Australia/Lord_Howe', instant(now))
+  // Far from 1970, to the microsecond.
+  for (const now of ['2150-06-01T10:00:00.123457Z', '1800-06-01T23:59:59.999999Z'])
+    reads('today at the same time', now, 'UTC', instant(now))
   reads('today', '2018-11-04T03:00:00Z', 'America/Sao_Paulo', instant('2018-11-04T12:00:00Z'))
   reads('end of last week', '2018-11-05T01:59:59.999Z', 'America/Sao_Paulo', instant('2018-11-06T12:00:00Z'))
   const apia = instant('2011-12-31T12:00:00+14:00')
@@ -328,6 +337,12 @@ test('anything else is null', () => {
     'today at 10:60',
     'today at same time',
     'yesterday ago',
+    'now-1 5m',
+    'n o w-6h',
+    '*-1 5m',
+    '* -1 h',
+    '1-Jan-2022-05:00',
+    '22.04.2026+02:00',
     'first moment of',
     'first moment of 2 hours ago',
     'first moment of 1.5 days ago',

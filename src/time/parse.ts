@@ -54,7 +54,7 @@ export function parseEndTime(input: unknown, context: TimeContext): Instant | nu
     const written = readWritten(text)
     const beyond = written === null ? null : instantOfWritten(written, context.zone)
     if (beyond !== null && beyond >= END_INSTANT) return END_INSTANT
-    return /^\+?\d{13,18}(?:[.,]\d*)?$/.test(text) ? endOfMilliseconds(Number(text.replace(',', '.'))) : null
+    return /^\+?\d{13,18}(?:\.\d+)?$/.test(text) ? endOfMilliseconds(Number(text)) : null
   }
   return typeof input === 'number' ? endOfMilliseconds(input) : null
 }

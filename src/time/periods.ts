@@ -23,7 +23,7 @@ export function startOfPeriod(at: Instant, period: Period, zone: TimeZone, shift
     case 'second':
     case 'minute':
     case 'hour':
-      return startOfClockPeriod(instantFromUs(at + shift * CLOCK_PERIOD_US[period]), period, zone)
+      return startOfShiftedPeriod(at, period, zone, shift)
     default:
       return startOfDay(firstDayOf(localDayOf(at, zone), period, shift), zone)
   }
@@ -37,9 +37,19 @@ export function startOfNextPeriod(at: Instant, period: Period, zone: TimeZone): 
   if (period !== 'second' && period !== 'minute' && period !== 'hour')
     return startOfPeriod(at, period, zone, 1)
   const start = startOfClockPeriod(at, period, zone)
-  const next = startOfPeriod(start, period, zone, 1)
+  const after = (periods: number) =>
+    startOfClockPeriod(instantFromUs(start + periods * CLOCK_PERIOD_US[period]), period, zone)
+  const next = after(1)
   // An hour in which the clocks are moved back by half an hour takes 90 minutes.
-  return next > start ? next : startOfPeriod(start, period, zone, 2)
+  return next > start ? next : after(2)
+}
+
+/** From period to period as the clocks show them: where they are moved not all are equally long. */
+function startOfShiftedPeriod(at: Instant, period: ClockPeriod, zone: TimeZone, shift: number): Instant {
+  let start = startOfClockPeriod(at, period, zone)
+  for (let left = shift; left > 0; left--) start = startOfNextPeriod(start, period, zone)
+  for (let left = shift; left < 0; left++) start = startOfClockPeriod(instantFromUs(start - 1), period, zone)
+  return start
 }
 
 function startOfClockPeriod(at: Instant, period: ClockPeriod, zone: TimeZone): Instant {

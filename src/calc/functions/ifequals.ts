@@ -93,12 +93,18 @@ export function withinPercent(percent: number): Band {
     // Near the edge of a wider band, and near the ends of what doubles are, rounding may not keep the order.
     isBandAround: (number) =>
       percent <= 10 && (number === 0 || isBetween(Math.abs(number), LEAST_NUMBER, GREATEST_NUMBER)),
-    holds: (a, b) => (a === 0 && b === 0) || Math.abs((a - b) / ((a + b) / 2)) * 100 <= percent,
+    holds: (a, b) => (a === 0 && b === 0) || Math.abs((a - b) / middleOf(a, b)) * 100 <= percent,
     gaps: [
       (a, b) => (200 - percent) * a - (200 + percent) * b,
       (a, b) => (200 + percent) * a - (200 - percent) * b,
     ],
   }
+}
+
+function middleOf(a: number, b: number): number {
+  const sum = a + b
+  // Halves of the smallest numbers would be 0.
+  return Number.isFinite(sum) ? sum / 2 : a / 2 + b / 2
 }
 
 function isBetween(number: number, least: number, greatest: number): boolean {

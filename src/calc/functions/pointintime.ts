@@ -28,7 +28,8 @@ export const pointintime = defineFunction({
     const at = resolveReference(args.get('reference', 'offset').offset, context.now, context.zone)
     if (at === null) return ConstantLeaf.of(Number.NaN, context)
     const range = { from: at, to: at }
-    const input = args.series('a', { ...context, range, reach: range })
+    const { spacingUs: _, ...others } = context
+    const input = args.series('a', { ...others, range, reach: range })
     return ConstantLeaf.valueAt(input, at, context)
   },
 })

@@ -32,8 +32,10 @@ export class InterpolatedPointsRequest implements Request {
     this.range = range
     this.#grid = grid
     const { from, to } = range
-    if (grid.kind === 'steps') this.spacingUs = nominalUs(grid.interval)
-    else if (grid.count > 1 && from < to) this.spacingUs = (to - from) / (grid.count - 1)
+    if (grid.kind === 'steps') {
+      const spacingUs = nominalUs(grid.interval)
+      if (from + spacingUs <= to) this.spacingUs = spacingUs
+    } else if (grid.count > 1 && from < to) this.spacingUs = (to - from) / (grid.count - 1)
   }
 
   within(range: Request['range']): Request {

@@ -61,8 +61,12 @@ export const minOf: Statistic = (values, count) => {
   return found
 }
 
-/** The arithmetic mean. */
+/** The arithmetic mean: no less than the smallest value and no more than the largest, so that of equal ones it is each. */
 export const meanOf: Statistic = (values, count) => {
+  return Math.min(Math.max(roundedMeanOf(values, count), minOf(values, count)), maxOf(values, count))
+}
+
+function roundedMeanOf(values: Float64Array, count: number): number {
   let sum = 0
   for (let n = 0; n < count; n++) sum += values[n]!
   if (Number.isFinite(sum)) return sum / count
