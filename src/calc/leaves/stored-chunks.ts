@@ -13,12 +13,17 @@ import {
   valuesFromGoodPoints,
 } from '../../series/interpolate.ts'
 import type { RangeResult, SignalShape } from '../../series/reads.ts'
-import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../time/instant.ts'
+import { type Instant, instantFromUs } from '../../time/instant.ts'
 import type { Chunk, ChunkRange, Limit } from '../graph/chunk.ts'
-import type { PointSource, StoredTag } from '../graph/point-source.ts'
+import type { RawRange } from '../graph/point-source.ts'
 
-/** Where a stream gets its points from: a call's source, or what has points of its own. */
-export type StreamSource = Pick<PointSource, 'range' | 'page' | 'boundingValues'>
+/** Where a stream gets its points from. */
+export interface StreamSource {
+  /** A page of raw points; nothing, and no more, of an empty range. */
+  page(range: RawRange): Promise<RangeResult>
+  /** The good point next to an instant. */
+  edge(find: 'before' | 'after-or-at', at: Instant): Promise<EdgePoint | null>
+}
 
 /** Points that the edges of a stream can cost: the bounding values of both ends, and of one cut. */
 export const EDGE_POINTS = 6
@@ -31,7 +36,6 @@ export const EDGE_POINTS = 6
  */
 export async function* storedChunks(
   source: StreamSource,
-  tag: StoredTag,
   shape: SignalShape,
   range: ChunkRange,
 ): AsyncGenerator<Chunk, void> {
@@ -40,9 +44,7 @@ export async function* storedChunks(
   /** What was not fetched yet. */
   let left = { from, to }
   const readPage = async (): Promise<RangeResult> => {
-    if (left.from >= left.to) return { points: NO_POINTS, more: false }
-    const asked = { ...left, order, limit }
-    const page = await (source.page?.(tag, asked) ?? source.range(tag, asked))
+    const page = await source.page({ ...left, order, limit })
     const last = page.points.times.at(-1)
     if (last !== undefined)
       left = isAscending ? { ...left, from: instantFromUs(last + 1) } : { ...left, to: instantFromUs(last) }
@@ -50,7 +52,7 @@ export async function* storedChunks(
   }
   const edges = rawOnly
     ? [null, null]
-    : Promise.all([goodBefore(source, tag, from), goodFrom(source, tag, to)])
+    : Promise.all([source.edge('before', from), source.edge('after-or-at', to)])
   /** Good points beside what was not given yet. */
   let [[prev, next], page] = await Promise.all([edges, readPage()])
   /** Fetched but not given yet, ascending: begins ('asc') or ends ('desc') with a good point. */
@@ -75,7 +77,8 @@ export async function* storedChunks(
     if (rawOnly || (extent === 'first' && beyond > 0)) {
       cut = isAscending ? length : 0
       if (rawOnly) beside = null
-      else beside = await (isAscending ? goodFrom(source, tag, left.from) : goodBefore(source, tag, left.to))
+      else
+        beside = await (isAscending ? source.edge('after-or-at', left.from) : source.edge('before', left.to))
     } else if (beyond < length - 1) {
       cut = isAscending ? good : good + 1
       beside = pointAt(points, good)
@@ -102,22 +105,8 @@ export async function* storedChunks(
   }
 }
 
-/** The last good point strictly before an instant. */
-async function goodBefore(source: StreamSource, tag: StoredTag, at: Instant): Promise<EdgePoint | null> {
-  // Instants are whole, so "before" is "at or before the last microsecond before".
-  if (at <= MIN_INSTANT) return null
-  const { beforeTimes, beforeValues } = await source.boundingValues(tag, Float64Array.of(at - 1))
-  return edgePoint(beforeTimes[0]!, beforeValues[0]!)
-}
-
-/** The first good point at or after an instant. */
-async function goodFrom(source: StreamSource, tag: StoredTag, at: Instant): Promise<EdgePoint | null> {
-  if (at >= END_INSTANT) return null
-  const { afterTimes, afterValues } = await source.boundingValues(tag, Float64Array.of(at))
-  return edgePoint(afterTimes[0]!, afterValues[0]!)
-}
-
-function chunkOf(
+/** A chunk from its raw points and the good points beside it. */
+export function chunkOf(
   shape: SignalShape,
   from: Instant,
   to: Instant,
@@ -151,11 +140,8 @@ function firstValue(raw: PointColumns, to: Instant, next: EdgePoint | null): num
 
 /** A point of columns; `null` where there is none at the index. */
 function pointAt({ times, values }: PointColumns, index: number): EdgePoint | null {
-  return edgePoint(times[index] ?? Number.NaN, values[index] ?? Number.NaN)
-}
-
-function edgePoint(time: number, value: number): EdgePoint | null {
-  return Number.isNaN(time) ? null : { time, value }
+  const time = times[index]
+  return time === undefined ? null : { time, value: values[index]! }
 }
 
 /** Index of the last good point, -1 when there is none. */

@@ -1,14 +1,15 @@
 import { takesSignal } from '../../series/aggregate.ts'
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
-import { NO_POINTS, type PointColumns } from '../../series/columns.ts'
+import { NO_POINTS } from '../../series/columns.ts'
 import type { GapPage, GapSearch } from '../../series/gaps.ts'
-import { interpolate } from '../../series/interpolate.ts'
+import { type EdgePoint, interpolate } from '../../series/interpolate.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
 import { PlotSampler } from '../../series/plot.ts'
 import type { BoundingValues, FindPoint, PlotPoints, RangeResult, SignalShape } from '../../series/reads.ts'
 import { END_INSTANT, type Instant, instantFromUs, isAccepted, MIN_INSTANT } from '../../time/instant.ts'
 import { aggregatesFromChunks } from '../consumers/aggregates.ts'
 import { firstOf, goesBack } from '../consumers/find-point.ts'
+import { wholeRange } from '../consumers/stream.ts'
 import { BaseOperator } from '../graph/base.ts'
 import { type Chunk, type ChunkRange, type ChunkStream, streamOf } from '../graph/chunk.ts'
 import type { Need, NeedSink } from '../graph/need.ts'
@@ -22,7 +23,7 @@ import {
   sourcesOf,
   type WindowBounds,
 } from './aggregate-sources.ts'
-import { type StreamSource, storedChunks } from './stored-chunks.ts'
+import { chunkOf, type StreamSource, storedChunks } from './stored-chunks.ts'
 import { availableOf, estimateNeed, plotsAtSource } from './stored-cost.ts'
 import { withEndOfHold, withGapsAtEnds } from './stored-plot.ts'
 
@@ -40,7 +41,7 @@ const NO_PUSH_DOWNS: StoredTag['pushDowns'] = {
  * Leaf: a tag of a historian. The only operator that knows push-downs; it works out the same from bounding values and
  * streamed points where the historian offers none.
  */
-export class StoredLeaf extends BaseOperator {
+export class StoredLeaf extends BaseOperator implements StreamSource {
   readonly states?: TagStates
   readonly isGapless: boolean
   readonly #tag: StoredTag
@@ -114,7 +115,7 @@ export class StoredLeaf extends BaseOperator {
   }
 
   protected open(range: ChunkRange): ChunkStream {
-    return streamOf(storedChunks(this.context.evaluation.source, this.#tag, this.#shape, range))
+    return streamOf(storedChunks(this, this.#shape, range))
   }
 
   override currentPoint(find: 'before' | 'before-or-at', at: Instant): Promise<CurrentPoint | null> {
@@ -131,13 +132,25 @@ export class StoredLeaf extends BaseOperator {
   }
 
   override async goodPoint(find: FindPoint, at: Instant): Promise<SinglePoint | null> {
+    const edge = await this.edge(find, at)
+    return edge === null ? null : { time: instantFromUs(edge.time), value: edge.value, bad: false }
+  }
+
+  async edge(find: FindPoint, at: Instant): Promise<EdgePoint | null> {
     // Instants are whole, so "before" is "at or before the last microsecond before".
     const place = firstOf(find, at)
     if (!isAccepted(place)) return null
     const found = await this.#boundingValues(Float64Array.of(place))
-    return goesBack(find)
-      ? goodPoint(found.beforeTimes[0]!, found.beforeValues[0]!)
-      : goodPoint(found.afterTimes[0]!, found.afterValues[0]!)
+    const [time, value] = goesBack(find)
+      ? [found.beforeTimes[0]!, found.beforeValues[0]!]
+      : [found.afterTimes[0]!, found.afterValues[0]!]
+    return Number.isNaN(time) ? null : { time, value }
+  }
+
+  page(range: RawRange): Promise<RangeResult> {
+    if (range.from >= range.to) return Promise.resolve({ points: NO_POINTS, more: false })
+    const { source } = this.context.evaluation
+    return source.page?.(this.#tag, range) ?? source.range(this.#tag, range)
   }
 
   /** Between good points and, until `now`, after the last one. */
@@ -149,13 +162,8 @@ export class StoredLeaf extends BaseOperator {
   }
 
   async signal(from: Instant, to: Instant): Promise<Chunk> {
-    const { source } = this.context.evaluation
-    const withoutPoints: StreamSource = {
-      range: async () => ({ points: NO_POINTS, more: false }),
-      boundingValues: (tag, times) => source.boundingValues(tag, times),
-    }
-    const range = { from, to, order: 'asc', page: 2, extent: 'all' } as const
-    return (await storedChunks(withoutPoints, this.#tag, this.#shape, range).next()).value!
+    const [prev, next] = await Promise.all([this.edge('before', from), this.edge('after-or-at', to)])
+    return chunkOf(this.#shape, from, to, NO_POINTS, prev, next)
   }
 
   rawPoints(range: RawRange): Promise<RangeResult> {
@@ -196,10 +204,15 @@ export class StoredLeaf extends BaseOperator {
 
   /** Points of a chart with the breaks between them. */
   async #chosen(edges: Float64Array): Promise<PlotPoints> {
-    const { source } = this.context.evaluation
-    if (plotsAtSource(this.#tag)) return source.plot(this.#tag, edges)
+    const { evaluation } = this.context
+    if (plotsAtSource(this.#tag)) return evaluation.source.plot(this.#tag, edges)
+    const { stepped, holdUntil } = this.#shape
     const plot = new PlotSampler(edges, { gaps: this.#shape })
-    for await (const page of this.#pages(edges[0]!, edges.at(-1)!)) plot.add(page)
+    const range = wholeRange(edges[0]!, edges.at(-1)!, this, evaluation)
+    for await (const { raw } of storedChunks(this, { stepped, holdUntil }, { ...range, rawOnly: true })) {
+      plot.add(raw)
+      await evaluation.pause()
+    }
     return plot.finish()
   }
 
@@ -224,21 +237,6 @@ export class StoredLeaf extends BaseOperator {
     return boundsFrom(edges, times, await this.valuesAt(times), this.stepped)
   }
 
-  async *#pages(from: number, to: number): AsyncGenerator<PointColumns> {
-    const { evaluation } = this.context
-    const { source } = evaluation
-    const limit = evaluation.pagePoints(1)
-    let start = from
-    while (start < to) {
-      const range = { from: instantFromUs(start), to: instantFromUs(to), order: 'asc', limit } as const
-      const { points, more } = await (source.page?.(this.#tag, range) ?? source.range(this.#tag, range))
-      yield points
-      if (!more) return
-      start = points.times.at(-1)! + 1
-      await evaluation.pause()
-    }
-  }
-
   #boundingValues(times: Float64Array): Promise<BoundingValues> {
     return this.context.evaluation.source.boundingValues(this.#tag, times)
   }
@@ -258,8 +256,4 @@ function withGap(tag: StoredTag, maxGapUs: number | undefined): StoredTag {
 function besideTimes([from, to]: Float64Array): Float64Array {
   // Beyond the accepted range there are no points, and a driver need not be able to look there.
   return Float64Array.of(Math.max(MIN_INSTANT, from! - 1), Math.min(to!, END_INSTANT - 1))
-}
-
-function goodPoint(time: number, value: number): SinglePoint | null {
-  return Number.isNaN(time) ? null : { time: instantFromUs(time), value, bad: false }
 }
