@@ -2,12 +2,14 @@ import {
   concatColumns,
   lowerBound,
   makeColumns,
+  NO_POINTS,
   type PointColumns,
+  sliceColumns,
   upperBound,
 } from '../../../series/columns.ts'
 import { valuesFromPoints } from '../../../series/interpolate.ts'
 import type { FindPoint, SignalShape } from '../../../series/reads.ts'
-import { clampInstant, type Instant } from '../../../time/instant.ts'
+import { clampInstant, type Instant, instantFromUs } from '../../../time/instant.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack } from '../../consumers/find-point.ts'
 import { BaseOperator, type InputNeed } from '../../graph/base.ts'
@@ -19,7 +21,6 @@ import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import type { WindowOpRule } from './ops.ts'
 import { windowNeeds } from './window-needs.ts'
 import type { WindowRange, Windows } from './window-range.ts'
-import { WindowSearch } from './window-search.ts'
 import { windowChunks } from './window-stream.ts'
 import { AROUND, MAX_BATCH, Windowing } from './windowing.ts'
 
@@ -27,6 +28,14 @@ import { AROUND, MAX_BATCH, Windowing } from './windowing.ts'
 const BESIDE_RANGE = AROUND - 1
 /** How much longer each further batch is where windows with values are looked for. */
 const SEARCH_GROWTH = 4
+/** Searches that are remembered. */
+const REMEMBERED = 64
+
+/** A search for a window with a value: between these edges there is none. */
+interface Search extends WindowRange {
+  readonly order: 'asc' | 'desc'
+  readonly point: PointColumns
+}
 
 /**
  * Aggregates over tumbling windows: one raw point for each window that has a value. The windows are those that the
@@ -38,7 +47,8 @@ export class ResampleOperator extends BaseOperator {
   readonly #op: WindowOpRule
   readonly #shape: SignalShape
   readonly #windowing: Windowing
-  readonly #search: WindowSearch
+  /** Searches that were made, for others that begin in the same empty windows. */
+  readonly #searches: Search[] = []
 
   constructor(input: Operator, op: WindowOpRule, windows: Windows, context: OperatorContext) {
     const varies = input.varies === 'data' ? 'data' : 'time'
@@ -46,11 +56,6 @@ export class ResampleOperator extends BaseOperator {
     this.#op = op
     this.#shape = { stepped: op.stepped, holdUntil: context.now }
     this.#windowing = new Windowing(input, op, windows, context)
-    const { bounds, hasGaps } = this.#windowing
-    // The window of the next raw point mostly has a value.
-    const size = hasGaps ? 1 : MAX_BATCH
-    const read = (range: WindowRange, order: 'asc' | 'desc') => this.#read(range, order, size, true)
-    this.#search = new WindowSearch(bounds, windows.find, read)
   }
 
   override get isNeverBad(): boolean {
@@ -99,9 +104,7 @@ export class ResampleOperator extends BaseOperator {
     if (index >= 0 && index < times.length) return pointOf(points, index)
     const isBack = goesBack(find)
     if (isBack ? !this.#windowing.looksBack(around.from) : !this.#windowing.goesOn(around.to)) return null
-    const found = await (isBack
-      ? this.#search.beside(around.from, 'desc')
-      : this.#search.beside(around.to, 'asc'))
+    const found = await (isBack ? this.#beside(around.from, 'desc') : this.#beside(around.to, 'asc'))
     return found.times.length === 0 ? null : pointOf(found, 0)
   }
 
@@ -131,13 +134,37 @@ export class ResampleOperator extends BaseOperator {
       const { times } = batch
       before ||= times.length > 0 && times[0]! <= from
       after ||= times.length > 0 && times.at(-1)! >= to
-      if (isFirst && order === 'asc' && !before) yield await this.#search.beside(reach.from, 'desc')
-      if (isFirst && order === 'desc' && !after) yield await this.#search.beside(reach.to, 'asc')
+      if (isFirst && order === 'asc' && !before) yield await this.#beside(reach.from, 'desc')
+      if (isFirst && order === 'desc' && !after) yield await this.#beside(reach.to, 'asc')
       isFirst = false
       yield batch
     }
-    if (order === 'asc' && !after) yield await this.#search.beside(reach.to, 'asc')
-    if (order === 'desc' && !before) yield await this.#search.beside(reach.from, 'desc')
+    if (order === 'asc' && !after) yield await this.#beside(reach.to, 'asc')
+    if (order === 'desc' && !before) yield await this.#beside(reach.from, 'desc')
+  }
+
+  /**
+   * The point of the first window with a value that begins at the edge of one or later, or of the last one that ends
+   * there or earlier; none if there is none.
+   */
+  async #beside(at: number, order: 'asc' | 'desc'): Promise<PointColumns> {
+    const isIt = (search: Search) => search.order === order && search.from <= at && at <= search.to
+    const known = this.#searches.find(isIt)
+    if (known !== undefined) return known.point
+    const { bounds, windows, hasGaps } = this.#windowing
+    const left = order === 'asc' ? { from: at, to: bounds.to } : { from: bounds.from, to: at }
+    let search: Search = { order, ...left, point: NO_POINTS }
+    // The window of the next raw point mostly has a value.
+    for await (const batch of this.#read(left, order, hasGaps ? 1 : MAX_BATCH, true)) {
+      const { length } = batch.times
+      if (length === 0) continue
+      const point = order === 'asc' ? sliceColumns(batch, 0, 1) : sliceColumns(batch, length - 1, length)
+      const { start, end } = windows(instantFromUs(point.times[0]!))
+      search = { order, ...left, ...(order === 'asc' ? { to: start } : { from: end }), point }
+      break
+    }
+    if (this.#searches.length < REMEMBERED) this.#searches.push(search)
+    return search.point
   }
 
   /**
