@@ -6,8 +6,10 @@ import type { Chunk, ChunkStream } from './chunk.ts'
  * when all have passed it. Who begins later starts from the beginning as long as the beginning is kept.
  */
 export class SharedStream {
+  readonly #source: ChunkStream
   readonly #retains: (chunk: Chunk) => boolean
-  #first: Link | null
+  readonly #pause: () => Promise<void>
+  #first: Link | null = { chunk: null, next: null }
   #reached: number = MIN_INSTANT
 
   /**
@@ -16,16 +18,9 @@ export class SharedStream {
    *                innermost on, and none of them waits for anything then
    */
   constructor(source: ChunkStream, retains: (chunk: Chunk) => boolean, pause: () => Promise<void>) {
+    this.#source = source
     this.#retains = retains
-    const paused = async () => {
-      const chunk = await source.next()
-      await pause()
-      return chunk
-    }
-    this.#first = new Link({ next: paused }, (chunk) => {
-      this.#reached = Math.max(this.#reached, chunk.to)
-      if (!this.#retains(chunk)) this.#first = null
-    })
+    this.#pause = pause
   }
 
   /** The latest end of a chunk that was pulled. */
@@ -41,42 +36,30 @@ export class SharedStream {
       next: async () => {
         const here: Link | null = link
         if (here === null) return null
-        const chunk = await here.pulled()
-        link = chunk === null ? null : here.next
+        here.chunk ??= this.#pull()
+        const chunk = await here.chunk
+        if (chunk === null) link = null
+        else {
+          here.next ??= { chunk: null, next: null }
+          link = here.next
+        }
         return chunk
       },
     }
   }
+
+  async #pull(): Promise<Chunk | null> {
+    const chunk = await this.#source.next()
+    await this.#pause()
+    if (chunk === null) return null
+    this.#reached = Math.max(this.#reached, chunk.to)
+    if (!this.#retains(chunk)) this.#first = null
+    return chunk
+  }
 }
 
 /** A place in the stream: a chunk that is pulled when a reader first gets there, and the place after it. */
-class Link {
-  readonly #source: ChunkStream
-  readonly #onChunk: (chunk: Chunk) => void
-  #chunk: Promise<Chunk | null> | null = null
-  #next: Link | null = null
-
-  constructor(source: ChunkStream, onChunk: (chunk: Chunk) => void) {
-    this.#source = source
-    this.#onChunk = onChunk
-  }
-
-  get next(): Link {
-    this.#next ??= new Link(this.#source, this.#onChunk)
-    return this.#next
-  }
-
-  pulled(): Promise<Chunk | null> {
-    if (this.#chunk === null) {
-      this.#chunk = this.#source.next()
-      // Readers handle a rejection, each its own; none may be left of a reader that has stopped.
-      this.#chunk.then(
-        (chunk) => {
-          if (chunk !== null) this.#onChunk(chunk)
-        },
-        () => {},
-      )
-    }
-    return this.#chunk
-  }
+interface Link {
+  chunk: Promise<Chunk | null> | null
+  next: Link | null
 }
