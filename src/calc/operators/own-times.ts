@@ -62,20 +62,6 @@ export function isFound(time: number, find: FindPoint, at: Instant): boolean {
   return goesBack(find) ? time <= firstOf(find, at) : time >= firstOf(find, at)
 }
 
-/**
- * Raw points at the times of an input's and at further ones, with values of their own: BAD where the input's are, and
- * where there is no value.
- * @param more ascending
- */
-export function rawPointsAt(
-  input: RawTimes,
-  more: readonly number[],
-  valuesAt: (times: Float64Array) => Float64Array,
-): PointColumns {
-  const raw = rawTimesWith(input, more)
-  return withValues(raw, valuesAt(raw.times))
-}
-
 /** Raw points without their values. */
 export type RawTimes = Pick<PointColumns, 'times' | 'statuses'>
 
@@ -99,7 +85,7 @@ export function rawTimesWith({ times, statuses }: RawTimes, more: readonly numbe
   return { times: allTimes.subarray(0, count), statuses: allStatuses.subarray(0, count) }
 }
 
-/** Raw points with values, whose statuses become BAD where there is none. */
+/** Raw points with values, whose statuses, which are changed, become BAD where there is none. */
 export function withValues({ times, statuses }: RawTimes, values: Float64Array): PointColumns {
   for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) statuses[i] = STATUS_BAD
   return { times, values, statuses }

@@ -7,7 +7,7 @@ import type { Segments } from '../../consumers/join-segments.ts'
 import { BAD_POINT, NO_POINT } from '../../consumers/segments.ts'
 import type { Chunk, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
-import { rawPointsAt } from '../own-times.ts'
+import { rawTimesWith, withValues } from '../own-times.ts'
 
 /**
  * A total where a chunk starts: its value there, and its limit from the left, which differs at the start of a window.
@@ -135,7 +135,8 @@ export function totalChunk(
     evaluation.chargeStep(at.length)
     return totals(at, limit)
   }
-  return { from, to, raw: rawPointsAt(rawOf(segments, from, to), own, (at) => valuesAt(at, 'at')), valuesAt }
+  const raw = rawTimesWith(rawOf(segments, from, to), own)
+  return { from, to, raw: withValues(raw, valuesAt(raw.times, 'at')), valuesAt }
 }
 
 /** Raw times of [from, to) with their statuses. */

@@ -1,5 +1,5 @@
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
-import { reverseColumns, STATUS_BAD, STATUS_OK } from '../../../series/columns.ts'
+import { reverseColumns, STATUS_OK } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
 import { clampInstant, END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
@@ -22,7 +22,7 @@ import type { MovesOn, Operator, OperatorContext } from '../../graph/operator.ts
 import type { RawRange, SinglePoint } from '../../graph/point-source.ts'
 import { ConstantLeaf } from '../../leaves/constant.ts'
 import { IntegralInput } from '../integral-input.ts'
-import { isFound, OwnTimesOperator } from '../own-times.ts'
+import { isFound, OwnTimesOperator, withValues } from '../own-times.ts'
 import { valuesOfInput } from './buffered-input.ts'
 import { type Cells, pointCells, signalCells } from './cells.ts'
 import { windowIntegrals, windowSums } from './folds.ts'
@@ -308,12 +308,7 @@ export class RollingOperator extends OwnTimesOperator {
     if (!this.#isRawByValues(range.limit)) return rawPointsFromChunks(this, range, evaluation)
     const { points, more } = await rawPoints(this.input, range, evaluation)
     const { times, statuses } = range.order === 'asc' ? points : reverseColumns(points)
-    const values = await this.valuesAt(times)
-    const found = {
-      times,
-      values,
-      statuses: statuses.map((status, i) => (Number.isNaN(values[i]!) ? STATUS_BAD : status)),
-    }
+    const found = withValues({ times, statuses: statuses.slice() }, await this.valuesAt(times))
     return { points: range.order === 'asc' ? found : reverseColumns(found), more }
   }
 

@@ -1,4 +1,4 @@
-import { type PointColumns, STATUS_BAD } from '../../../series/columns.ts'
+import type { PointColumns } from '../../../series/columns.ts'
 import { type EdgePoint, goodPoints } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { clampInstant, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
@@ -19,6 +19,7 @@ import { type FindPlace, type NeedSink, nearNeed, type PointNeed } from '../../g
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import { reachOf } from '../../graph/reach.ts'
+import { withValues } from '../own-times.ts'
 import { FilterRun, type FilterState, LEAD_CELLS } from './filter-run.ts'
 import { type Derived, ScanOperator } from './scan.ts'
 
@@ -281,11 +282,7 @@ export class HighPassOperator extends LowPassOperator {
     const { times, values: inputs, statuses } = input.raw
     const less = low.valuesAt(times, 'at')
     const values = inputs.map((value, i) => finite(value - less[i]!))
-    const raw = {
-      times,
-      values,
-      statuses: statuses.map((s, i) => (Number.isNaN(values[i]!) ? STATUS_BAD : s)),
-    }
+    const raw = withValues({ times, statuses: statuses.slice() }, values)
     return { ...input, raw, valuesAt }
   }
 }

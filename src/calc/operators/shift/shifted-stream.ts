@@ -1,16 +1,10 @@
-import {
-  concatColumns,
-  mergeTimes,
-  NO_POINTS,
-  type PointColumns,
-  STATUS_BAD,
-  STATUS_OK,
-} from '../../../series/columns.ts'
+import { concatColumns, mergeTimes, NO_POINTS, type PointColumns } from '../../../series/columns.ts'
 import { type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { OffsetSpan } from '../../../time/offset-spans.ts'
 import type { Chunk, ChunkRange, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
 import type { Operator } from '../../graph/operator.ts'
+import { withValues } from '../own-times.ts'
 import type { TimeMap } from './time-map.ts'
 
 /** Points of a page where only the limit from the left at a break is wanted. */
@@ -170,9 +164,5 @@ function pointAt(at: Instant, chunk: Chunk): PointColumns {
 }
 
 function pointsOf(times: Float64Array, values: Float64Array): PointColumns {
-  return {
-    times,
-    values,
-    statuses: Uint8Array.from(values, (value) => (Number.isNaN(value) ? STATUS_BAD : STATUS_OK)),
-  }
+  return withValues({ times, statuses: new Uint8Array(times.length) }, values)
 }
