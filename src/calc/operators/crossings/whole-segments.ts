@@ -17,11 +17,14 @@ export async function* wholeSegments(
   /** Read and not given yet, ascending; they join. */
   let held: readonly AlignedChunks[] = []
   let count = 0
+  /** What lies before the last raw point of what is held; nothing where that begins with it. */
   const upToLastPoint = function* () {
-    const cut = atLastPoint(held)
-    if (cut === null) return
-    held = cut.held
-    yield cut.given
+    const last = held.at(-1)
+    const cut = last?.times.at(-1)
+    if (last === undefined || cut === undefined || cut <= held[0]!.from) return
+    const given = joined(held.with(-1, part(last, last.from, cut)))
+    held = [part(last, cut, last.to)]
+    yield given
   }
   for await (const read of union) {
     if (range.order === 'desc') {
@@ -49,17 +52,6 @@ export async function* wholeSegments(
       yield* upToLastPoint()
     }
   }
-}
-
-/** Chunks that join, cut at the last raw point; `null` where nothing lies before it. */
-function atLastPoint(
-  chunks: readonly AlignedChunks[],
-): { readonly given: AlignedChunks; readonly held: readonly AlignedChunks[] } | null {
-  const last = chunks.at(-1)
-  const cut = last?.times.at(-1)
-  if (last === undefined || cut === undefined || cut <= chunks[0]!.from) return null
-  const given = joined(chunks.with(-1, part(last, last.from, cut)))
-  return { given, held: [part(last, cut, last.to)] }
 }
 
 function part(aligned: AlignedChunks, start: number, end: number): AlignedChunks {
