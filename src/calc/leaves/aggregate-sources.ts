@@ -87,14 +87,6 @@ export interface SourceReads {
   bounds(): Promise<WindowBounds>
 }
 
-/** What was read of the sources; absent where none was needed. */
-interface SourceColumns {
-  readonly aggregates: AggregateColumns
-  readonly integrals: Integrals | null
-  readonly integralsToNow: Integrals | null
-  readonly bounds: WindowBounds | null
-}
-
 /** Of each window; NaN where there is no value. */
 export interface WindowBounds {
   readonly starts: Float64Array
@@ -117,42 +109,37 @@ export async function aggregatesFromSources(
     sources.integralsToNow ? read.integrals(starts, endsUpTo(edges, now)) : null,
     sources.bounds ? read.bounds() : null,
   ])
-  const columns = { aggregates, integrals, integralsToNow, bounds }
-  return Object.fromEntries(names.map((name) => [name, columnOf(name, columns, edges, now)]))
-}
-
-function columnOf(
-  name: AggregateName,
-  { aggregates, integrals, integralsToNow, bounds }: SourceColumns,
-  edges: Float64Array,
-  now: number,
-): Float64Array {
-  const known = aggregates[name]
-  if (known !== undefined) return known
-  switch (name) {
-    case 'timeAvg':
-      return timeAverages(integrals!)
-    case 'total':
-      return integrals!.integrals.map((integral, i) => (integrals!.coveredUs[i]! > 0 ? integral : Number.NaN))
-    case 'coverage':
-      return integralsToNow!.coveredUs.map((covered, i) => {
-        const length = Math.min(edges[i + 1]!, now) - edges[i]!
-        return length > 0 ? (covered / length) * 100 : Number.NaN
-      })
-    case 'startBound':
-      return bounds!.starts
-    case 'endBound':
-      return bounds!.ends
-    case 'deltaBounds':
-      return bounds!.ends.map((end, i) => finite(end - bounds!.starts[i]!))
-    default: {
-      const { value } = FOLLOWING[name]!
-      const column = new Float64Array(edges.length - 1)
-      // A loop: `from` goes through an iterator, which takes long for very many windows.
-      for (let i = 0; i < column.length; i++) column[i] = finite(value(aggregates as Columns, i))
-      return column
+  const columnOf = (name: AggregateName): Float64Array => {
+    const known = (aggregates as AggregateColumns)[name]
+    if (known !== undefined) return known
+    switch (name) {
+      case 'timeAvg':
+        return timeAverages(integrals!)
+      case 'total':
+        return integrals!.integrals.map((integral, i) =>
+          integrals!.coveredUs[i]! > 0 ? integral : Number.NaN,
+        )
+      case 'coverage':
+        return integralsToNow!.coveredUs.map((covered, i) => {
+          const length = Math.min(edges[i + 1]!, now) - edges[i]!
+          return length > 0 ? (covered / length) * 100 : Number.NaN
+        })
+      case 'startBound':
+        return bounds!.starts
+      case 'endBound':
+        return bounds!.ends
+      case 'deltaBounds':
+        return bounds!.ends.map((end, i) => finite(end - bounds!.starts[i]!))
+      default: {
+        const { value } = FOLLOWING[name]!
+        const column = new Float64Array(edges.length - 1)
+        // A loop: `from` goes through an iterator, which takes long for very many windows.
+        for (let i = 0; i < column.length; i++) column[i] = finite(value(aggregates as Columns, i))
+        return column
+      }
     }
   }
+  return Object.fromEntries(names.map((name) => [name, columnOf(name)]))
 }
 
 function finite(value: number): number {
