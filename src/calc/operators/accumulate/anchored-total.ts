@@ -111,19 +111,12 @@ export class AnchoredTotal extends OwnTimesOperator {
         const { find, at, count = 1 } = need
         // Between the instant and the raw time that is found no point of the input lies.
         const key = keyOf(at, find, windowsText)
-        if (goesBack(find)) {
-          const own = instantFromUs(Math.max(...this.ownTimes(find, at)))
-          this.#integrals.needs(this.#startAt(own), clampInstant(at + 1), count, key, found)
-        } else {
-          const to = clampInstant(at + 1)
-          this.#integrals.needs(
-            this.#startAt(at),
-            to,
-            count,
-            key,
-            nearSink(found, nearTo(at, false, count, timesOf(this.reach(find, at), count))),
-          )
-        }
+        const isBack = goesBack(find)
+        const start = isBack ? instantFromUs(Math.max(...this.ownTimes(find, at))) : at
+        const place = isBack
+          ? found
+          : nearSink(found, nearTo(at, false, count, timesOf(this.reach(find, at), count)))
+        this.#integrals.needs(this.#startAt(start), clampInstant(at + 1), count, key, place)
         break
       }
       case 'raw': {

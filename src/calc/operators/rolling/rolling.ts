@@ -132,13 +132,11 @@ export class RollingOperator extends OwnTimesOperator {
         }
         sink.need(input, { ...need, to: lastRead(window, to), count: count + MORE_POINTS + beyondRange })
         if (order === 'asc') this.#leadNeeds(from, beyondRange, sink)
-        // Where a page that is read backwards starts is known only once it was read.
-        else
-          this.#leadNeeds(
-            to,
-            beyondRange,
-            nearSink(sink, nearTo(to, true, count + MORE_POINTS, pageReach(input, need))),
-          )
+        else {
+          // Where a page that is read backwards starts is known only once it was read.
+          const near = nearTo(to, true, count + MORE_POINTS, pageReach(input, need))
+          this.#leadNeeds(to, beyondRange, nearSink(sink, near))
+        }
         break
       }
       case 'chunks':
