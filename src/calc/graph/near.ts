@@ -134,7 +134,8 @@ function steps(a: Steps | null, b: Steps | null, both: (a: number, b: number) =>
 
 type Place = Pick<Near, 'from' | 'to'>
 
-function hull(a: Place, b: Place): Place {
+/** From the earlier beginning to the later end. */
+export function hull(a: Place, b: Place): Place {
   return { from: a.from < b.from ? a.from : b.from, to: a.to > b.to ? a.to : b.to }
 }
 

@@ -1,6 +1,5 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import type { Instant } from '../../time/instant.ts'
-import { furthest, type Near } from './near.ts'
+import { furthest, hull, type Near } from './near.ts'
 import type { ChunksNeed, Need, RawNeed } from './need.ts'
 
 /**
@@ -49,10 +48,13 @@ export class NeedSet {
       this.#byKey.set(key, need)
       return
     }
-    const group = groupOf(need)
+    // Needs of equal groups are put together.
+    const group = need.kind === 'aggregates' ? `aggregates ${need.names}` : need.kind
     this.#joined ??= new Map()
-    const joined = this.#joined.get(group)
-    this.#joined.set(group, joined === undefined ? need : join(joined, need))
+    const others = this.#joined.get(group)
+    const all: Need =
+      others === undefined ? need : { ...joined(others, need), near: furthestOf(others, need) }
+    this.#joined.set(group, all)
   }
 
   *all(): Generator<Need, void> {
@@ -123,20 +125,11 @@ function keyOfNeed(need: Need): string {
   }
 }
 
-/** Needs of equal groups can be put together. */
-function groupOf(need: Need): string {
-  return need.kind === 'aggregates' ? `aggregates ${need.names}` : need.kind
-}
-
-/** One need that costs at least as much as two. */
-function join(a: Need, b: Need): Need {
-  return { ...joined(a, b), near: furthestOf(a, b) }
-}
-
 function furthestOf(a: Need, b: Need): Near | undefined {
   return a.near === undefined || b.near === undefined ? (a.near ?? b.near) : furthest(a.near, b.near)
 }
 
+/** One need that costs at least as much as two, but for the place. */
 function joined(a: Need, b: Need): Need {
   if (a.kind === b.kind && 'count' in a && 'from' in a && a.kind !== 'point') {
     const both = b as typeof a
@@ -156,13 +149,4 @@ function joined(a: Need, b: Need): Need {
   }
   if (a.kind === 'values' && 'at' in b) return { ...a, count: a.count + 1 }
   throw new TidemarkError('BUG', { what: `needs of kind ${a.kind} and ${b.kind} are kept apart` })
-}
-
-interface Interval {
-  readonly from: Instant
-  readonly to: Instant
-}
-
-function hull(a: Interval, b: Interval): Interval {
-  return { from: a.from < b.from ? a.from : b.from, to: a.to > b.to ? a.to : b.to }
 }
