@@ -17,7 +17,8 @@ import type { Operator } from '../graph/operator.ts'
 import { columnsOf } from '../graph/point-source.ts'
 import { findNeeds, findRawPoint, isGoodPoint } from './find-point.ts'
 import { addSegments } from './integrals.ts'
-import { SegmentReader } from './segments.ts'
+import type { Segments } from './join-segments.ts'
+import { readSegments } from './segments.ts'
 import { wholeRange } from './stream.ts'
 
 /** Where aggregates are worked out: `now` ends what counts until the next point, and the window of COVERAGE. */
@@ -52,10 +53,11 @@ export async function aggregatesFromChunks(
     const [value] = await operator.valuesAt(Float64Array.of(first))
     return aggregatesOfConstant(value!, edges, names, { evaluation, now })
   }
-  const range = wholeRange(first, edges.at(-1)!, operator, evaluation)
+  const end = edges.at(-1)!
   const points = new WindowAggregator(edges, names, now)
   if (takesPointsBefore(names)) points.add(await pointsBefore(operator, first, evaluation))
   if (!takesSignal(names)) {
+    const range = wholeRange(first, end, operator, evaluation)
     const stream = operator.chunks({ ...range, rawOnly: true })
     for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
       await addPoints(points, chunk.raw, edges, evaluation)
@@ -69,11 +71,8 @@ export async function aggregatesFromChunks(
     await addPoints(points, chunk.raw, edges, evaluation)
     if (hasBounds) await addBounds(signal, edges, chunk, evaluation)
   }
-  const reader = new SegmentReader(operator, evaluation, range, { onChunk, edges })
-  for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
-    addSegments(signal, segments)
-    await evaluation.pause()
-  }
+  const take = (segments: Segments) => addSegments(signal, segments)
+  await readSegments(operator, evaluation, first, end, take, { onChunk, edges })
   const ofPoints = points.finish()
   await evaluation.pause()
   const ofSignal = new SignalAggregates(signal, points.rises(), names, operator.stepped)

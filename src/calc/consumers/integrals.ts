@@ -4,8 +4,7 @@ import type { Integrals } from '../../series/reads.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 import type { Segments } from './join-segments.ts'
-import { SegmentReader } from './segments.ts'
-import { wholeRange } from './stream.ts'
+import { readSegments } from './segments.ts'
 
 /** Integrals of any operator over spans that do not overlap, ascending. */
 export async function integralsOf(
@@ -28,12 +27,8 @@ export async function integralsFromChunks(
   const from = starts[0]
   const to = ends.at(-1)
   if (from !== undefined && to !== undefined && from < to) {
-    const range = wholeRange(from, to, operator, evaluation)
-    const reader = new SegmentReader(operator, evaluation, range, { edges: allTimes([starts, ends]) })
-    for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
-      addSegments(integrator, segments)
-      await evaluation.pause()
-    }
+    const take = (segments: Segments) => addSegments(integrator, segments)
+    await readSegments(operator, evaluation, from, to, take, { edges: allTimes([starts, ends]) })
   }
   return integrator.result()
 }

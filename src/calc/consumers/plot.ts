@@ -7,8 +7,7 @@ import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 import { withPoint } from '../leaves/stored-plot.ts'
 import type { Segments } from './join-segments.ts'
-import { GOOD_POINT, NO_POINT, SegmentReader } from './segments.ts'
-import { wholeRange } from './stream.ts'
+import { GOOD_POINT, NO_POINT, readSegments } from './segments.ts'
 
 /**
  * Points of a chart of any operator: of each column between two edges those that src/series/plot.ts chooses, the
@@ -42,18 +41,14 @@ async function plotFromChunks(
   evaluation: Evaluation,
 ): Promise<PlotPoints> {
   const plot = new PlotSampler(edges, { hasValue })
-  const range = wholeRange(edges[0]!, edges.at(-1)!, operator, evaluation)
   const heldUntil = new Set<number>()
   const raw: PointColumns[] = []
   const onChunk = (chunk: Chunk): void => {
     raw.push(chunk.raw)
     for (const end of operator.extrapolationLimits) if (hasValueAt(chunk, end)) heldUntil.add(end)
   }
-  const reader = new SegmentReader(operator, evaluation, range, { onChunk })
-  for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
-    addInOrder(plot, raw.splice(0), gapsOf(segments, heldUntil))
-    await evaluation.pause()
-  }
+  const take = (segments: Segments) => addInOrder(plot, raw.splice(0), gapsOf(segments, heldUntil))
+  await readSegments(operator, evaluation, edges[0]!, edges.at(-1)!, take, { onChunk })
   addInOrder(plot, raw, [])
   return plot.finish()
 }

@@ -4,7 +4,7 @@ import type { Chunk, ChunkRange, ChunkStream } from '../graph/chunk.ts'
 import { type Evaluation, Pace } from '../graph/evaluation.ts'
 import { DEEP_LEVELS, type Operator } from '../graph/operator.ts'
 import { joinSegments, type Segments, vertexOf } from './join-segments.ts'
-import { setValues } from './stream.ts'
+import { setValues, wholeRange } from './stream.ts'
 
 /** What stands at a vertex of segments. */
 export const GOOD_POINT = 0
@@ -235,6 +235,22 @@ export class SegmentReader {
     if (undecided !== null && Number.isNaN(vertices.before[0]!)) parts.splice(-1, 0, undecided)
     if (this.#undecided === undecided) this.#undecided = null
     return joinSegments((this.#range.order === 'asc' ? parts : parts.reverse()) as readonly Segments[])
+  }
+}
+
+/** Reads the whole of [from, to). @param take is given the segments, part by part, ascending */
+export async function readSegments(
+  operator: Operator,
+  evaluation: Evaluation,
+  from: number,
+  to: number,
+  take: (segments: Segments) => void,
+  options?: SegmentOptions,
+): Promise<void> {
+  const reader = new SegmentReader(operator, evaluation, wholeRange(from, to, operator, evaluation), options)
+  for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
+    take(segments)
+    await evaluation.pause()
   }
 }
 

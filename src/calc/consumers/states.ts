@@ -5,8 +5,8 @@ import type { Evaluation } from '../graph/evaluation.ts'
 import type { Need } from '../graph/need.ts'
 import type { Operator } from '../graph/operator.ts'
 import { addSegments } from './integrals.ts'
-import { SegmentReader } from './segments.ts'
-import { wholeRange } from './stream.ts'
+import type { Segments } from './join-segments.ts'
+import { readSegments } from './segments.ts'
 
 /**
  * How long a stored tag was in each of its states, over n windows between n + 1 edges. Which state a value is follows
@@ -20,12 +20,8 @@ export async function statesOf(
 ): Promise<StatesOfWindows> {
   const windows = new StateWindows(edges, states)
   const compared = operator.compared?.(valuesOf(states)) ?? operator
-  const range = wholeRange(edges[0]!, edges.at(-1)!, compared, evaluation)
-  const reader = new SegmentReader(compared, evaluation, range)
-  for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
-    addSegments(windows, segments)
-    await evaluation.pause()
-  }
+  const take = (segments: Segments) => addSegments(windows, segments)
+  await readSegments(compared, evaluation, edges[0]!, edges.at(-1)!, take)
   return windows.finish()
 }
 

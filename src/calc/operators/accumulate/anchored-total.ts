@@ -4,8 +4,8 @@ import { clampInstant, type Instant, instantFromUs } from '../../../time/instant
 import type { AnchoredWindows } from '../../../time/total-windows.ts'
 import { firstOf, goesBack, pageReach } from '../../consumers/find-point.ts'
 import { joinSegments, type Segments } from '../../consumers/join-segments.ts'
-import { SegmentReader } from '../../consumers/segments.ts'
-import { setValues, wholeRange } from '../../consumers/stream.ts'
+import { readSegments, SegmentReader } from '../../consumers/segments.ts'
+import { setValues } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import type { Chunk, ChunkRange, ChunkStream, Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
@@ -189,12 +189,8 @@ export class AnchoredTotal extends OwnTimesOperator {
     const starts = await this.#windowsOf(times)
     const totals = new TotalsAt(times, starts, this.#options.rateUs)
     const [from, to] = [instantFromUs(starts[0]!), clampInstant(times.at(-1)! + 1)]
-    const range = wholeRange(from, to, input, evaluation)
-    const reader = new SegmentReader(input, evaluation, range, { wholeFrom: from })
-    for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
-      totals.add(segments)
-      await evaluation.pause()
-    }
+    const take = (segments: Segments) => totals.add(segments)
+    await readSegments(input, evaluation, from, to, take, { wholeFrom: from })
     return totals.finish()
   }
 
@@ -335,12 +331,8 @@ export class AnchoredTotal extends OwnTimesOperator {
       sum.add(integrals[0]!)
       return sum
     }
-    const range = wholeRange(from, to, input, evaluation)
-    const reader = new SegmentReader(input, evaluation, range, { wholeFrom: from })
-    for (let segments = await reader.next(); segments !== null; segments = await reader.next()) {
-      addTerms(sum, segments, from, to)
-      await evaluation.pause()
-    }
+    const take = (segments: Segments) => addTerms(sum, segments, from, to)
+    await readSegments(input, evaluation, from, to, take, { wholeFrom: from })
     return sum
   }
 
