@@ -1,6 +1,7 @@
 import type { AggregateColumns, AggregateName } from '../../series/aggregate-names.ts'
 import { type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
 import type { GapPage, GapSearch } from '../../series/gaps.ts'
+import type { EdgePoint } from '../../series/interpolate.ts'
 import type { TagStates } from '../../series/optional-metadata.ts'
 import type {
   BoundingValues,
@@ -33,6 +34,15 @@ export function columnsOf(points: readonly (Omit<SinglePoint, 'time'> & { time: 
 export function pointOf({ times, values, statuses }: PointColumns, index: number): SinglePoint {
   const bad = statuses[index] === STATUS_BAD
   return { time: instantFromUs(times[index]!), value: values[index]!, bad }
+}
+
+/** One of columns of points as a bounding value; `null` where there is none at the index. */
+export function edgeAt(
+  { times, values }: Pick<PointColumns, 'times' | 'values'>,
+  index: number,
+): EdgePoint | null {
+  const time = times[index]
+  return time === undefined ? null : { time, value: values[index]! }
 }
 
 /** Raw points of [from, to), at most `limit` of them (at least 1). */

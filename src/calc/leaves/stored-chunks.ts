@@ -15,7 +15,7 @@ import {
 import type { RangeResult, SignalShape } from '../../series/reads.ts'
 import { type Instant, instantFromUs } from '../../time/instant.ts'
 import type { Chunk, ChunkRange, Limit } from '../graph/chunk.ts'
-import type { RawRange } from '../graph/point-source.ts'
+import { edgeAt, type RawRange } from '../graph/point-source.ts'
 
 /** Where a stream gets its points from. */
 export interface StreamSource {
@@ -81,7 +81,7 @@ export async function* storedChunks(
         beside = await (isAscending ? source.edge('after-or-at', left.from) : source.edge('before', left.to))
     } else if (beyond < length - 1) {
       cut = isAscending ? good : good + 1
-      beside = pointAt(points, good)
+      beside = edgeAt(points, good)
     } else {
       // No good point to end a chunk at: BAD points are few, so reading on is better than looking it up.
       held = points
@@ -91,14 +91,14 @@ export async function* storedChunks(
     if (isAscending) {
       const end = instantFromUs(late.times[0] ?? left.from)
       yield chunkOf(shape, position, end, early, prev, beside)
-      prev = pointAt(early, findLastGood(early)) ?? prev
+      prev = edgeAt(early, findLastGood(early)) ?? prev
       held = late
       position = end
     } else {
       // The points held back are excluded: whole microseconds make that one later.
       const start = cut > 0 ? instantFromUs(early.times[cut - 1]! + 1) : left.to
       yield chunkOf(shape, start, position, late, beside, next)
-      next = pointAt(late, findFirstGood(late)) ?? next
+      next = edgeAt(late, findFirstGood(late)) ?? next
       held = early
       position = start
     }
@@ -136,12 +136,6 @@ export function chunkOf(
 function firstValue(raw: PointColumns, to: Instant, next: EdgePoint | null): number {
   const first = findFirstGood(raw)
   return first < raw.times.length ? raw.times[first]! : Math.min(next?.time ?? to + 1, to + 1)
-}
-
-/** A point of columns; `null` where there is none at the index. */
-function pointAt({ times, values }: PointColumns, index: number): EdgePoint | null {
-  const time = times[index]
-  return time === undefined ? null : { time, value: values[index]! }
 }
 
 /** Index of the last good point, -1 when there is none. */

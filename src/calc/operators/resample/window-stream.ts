@@ -9,6 +9,7 @@ import { type EdgePoint, valuesFromPoints } from '../../../series/interpolate.ts
 import type { SignalShape } from '../../../series/reads.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
 import type { Chunk, ChunkRange } from '../../graph/chunk.ts'
+import { edgeAt } from '../../graph/point-source.ts'
 
 /**
  * Streams the points of windows. The batches hold the bounding points of the range too, so that nothing has to be
@@ -32,7 +33,7 @@ export async function* windowChunks(
     const [first, end] = [lowerBound(batch.times, from), lowerBound(batch.times, to)]
     const inside = sliceColumns(batch, first, end)
     // Of the points beside the range the nearest are the bounding points.
-    const [before, after] = [edgePoint(batch, first - 1), edgePoint(batch, end)]
+    const [before, after] = [edgeAt(batch, first - 1), edgeAt(batch, end)]
     prev = isAscending ? (before ?? prev) : (prev ?? before)
     next = isAscending ? (next ?? after) : (after ?? next)
     waiting = concatColumns(isAscending ? [waiting, inside] : [inside, waiting])
@@ -40,17 +41,17 @@ export async function* windowChunks(
     if (length < 2) continue
     if (isAscending) {
       const cut = instantFromUs(waiting.times.at(-1)!)
-      const beside = edgePoint(waiting, length - 1)
+      const beside = edgeAt(waiting, length - 1)
       yield windowChunk(position, cut, sliceColumns(waiting, 0, length - 1), prev, beside, shape)
-      prev = edgePoint(waiting, length - 2)
+      prev = edgeAt(waiting, length - 2)
       waiting = sliceColumns(waiting, length - 1, length)
       position = cut
     } else {
       // The point that is held back is excluded: whole microseconds make that one later.
       const cut = instantFromUs(waiting.times[0]! + 1)
-      const beside = edgePoint(waiting, 0)
+      const beside = edgeAt(waiting, 0)
       yield windowChunk(cut, position, sliceColumns(waiting, 1, length), beside, next, shape)
-      next = edgePoint(waiting, 1)
+      next = edgeAt(waiting, 1)
       waiting = sliceColumns(waiting, 0, 1)
       position = cut
     }
@@ -71,9 +72,4 @@ function windowChunk(
   const valuesAt: Chunk['valuesAt'] = (times, limit) =>
     valuesFromPoints(raw, prev, next, times, shape, limit === 'before' ? 'before' : 'at')
   return { from, to, raw, valuesAt }
-}
-
-function edgePoint({ times, values }: PointColumns, index: number): EdgePoint | null {
-  const time = times[index]
-  return time === undefined ? null : { time, value: values[index]! }
 }

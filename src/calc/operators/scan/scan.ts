@@ -12,7 +12,7 @@ import { type Near, nearTo } from '../../graph/near.ts'
 import { nearSink } from '../../graph/near-sink.ts'
 import type { FindPlace, NeedSink, PointNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
-import { columnsOf, type SinglePoint } from '../../graph/point-source.ts'
+import { columnsOf, edgeAt, type SinglePoint } from '../../graph/point-source.ts'
 import { within } from '../union.ts'
 import { joinVertices, type Vertices } from './join-vertices.ts'
 
@@ -249,7 +249,7 @@ export abstract class ScanOperator extends BaseOperator {
 
   /** The vertex that a raw point makes. */
   #nextVertex(following: PointColumns | null, last: EdgePoint | null): EdgePoint | null {
-    return following === null ? null : vertexAt(this.derive(following, last).vertices, 0)
+    return following === null ? null : edgeAt(this.derive(following, last).vertices, 0)
   }
 
   #chunk(input: Chunk, { raw, vertices }: Derived, prev: EdgePoint | null, next: EdgePoint | null): Chunk {
@@ -262,10 +262,5 @@ export abstract class ScanOperator extends BaseOperator {
 }
 
 export function lastOf({ vertices, last }: Derived): EdgePoint | null {
-  return last ?? vertexAt(vertices, vertices.times.length - 1)
-}
-
-function vertexAt({ times, values }: Vertices, index: number): EdgePoint | null {
-  const time = times[index]
-  return time === undefined ? null : { time, value: values[index]! }
+  return last ?? edgeAt(vertices, vertices.times.length - 1)
 }
