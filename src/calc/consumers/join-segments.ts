@@ -42,15 +42,19 @@ export function joinSegments(parts: readonly Segments[]): Segments {
   return whole
 }
 
-/** Without the segments that end before an instant. */
-export function dropSegments(segments: Segments, instant: number): Segments {
-  const { times } = segments
-  return sliceSegments(segments, Math.max(0, upperBound(times, instant) - 1), times.length)
-}
-
-/** Without the segments that start after an instant. */
-export function cutSegments(segments: Segments, instant: number): Segments {
-  return sliceSegments(segments, 0, lowerBound(segments.times, instant) + 1)
+/** Without the segments that end before an instant, or start after another one; shares memory. */
+export function segmentsWithin(
+  { times, at, before, kinds }: Segments,
+  from: number,
+  to = Number.POSITIVE_INFINITY,
+): Segments {
+  const [first, end] = [Math.max(0, upperBound(times, from) - 1), lowerBound(times, to) + 1]
+  return {
+    times: times.subarray(first, end),
+    at: at.subarray(first, end),
+    before: before.subarray(first, end),
+    kinds: kinds.subarray(first, end),
+  }
 }
 
 /** One vertex, in memory of its own: a reader that waits with it keeps nothing of what it was taken from. */
@@ -60,15 +64,5 @@ export function vertexOf({ times, at, before, kinds }: Segments, index: number):
     at: Float64Array.of(at[index]!),
     before: Float64Array.of(before[index]!),
     kinds: Uint8Array.of(kinds[index]!),
-  }
-}
-
-/** Those with index from `from` to `to`; shares memory. */
-function sliceSegments({ times, at, before, kinds }: Segments, from: number, to: number): Segments {
-  return {
-    times: times.subarray(from, to),
-    at: at.subarray(from, to),
-    before: before.subarray(from, to),
-    kinds: kinds.subarray(from, to),
   }
 }

@@ -7,7 +7,7 @@ import {
   upperBound,
 } from '../../../series/columns.ts'
 import { type Instant, instantFromUs } from '../../../time/instant.ts'
-import { cutSegments, dropSegments, joinSegments, type Segments } from '../../consumers/join-segments.ts'
+import { joinSegments, type Segments, segmentsWithin } from '../../consumers/join-segments.ts'
 import { SegmentReader } from '../../consumers/segments.ts'
 import { type Chunk, type ChunkRange, joinedValues, type Limit } from '../../graph/chunk.ts'
 import type { Evaluation } from '../../graph/evaluation.ts'
@@ -70,7 +70,7 @@ export class BufferedInput {
       from,
       to,
       chunks: this.#chunks.filter((chunk) => chunk.to > from && chunk.from <= to),
-      segments: segments === null ? null : cutSegments(dropSegments(segments, from), to),
+      segments: segments === null ? null : segmentsWithin(segments, from, to),
       raw: sliceColumns(raw, lowerBound(raw.times, from), upperBound(raw.times, to)),
     }
   }
@@ -81,7 +81,7 @@ export class BufferedInput {
     if (kept.length < this.#chunks.length) this.#raw = null
     this.#chunks = kept
     const { segments } = this
-    if (segments !== null) this.#segments = [dropSegments(segments, instant)]
+    if (segments !== null) this.#segments = [segmentsWithin(segments, instant)]
   }
 
   /** All raw points; chunks may overlap where nothing is. */
