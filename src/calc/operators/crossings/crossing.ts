@@ -335,24 +335,19 @@ export class CrossingOperator extends BaseOperator {
   /**
    * How far a search goes where no raw point of the inputs comes before an instant, or after it; `null` for nowhere.
    */
-  async #earliest(at: Instant): Promise<Instant | null> {
+  async #limitOf(at: Instant, isBack: boolean): Promise<Instant | null> {
     if (this.#moves === null) return null
-    return this.#moves.isGenerated ? this.#movesFrom(at) : MIN_INSTANT
-  }
-
-  async #latest(at: Instant): Promise<Instant | null> {
-    if (this.#moves === null) return null
-    return this.#moves.isGenerated ? this.#movesUntil(at) : END_INSTANT
+    if (!this.#moves.isGenerated) return isBack ? MIN_INSTANT : END_INSTANT
+    return isBack ? this.#movesFrom(at) : this.#movesUntil(at)
   }
 
   async #find(find: FindPoint, at: Instant): Promise<Found | null> {
     const isBack = goesBack(find)
     const time = await this.#pointwise.rawTime(find, at)
     const first = firstOf(find, at)
-    const [from, to] = isBack
-      ? [time ?? (await this.#earliest(at)), first + 1]
-      : [first, time ?? (await this.#latest(at))]
-    if (from === null || to === null) return null
+    const end = time ?? (await this.#limitOf(at, isBack))
+    if (end === null) return null
+    const [from, to] = isBack ? [end, first + 1] : [first, end]
     const found = time === null ? null : { time, crossing: null }
     if (time === first || from >= to) return found
     const stream = this.chunks(wholeRange(from, to, this, this.context.evaluation))
