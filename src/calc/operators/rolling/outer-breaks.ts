@@ -26,24 +26,23 @@ export function outerBreaksOf(
   { from, to, times }: Around,
   isFollowed: boolean,
 ): Pick<Chunk, 'outerBreaks'> {
-  const [first, last] = [times[0] ?? to, times.at(-1) ?? from]
+  // Without raw points all of it lies before the first.
+  const [first, last] = [times[0] ?? to, times.at(-1) ?? to]
   const found = new Set<number>()
   const add = (t: number): void => {
-    if (t >= from && t < to && (t < first || t > last || times.length === 0)) found.add(t)
+    if (t >= from && t < to && (t < first || t > last)) found.add(t)
   }
   const raw = held.raw.times
   const others = othersOf(held, extrapolationLimits, isFollowed)
-  for (const [start, end] of times.length === 0
-    ? [[from, to]]
-    : [
-        [from, first],
-        [last, to],
-      ]) {
-    if (end! <= start!) continue
-    for (const vertex of within(raw, ...window.startsWithin(start!, end!))) add(window.startingAt(vertex))
+  for (const [start, end] of [
+    [from, first],
+    [last, to],
+  ] as const) {
+    if (end <= start) continue
+    for (const vertex of within(raw, ...window.startsWithin(start, end))) add(window.startingAt(vertex))
     // Windows that end at their t end at raw points where these stand.
     if (window.isTrailing) continue
-    for (const vertex of within(raw, ...window.endsWithin(start!, end!))) add(window.endingAt(vertex))
+    for (const vertex of within(raw, ...window.endsWithin(start, end))) add(window.endingAt(vertex))
   }
   for (const vertex of others) {
     add(window.startingAt(vertex))
