@@ -51,7 +51,7 @@ export class SegmentReader {
   #first = 0 as Instant
   #last = 0 as Instant
   /** The outermost raw points, once these were looked for. */
-  #outermost: Promise<Outermost> | null = null
+  #outermost: Promise<readonly [first: number, last: number]> | null = null
   /** The vertex that joins what was given with what comes. */
   #joining: Segments | null = null
   /** Ends of holds behind the last vertex, read forwards: they are vertices if there is no value at the next one. */
@@ -170,7 +170,7 @@ export class SegmentReader {
   async #endsBehind(chunk: Chunk): Promise<Float64Array> {
     const [firstEnd] = this.#extrapolationLimits
     if (this.#operator.linear || firstEnd === undefined || chunk.to <= firstEnd) return NO_TIMES
-    const { last } = await this.#rawEnds()
+    const [, last] = await this.#rawEnds()
     // A last point after `now` is held for no time.
     const lastPoint = chunk.raw.times.at(-1) ?? MIN_INSTANT
     const ends = lastPoint > firstEnd ? [lastPoint, ...this.#extrapolationLimits] : this.#extrapolationLimits
@@ -182,17 +182,17 @@ export class SegmentReader {
   /** Outer breaks of a chunk that are vertices: those before all raw points of the signal, and behind all of them. */
   async #outerIn({ outerBreaks = NO_TIMES }: Chunk): Promise<Float64Array> {
     if (outerBreaks.length === 0) return NO_TIMES
-    const { first, last } = await this.#rawEnds()
+    const [first, last] = await this.#rawEnds()
     return outerBreaks.filter((time) => time < first || time > last)
   }
 
   /** The first raw point of the signal and its last; infinite where one lies beyond the range. */
-  #rawEnds(): Promise<Outermost> {
+  #rawEnds(): Promise<readonly [first: number, last: number]> {
     this.#outermost ??= this.#findRawEnds()
     return this.#outermost
   }
 
-  async #findRawEnds(): Promise<Outermost> {
+  async #findRawEnds(): Promise<readonly [first: number, last: number]> {
     const operator = this.#operator
     const { from, to } = this.#range
     const [before, after] = await Promise.all([
@@ -203,7 +203,7 @@ export class SegmentReader {
       before === null ? operator.rawTime('after-or-at', from) : Number.NEGATIVE_INFINITY,
       after === null ? operator.rawTime('before', to) : Number.POSITIVE_INFINITY,
     ])
-    return { first: first ?? Number.POSITIVE_INFINITY, last: last ?? Number.NEGATIVE_INFINITY }
+    return [first ?? Number.POSITIVE_INFINITY, last ?? Number.NEGATIVE_INFINITY]
   }
 
   /** Limits from the right: known at raw points, where no other vertices are but the ends of the range. */
@@ -252,12 +252,6 @@ export async function readSegments(
     take(segments)
     await evaluation.pause()
   }
-}
-
-/** See SegmentReader. */
-interface Outermost {
-  readonly first: number
-  readonly last: number
 }
 
 /** What stands at each of some times that hold all raw ones. */
