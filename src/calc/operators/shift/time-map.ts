@@ -57,10 +57,6 @@ export class TimeMap {
     return new TimeMap({ kind: 'exact', us }, '', zone)
   }
 
-  get zone(): TimeZone {
-    return this.#zone
-  }
-
   spanAt(at: number): OffsetSpan {
     return offsetSpanAt(instantFromUs(at), this.#offset, this.#zone)
   }
