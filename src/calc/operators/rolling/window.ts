@@ -30,8 +30,8 @@ export class RollingWindow {
   /** Whether each window ends at its t. */
   readonly isTrailing: boolean
   readonly #windows: Omit<RollingWindows, 'kind'>
-  /** Of trailing windows that are no steps on the calendar. */
-  readonly #lengthUs: number | null
+  /** How long all are; `null` where they are not equally long, or do not end at their t. */
+  readonly lengthUs: number | null
   /** Pivots are this far apart. */
   readonly #pivotUs: number
 
@@ -41,7 +41,7 @@ export class RollingWindow {
     isTrailing: boolean,
     lengthUs: number | null = null,
   ) {
-    this.#lengthUs = lengthUs
+    this.lengthUs = lengthUs
     this.#windows = windows
     this.text = text
     this.isTrailing = isTrailing
@@ -71,11 +71,6 @@ export class RollingWindow {
   /** Whether all windows are equally long. */
   get isOfOneLength(): boolean {
     return this.#windows.startSlackUs === 0 && this.#windows.endSlackUs === 0
-  }
-
-  /** How long all are; `null` where they are not equally long, or do not end at their t. */
-  get lengthUs(): number | null {
-    return this.#lengthUs
   }
 
   startFor(t: number): Instant {
@@ -144,7 +139,7 @@ export class RollingWindow {
   boundsAt(times: Float64Array, limit: Limit): WindowBounds {
     const early = limit === 'before' ? 1 : 0
     const bounds = emptyBounds(times.length)
-    if (this.#lengthUs !== null) setTrailing(bounds, times, this.#lengthUs, early)
+    if (this.lengthUs !== null) setTrailing(bounds, times, this.lengthUs, early)
     else {
       for (let i = 0; i < times.length; i++) {
         const start = this.startFor(times[i]! - early)
