@@ -123,11 +123,6 @@ function isFixed(map: TimeMap, { from }: { readonly from: number }): boolean {
 }
 
 /** Whether a need is for one instant that is known. */
-function isInstant({
-  from,
-  to,
-  count,
-  key,
-}: ValuesNeed | { from: number; to: number; count: number; key: number }): boolean {
+function isInstant({ from, to, count, key }: Pick<ValuesNeed, 'from' | 'to' | 'count' | 'key'>): boolean {
   return from === to && count === 1 && key === keyOf(from)
 }
