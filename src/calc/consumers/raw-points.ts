@@ -7,7 +7,7 @@ import {
   sliceColumns,
 } from '../../series/columns.ts'
 import type { RangeResult } from '../../series/reads.ts'
-import type { Chunk, ChunkRange } from '../graph/chunk.ts'
+import type { Chunk } from '../graph/chunk.ts'
 import type { Evaluation } from '../graph/evaluation.ts'
 import type { Operator } from '../graph/operator.ts'
 import type { RawRange } from '../graph/point-source.ts'
@@ -48,11 +48,11 @@ export async function rawPointsFromChunks(
   range: RawRange,
   evaluation: Evaluation,
 ): Promise<RangeResult> {
-  const { limit, order } = range
-  const stream = operator.chunks(firstChunks(range))
+  const { from, to, limit, order } = range
+  // One point more than requested shows that there are more, and one can be held back at the cut.
+  const stream = operator.chunks({ from, to, order, page: limit + 2, extent: 'first', rawOnly: true })
   const parts: PointColumns[] = []
   let count = 0
-  // One more than requested shows that there are more.
   while (count <= limit) {
     const chunk = await stream.next()
     if (chunk === null) break
@@ -72,9 +72,4 @@ async function goesOn(operator: Operator, chunk: Chunk, { from, to, order }: Raw
   return order === 'asc'
     ? chunk.to < to && operator.mayHaveValue('after-or-at', chunk.to)
     : chunk.from > from && operator.mayHaveValue('before', chunk.from)
-}
-
-/** One point more than requested shows that there are more, and one can be held back at the cut. */
-function firstChunks({ from, to, order, limit }: RawRange): ChunkRange {
-  return { from, to, order, page: limit + 2, extent: 'first', rawOnly: true }
 }

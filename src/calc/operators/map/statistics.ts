@@ -21,7 +21,17 @@ export function statisticOver(
   linear: (inputs: readonly Traits[]) => boolean,
 ): BuildFunction {
   const rule: MapRule = {
-    combine: acrossInputs(statistic),
+    combine: (inputs, result) => {
+      const values = new Float64Array(inputs.length)
+      for (let i = 0; i < result.length; i++) {
+        let count = 0
+        for (let n = 0; n < inputs.length; n++) {
+          const value = inputs[n]![i]!
+          if (!Number.isNaN(value)) values[count++] = value
+        }
+        result[i] = count === 0 ? Number.NaN : statistic(values, count)
+      }
+    },
     linear: (inputs) => {
       if (new Set(inputs).size === 1) return true
       // Where one of several inputs ends with the hold of its last point, the result goes on with another value, at a
@@ -31,20 +41,6 @@ export function statisticOver(
     leavesNullsOut: true,
   }
   return (args, context) => new MapOperator(rule, args.seriesList(list), context)
-}
-
-function acrossInputs(statistic: Statistic): MapRule['combine'] {
-  return (inputs, result) => {
-    const values = new Float64Array(inputs.length)
-    for (let i = 0; i < result.length; i++) {
-      let count = 0
-      for (let n = 0; n < inputs.length; n++) {
-        const value = inputs[n]![i]!
-        if (!Number.isNaN(value)) values[count++] = value
-      }
-      result[i] = count === 0 ? Number.NaN : statistic(values, count)
-    }
-  }
 }
 
 /** The largest value. */

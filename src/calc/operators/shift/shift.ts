@@ -1,5 +1,5 @@
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
-import { NO_POINTS, type PointColumns } from '../../../series/columns.ts'
+import { NO_POINTS } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
 import {
   clampInstant,
@@ -258,7 +258,7 @@ class ShiftOperator extends BaseOperator {
     const [from, to] = [clampInstant(range.from + us), clampInstant(range.to + us)]
     if (from >= to) return { points: NO_POINTS, more: false }
     const { points, more } = await rawPoints(this.input, { ...range, from, to }, this.context.evaluation)
-    return { points: movedPoints(points, 0 - us), more }
+    return { points: { ...points, times: points.times.map((time) => time - us) }, more }
   }
 
   /** Values of the input at times in any order; NaN where there is no time. */
@@ -286,10 +286,6 @@ function placeOf(us: number, find: FindPoint, at: Instant): readonly [find: Find
   if (target < MIN_INSTANT) return goesBack(find) ? null : ['after-or-at', MIN_INSTANT]
   if (target < END_INSTANT) return [find, instantFromUs(target)]
   return goesBack(find) ? ['before-or-at', instantFromUs(END_INSTANT - 1)] : null
-}
-
-function movedPoints(points: PointColumns, us: number): PointColumns {
-  return { ...points, times: points.times.map((time) => time + us) }
 }
 
 /** Aggregates that are instants, or that end at the call's `now`, which is another instant of the input. */
