@@ -1,5 +1,4 @@
-import { nearSink } from './near-sink.ts'
-import type { Need, NeedSink, PlannedRead } from './need.ts'
+import { type Need, type NeedSink, nearSink, type PlannedRead } from './need.ts'
 import { NeedSet } from './need-set.ts'
 import type { Operator } from './operator.ts'
 

@@ -1,7 +1,7 @@
 import type { AggregateName } from '../../series/aggregate-names.ts'
 import type { Comparisons, FindPoint } from '../../series/reads.ts'
 import type { Instant } from '../../time/instant.ts'
-import { FAR, type Near, nearTo, type Reach, timesOf } from './near.ts'
+import { FAR, type Near, nearName, nearTo, type Reach, timesOf, together } from './near.ts'
 
 /**
  * What is read of an operator, for the cost estimate: an interval, a kind and a count. The estimate is never below what
@@ -166,6 +166,30 @@ export function nearNeed({ find, at, count = 1, from = at }: FindPlace, reach: R
   const isBack = find === 'before' || find === 'before-or-at'
   const near = { ...nearTo(at, isBack, count, timesOf(reach, count)), from }
   return { kind: 'values', from, to: at, count, key: keyOf(at, find), near }
+}
+
+/** A sink for the needs of a place that is known only when it was found: all that follows from them is needed there. */
+export function nearSink(sink: NeedSink, near: Near): NeedSink {
+  return {
+    need: (operator, need) => sink.need(operator, moved(need, near)),
+    read: (read) => {
+      const stored = movedCount(read, near)
+      sink.read({ ...read, key: stored === null ? read.key : `${read.key} ${nearName(near)}`, stored })
+    },
+    generate: (address, points) => sink.generate(address, points),
+  }
+}
+
+function movedCount({ stored, atMost }: PlannedRead, near: Near): StoredCount | null {
+  // A page of points costs its own count wherever it lies.
+  if (stored === null || Number.isFinite(atMost)) return null
+  return { ...stored, near }
+}
+
+function moved(need: Need, near: Near): Need {
+  if (need.near === near) return need
+  const both = need.near === undefined ? near : together(near, need.near)
+  return { ...need, near: both }
 }
 
 const scratch = new Float64Array(1)

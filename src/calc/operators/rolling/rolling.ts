@@ -9,13 +9,13 @@ import { valuesFromChunks } from '../../consumers/stream.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import { type ChunkRange, type ChunkStream, streamOf } from '../../graph/chunk.ts'
 import { FAR, nearTo, type Reach, timesOf } from '../../graph/near.ts'
-import { nearSink } from '../../graph/near-sink.ts'
 import {
   type ChunksNeed,
   instantNeed,
   keyOf,
   type Need,
   type NeedSink,
+  nearSink,
   type ValuesNeed,
 } from '../../graph/need.ts'
 import type { MovesOn, Operator, OperatorContext } from '../../graph/operator.ts'

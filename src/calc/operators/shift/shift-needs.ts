@@ -3,7 +3,6 @@ import { clampInstant, END_INSTANT, instantFromUs } from '../../../time/instant.
 import { goesBack, reachFrom } from '../../consumers/find-point.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import { nearTo, timesOf } from '../../graph/near.ts'
-import { nearSink } from '../../graph/near-sink.ts'
 import {
   type ChunksNeed,
   type CurrentNeed,
@@ -12,6 +11,7 @@ import {
   type Need,
   type NeedSink,
   nearNeed,
+  nearSink,
   type RawNeed,
   type ValuesNeed,
 } from '../../graph/need.ts'
