@@ -8,7 +8,7 @@ import { exactWindows, nominalUs } from '../../time/windows.ts'
 import { reachingTo, reachOf } from '../graph/reach.ts'
 import { WINDOW_OPS, type WindowOp, windowOp } from '../operators/resample/ops.ts'
 import { ResampleOperator } from '../operators/resample/resample.ts'
-import { allWindows, windowsAround } from '../operators/resample/window-range.ts'
+import { allWindows, windowsAround } from '../operators/resample/windowing.ts'
 import { defineFunction, seriesParameter } from './define.ts'
 import { checkFixedLength, checkUnit, UNIT_PARAMETER, unitUsOf } from './fixed-length.ts'
 

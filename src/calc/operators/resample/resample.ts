@@ -20,9 +20,8 @@ import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { pointOf, type SinglePoint } from '../../graph/point-source.ts'
 import type { WindowOpRule } from './ops.ts'
 import { windowNeeds } from './window-needs.ts'
-import type { WindowRange, Windows } from './window-range.ts'
 import { windowChunks } from './window-stream.ts'
-import { AROUND, MAX_BATCH, Windowing } from './windowing.ts'
+import { AROUND, MAX_BATCH, Windowing, type WindowRange, type Windows } from './windowing.ts'
 
 /** Windows of a page that lie beside its range: behind a gap it begins with a window that has a point. */
 const BESIDE_RANGE = AROUND - 1

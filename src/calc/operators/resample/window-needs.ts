@@ -4,8 +4,7 @@ import { goesBack } from '../../consumers/find-point.ts'
 import type { InputNeed } from '../../graph/base.ts'
 import { inWindow, type Near, nearTo, timesOf } from '../../graph/near.ts'
 import { keyOf, type NeedSink, nearSink, type PointNeed, type RawNeed } from '../../graph/need.ts'
-import type { WindowRange } from './window-range.ts'
-import { AROUND, MAX_BATCH, type Windowing } from './windowing.ts'
+import { AROUND, MAX_BATCH, type Windowing, type WindowRange } from './windowing.ts'
 
 /** What a need of windows takes of their input. */
 export function windowNeeds(windowing: Windowing, need: InputNeed, found: NeedSink): void {

@@ -1,11 +1,10 @@
 import { takesSignal } from '../../../series/aggregate.ts'
 import type { AggregateName } from '../../../series/aggregate-names.ts'
-import { clampInstant, END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import type { FindWindow } from '../../../time/windows.ts'
 import type { Operator, OperatorContext } from '../../graph/operator.ts'
 import { reachOf } from '../../graph/reach.ts'
 import type { WindowOpRule } from './ops.ts'
-import { type WindowRange, type Windows, windowsAround } from './window-range.ts'
 
 /** Windows that are read at a time, at most. */
 export const MAX_BATCH = 8_192
@@ -15,6 +14,21 @@ export const AROUND = 3
 const SEARCHED_LEVELS = 2
 
 const COUNTS: readonly AggregateName[] = ['numGood', 'numBad']
+
+/** Windows by the start of the first and the end of the last. */
+export interface WindowRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** The windows of WINDOWAGG. */
+export interface Windows {
+  readonly find: FindWindow
+  /** Of a window, about: for the estimate. */
+  readonly lengthUs: number
+  /** All of them: those of what is read of the operator, and the one on either side. */
+  readonly bounds: WindowRange
+}
 
 /** Tumbling windows over an input: which of them are read, and where further ones are looked for. */
 export class Windowing {
@@ -124,4 +138,24 @@ export class Windowing {
 /** The last accepted instant before one: the last window may end where doubles are more than a microsecond apart. */
 function lastBefore(at: number): Instant {
   return instantFromUs(Math.min(at, END_INSTANT) - 1)
+}
+
+/** From the window of the first accepted instant to that of the last one. */
+export function allWindows(windows: FindWindow): WindowRange {
+  const last = instantFromUs(END_INSTANT - 1)
+  return { from: windows(MIN_INSTANT).start, to: windows(last).end }
+}
+
+/** The windows that a range touches, and the one on either side. @param limits all windows */
+export function windowsAround(
+  windows: FindWindow,
+  limits: WindowRange,
+  { from, to }: WindowRange,
+): WindowRange {
+  const { start } = windows(instantFromUs(from))
+  const { end } = windows(instantFromUs(to))
+  return {
+    from: start <= limits.from ? limits.from : windows(instantFromUs(start - 1)).start,
+    to: end >= limits.to ? limits.to : windows(end).end,
+  }
 }
