@@ -6,8 +6,14 @@ import { goesBack, pageReach } from '../../consumers/find-point.ts'
 import { goodChunkNeeds, goodChunks } from '../../consumers/good-chunks.ts'
 import { valuesFromChunks, wholeRange } from '../../consumers/stream.ts'
 import { BaseOperator, type InputNeed, type OwnTraits } from '../../graph/base.ts'
-import { type Chunk, type ChunkRange, type ChunkStream, type Limit, streamOf } from '../../graph/chunk.ts'
-import { clipped } from '../../graph/chunks-within.ts'
+import {
+  type Chunk,
+  type ChunkRange,
+  type ChunkStream,
+  clipped,
+  type Limit,
+  streamOf,
+} from '../../graph/chunk.ts'
 import { type Near, nearTo } from '../../graph/near.ts'
 import { type FindPlace, type NeedSink, nearSink, type PointNeed } from '../../graph/need.ts'
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'

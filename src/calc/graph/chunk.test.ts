@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { instantFromUs } from '../../time/instant.ts'
-import { type Chunk, type ChunkStream, streamOf } from './chunk.ts'
-import { chunksWithin } from './chunks-within.ts'
+import { type Chunk, type ChunkStream, chunksWithin, streamOf } from './chunk.ts'
 
 /** A chunk of a raw point at each whole number, whose value is the time, with a break in the middle. */
 function chunkOf(from: number, to: number): Chunk {
