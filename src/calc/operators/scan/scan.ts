@@ -1,5 +1,5 @@
-import type { PointColumns } from '../../../series/columns.ts'
-import type { EdgePoint } from '../../../series/interpolate.ts'
+import { type PointColumns, upperBound } from '../../../series/columns.ts'
+import { type EdgePoint, valueBetween } from '../../../series/interpolate.ts'
 import type { FindPoint } from '../../../series/reads.ts'
 import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { goesBack, pageReach } from '../../consumers/find-point.ts'
@@ -19,7 +19,13 @@ import { type FindPlace, type NeedSink, nearSink, type PointNeed } from '../../g
 import { DEEP_LEVELS, type Operator, type OperatorContext } from '../../graph/operator.ts'
 import { columnsOf, edgeAt, type SinglePoint } from '../../graph/point-source.ts'
 import { within } from '../union.ts'
-import { joinVertices, type Vertices } from './join-vertices.ts'
+
+/** Vertices of a signal; a value of NaN ends it until the next one. */
+export interface Vertices {
+  /** Ascending, distinct. */
+  readonly times: Float64Array
+  readonly values: Float64Array
+}
 
 /** What raw points of an input become. */
 export interface Derived {
@@ -268,4 +274,46 @@ export abstract class ScanOperator extends BaseOperator {
 
 export function lastOf({ vertices, last }: Derived): EdgePoint | null {
   return last ?? edgeAt(vertices, vertices.times.length - 1)
+}
+
+/**
+ * Values of a signal from its vertices; as valuesFromPoints of src/series, but a vertex without a value ends the
+ * signal.
+ * @param prev the vertex before all others, @param next the one after them; `null` when there is none
+ */
+function joinVertices(
+  vertices: Vertices,
+  prev: EdgePoint | null,
+  next: EdgePoint | null,
+  times: Float64Array,
+  { stepped, holdUntil }: { readonly stepped: boolean; readonly holdUntil: Instant },
+  limit: Limit,
+): Float64Array {
+  const { times: ownTimes, values: ownValues } = vertices
+  const count = ownTimes.length
+  const values = new Float64Array(times.length)
+  const late = limit === 'before' ? 1 : 0
+  let passed = times.length === 0 ? 0 : upperBound(ownTimes, times[0]! - late)
+  // No objects: filters inside each other do this for each time on each level.
+  for (let i = 0; i < times.length; i++) {
+    const at = times[i]!
+    const last = at - late
+    while (passed < count && ownTimes[passed]! <= last) passed++
+    const isBeyond = passed === count && next !== null && next.time <= last
+    const isFirst = passed === 0
+    const isLast = passed === count
+    // A time of NaN is no vertex.
+    const beforeTime = isBeyond ? next.time : isFirst ? (prev?.time ?? Number.NaN) : ownTimes[passed - 1]!
+    const beforeValue = isBeyond ? next.value : isFirst ? (prev?.value ?? Number.NaN) : ownValues[passed - 1]!
+    const afterTime = isBeyond ? Number.NaN : isLast ? (next?.time ?? Number.NaN) : ownTimes[passed]!
+    if (!(beforeTime <= last)) values[i] = Number.NaN
+    else if (beforeTime === at) values[i] = beforeValue
+    else if (Number.isNaN(afterTime)) values[i] = at <= holdUntil ? beforeValue : Number.NaN
+    else if (stepped) values[i] = beforeValue
+    else {
+      const afterValue = isLast ? next!.value : ownValues[passed]!
+      values[i] = valueBetween(at, beforeTime, beforeValue, afterTime, afterValue)
+    }
+  }
+  return values
 }
