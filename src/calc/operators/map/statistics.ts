@@ -57,7 +57,7 @@ export const minOf: Statistic = (values, count) => {
   return found
 }
 
-/** The arithmetic mean: no less than the smallest value and no more than the largest, so that of equal ones it is each. */
+/** The arithmetic mean: not below the smallest value nor above the largest, so that of equal ones it is each. */
 export const meanOf: Statistic = (values, count) => {
   return Math.min(Math.max(roundedMeanOf(values, count), minOf(values, count)), maxOf(values, count))
 }
