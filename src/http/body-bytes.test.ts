@@ -24,6 +24,19 @@ test('the bytes come back as they came, whatever was announced and came before',
   )
 })
 
+test('short chunks are put together, also between long ones, and their memory is free at once', () => {
+  const body = new BodyBytes(0, new BodyMemory())
+  const all: Buffer[] = []
+  for (let i = 0; i < 200; i++) {
+    const chunk = Buffer.allocUnsafeSlow(i % 50 === 49 ? 5_000 : 1_500).fill(i)
+    all.push(Buffer.from(chunk))
+    body.add(chunk)
+    assert.equal(chunk.length, i % 50 === 49 ? 5_000 : 0)
+  }
+  assert.ok(body.bytes.equals(Buffer.concat(all)))
+  assert.ok(body.bytes.equals(Buffer.concat(all)))
+})
+
 test('the memory of what was copied is free at once', () => {
   const body = new BodyBytes(100_000, new BodyMemory())
   const own = Buffer.allocUnsafeSlow(60_000).fill(1)

@@ -7,6 +7,10 @@ import { type BodyMemory, giveUp } from './body-memory.ts'
 const FIRST_PLACE_BYTES = 1_048_576
 const GROWTH = 4
 
+/** Shorter chunks of a body are put together: by itself each takes some hundred bytes more than it has. */
+const SHORT_BYTES = 4_096
+const GATHERED_BYTES = 65_536
+
 /** A body that has come. */
 export interface Body {
   /** All of them; not to be read after `release`. */
@@ -26,6 +30,9 @@ export class BodyBytes implements Body {
   readonly #memory: BodyMemory
   #place: Buffer | null = null
   #chunks: Buffer[] = []
+  /** The last of the chunks, while short ones are gathered in it, and how much of it they take. */
+  #gathering: Buffer | null = null
+  #gathered = 0
   #length = 0
 
   /** @param announced how many bytes are expected; 0 where that is not known. Fewer or more may come. */
@@ -51,9 +58,31 @@ export class BodyBytes implements Body {
     } else {
       if (this.#place !== null) this.#chunks.push(this.#place.subarray(0, this.#length))
       this.#place = null
-      this.#chunks.push(chunk)
+      if (length < SHORT_BYTES) this.#gather(chunk)
+      else {
+        this.#endGathering()
+        this.#chunks.push(chunk)
+      }
     }
     this.#length += length
+  }
+
+  #gather(chunk: Buffer): void {
+    if (this.#gathering === null || this.#gathered + chunk.length > GATHERED_BYTES) {
+      this.#endGathering()
+      this.#gathering = Buffer.allocUnsafeSlow(GATHERED_BYTES)
+      this.#gathered = 0
+      this.#chunks.push(this.#gathering)
+    }
+    chunk.copy(this.#gathering, this.#gathered)
+    this.#gathered += chunk.length
+    giveUp(chunk)
+  }
+
+  #endGathering(): void {
+    if (this.#gathering !== null)
+      this.#chunks[this.#chunks.length - 1] = this.#gathering.subarray(0, this.#gathered)
+    this.#gathering = null
   }
 
   /** Makes the place larger where so many more bytes do not fit, as far as was announced. */
@@ -71,6 +100,7 @@ export class BodyBytes implements Body {
   /** All that came, when nothing comes any more. */
   get bytes(): Buffer {
     if (this.#place !== null) return this.#place.subarray(0, this.#length)
+    this.#endGathering()
     return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#length)
   }
 
@@ -78,6 +108,7 @@ export class BodyBytes implements Body {
     const place = this.#place
     this.#place = null
     this.#chunks = []
+    this.#gathering = null
     this.#length = 0
     if (place !== null) this.#memory.giveBack(place)
   }

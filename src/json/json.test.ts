@@ -179,6 +179,15 @@ test('members of the counted field are counted while they are scanned, in object
   assert.ok(isRefused(`{"requests":{${fields(5_000)}`))
 })
 
+test('objects and arrays without a comma between them end it, each looked at once', (t) => {
+  const parse = t.mock.method(JSON, 'parse')
+  for (const [open, close] of ['[]', '{}', '[}']) {
+    const text = `{"x":${`${open}${close}`.repeat(20_000)}}`
+    assert.equal(inChunks(text, 50, 64, { counted }), 'INVALID_JSON')
+  }
+  assert.ok(parse.mock.callCount() < 100, `${parse.mock.callCount()} names were read`)
+})
+
 test('levels, fields of one object and long texts have limits', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   assert.notEqual(inChunks(nested(MOST_LEVELS), 100), 'LIMIT_JSON')

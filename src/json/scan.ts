@@ -60,6 +60,8 @@ export class JsonScanner {
   readonly #member: number[] = []
   readonly #commas: number[] = []
   readonly #most: number[] = []
+  /** Whether its last member has an object or array already. */
+  readonly #holds: boolean[] = []
   // ... and where it is cut open: what is not in a cut yet, and what that must begin with.
   readonly #rest: number[] = []
   readonly #expects: Expects[] = []
@@ -144,17 +146,24 @@ export class JsonScanner {
       this.#expects[top] = MEMBER_EXPECTED
     }
     this.#member[top] = at + 1
+    this.#holds[top] = false
     if (at - this.#cutAt >= this.#cutBytes) this.#cut(at)
   }
 
   #open(at: number, isArray: boolean): void {
     const depth = this.#depth++
     if (depth === 0 && this.#opened.length > 0) throw invalidJson(`something follows its end at byte ${at}`)
+    if (depth > 0) {
+      // Said here: what stands before it in its member is looked at for the counted field.
+      if (this.#holds[depth - 1]!) throw invalidJson(`no comma stands before the bracket at byte ${at}`)
+      this.#holds[depth - 1] = true
+    }
     if (depth === MOST_LEVELS) throw beyond(`more than ${MOST_LEVELS} levels of objects and arrays`)
     this.values++
     this.#opened[depth] = at
     this.#member[depth] = at + 1
     this.#commas[depth] = 0
+    this.#holds[depth] = false
     const most = isArray ? Number.POSITIVE_INFINITY : MOST_FIELDS
     this.#most[depth] = depth === 1 && this.#isCounted(at) ? this.#rules.counted!.most : most
   }

@@ -26,6 +26,15 @@ class SilentStore extends MemoryAliasStore {
   }
 }
 
+test('a name is what stands behind the path, however that is escaped', async () => {
+  const url = '/%68istorian/%61liases/in%2Fside/two%20words'
+  const payload = { tag: 'local/FLOW' }
+  const response = await app.inject({ method: 'PUT', url, headers: jsonHeaders(WRITE_KEY), payload })
+  assert.equal(response.statusCode, 201)
+  assert.equal((await read('/historian/aliases/in/side/two%20words')).status, 200)
+  assert.equal((await remove('in/side/two words')).status, 204)
+})
+
 test('every alias endpoint has the deadline of all calls', async () => {
   const limits = { ...DEFAULT_LIMITS, deadlineSeconds: 0.05 }
   const silent = testService({ settings: { limits }, aliases: new SilentStore() }).app

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import test from 'node:test'
 import {
   brotliCompressSync,
@@ -15,7 +16,7 @@ const LIMIT = 256 * 1024
 const { app } = testService({ server: { bodyLimitBytes: LIMIT } })
 const URL = '/historian/metadata/create'
 
-async function send(payload: string | Buffer, headers: Record<string, string> = {}, url = URL) {
+async function send(payload: string | Buffer | Readable, headers: Record<string, string> = {}, url = URL) {
   const response = await app.inject({
     method: 'POST',
     url,
@@ -142,6 +143,15 @@ test('a body is measured after decompression', async () => {
   const bomb = gzipSync(Buffer.alloc(100 * LIMIT, 0x20))
   assert.ok(bomb.length < LIMIT)
   const { status, body } = await send(bomb, { 'content-encoding': 'gzip' })
+  assert.equal(status, 413)
+  assert.equal(body.issues[0].code, 'BODY_TOO_LARGE')
+})
+
+test('so is what was compressed, which need not make any bytes', async () => {
+  const empty = gzipSync('')
+  const members = Array(Math.ceil(LIMIT / empty.length) + 1).fill(empty)
+  const stream = Readable.from(members)
+  const { status, body } = await send(stream, { 'content-encoding': 'gzip' })
   assert.equal(status, 413)
   assert.equal(body.issues[0].code, 'BODY_TOO_LARGE')
 })

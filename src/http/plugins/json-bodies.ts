@@ -181,6 +181,16 @@ function readBody(request: FastifyRequest, memory: BodyMemory, silenceSeconds: n
       settle(() => reject(error))
     }
   }
+  // Compressed bytes need not make any: members of gzip can be empty.
+  let compressed = 0
+  const onCompressed = (chunk: Buffer) => {
+    compressed += chunk.length
+    try {
+      checkLength(compressed)
+    } catch (error) {
+      settle(() => reject(error))
+    }
+  }
   const onEnd = () => settle(() => resolve(body))
   const onBroken = (cause: unknown) =>
     settle(() => {
@@ -196,6 +206,7 @@ function readBody(request: FastifyRequest, memory: BodyMemory, silenceSeconds: n
   const settle = (done: () => void) => {
     silence.end()
     source.off('data', onData).off('end', onEnd)
+    raw.off('data', onCompressed)
     decoder?.off('error', onBroken).on('error', () => {})
     request.gone.removeEventListener('abort', onGone)
     if (decoder !== null && !decoder.readableEnded) {
@@ -217,7 +228,7 @@ function readBody(request: FastifyRequest, memory: BodyMemory, silenceSeconds: n
   request.gone.addEventListener('abort', onGone, { once: true })
   raw.on('error', () => {}) // the connection broke; `gone` tells
   source.on('data', onData).on('end', onEnd)
-  if (decoder !== null) raw.pipe(decoder.on('error', onBroken))
+  if (decoder !== null) raw.on('data', onCompressed).pipe(decoder.on('error', onBroken))
   waiting.get(raw)?.writeContinue()
   return promise
 }

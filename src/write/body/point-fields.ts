@@ -65,5 +65,10 @@ export function takeNull(json: JsonBytes): boolean {
 export function readUnit(json: JsonBytes): EpochUnit | null {
   if (json.takeWord(MILLISECONDS)) return 'ms'
   if (json.takeWord(MICROSECONDS)) return 'us'
-  return json.take(QUOTE) && json.take(LOWER_S) && json.take(QUOTE) ? 's' : null
+  // Byte by byte, as it is too short for a word: blanks inside of it are another unit.
+  const { bytes, at } = json
+  if (at + 3 > bytes.length || bytes[at] !== QUOTE || bytes[at + 1] !== LOWER_S || bytes[at + 2] !== QUOTE)
+    return null
+  json.at = at + 3
+  return 's'
 }
