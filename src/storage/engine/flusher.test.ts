@@ -137,6 +137,7 @@ test('parts are merged when no flush follows another one closely any more', asyn
     const { promise, resolve: release } = Promise.withResolvers<void>()
     released = promise
     await write(store, 50)
+    while (partsIn(folder).length < flushes) await turn()
     // Half of what is flushed at a time comes while this flush waits.
     await write(store, 50)
     release()
