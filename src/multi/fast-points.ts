@@ -1,8 +1,9 @@
+import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { TagNode } from '../grammar/tree.ts'
 import type { CallContext, PointQuery, TagMetadata } from '../historian/contract.ts'
 import type { MaybePromise } from '../historian/maybe-promise.ts'
 import type { PointColumns } from '../series/columns.ts'
-import type { CallLabel, MultiCall, ParsedLabel } from './call.ts'
+import { type CallLabel, failedLabel, type InvalidLabel, type MultiCall, type ParsedLabel } from './call.ts'
 import type { ExecutedLabel } from './execute.ts'
 import { noPoint } from './requests/request.ts'
 import { pointAt, type ReadStatistics } from './source.ts'
@@ -16,6 +17,8 @@ import { pointAt, type ReadStatistics } from './source.ts'
 
 export interface FastAnswer {
   readonly labels: readonly ExecutedLabel[]
+  /** All labels, where the historian could not be reached; none otherwise. */
+  readonly failed: readonly InvalidLabel[]
   readonly statistics: ReadStatistics
 }
 
@@ -47,6 +50,7 @@ export function answerPoints(
   // No virtual historian, and not that of aliases.
   const historian = historians.find(name)
   if (historian === null) return null
+  const failed = (error: unknown) => failureOf(singles, error)
   return attempt(
     () => historian.findTags([...names], context),
     (tags) =>
@@ -55,7 +59,9 @@ export function answerPoints(
         : attempt(
             () => historian.readPoints(queries, context),
             (points) => answerOf(singles, tags as readonly TagMetadata[], points),
+            failed,
           ),
+    failed,
   )
 }
 
@@ -76,19 +82,30 @@ function answerOf(
     const { states } = tags[i]!
     executed.push(states === undefined ? { parsed, result } : { parsed, states, result })
   }
-  return { labels: executed, statistics: { points: labels.length, historianCalls: 1 } }
+  return { labels: executed, failed: [], statistics: { points: labels.length, historianCalls: 1 } }
 }
 
-/** What follows from a call of a historian; `null` when it fails. */
-function attempt<Found, Next>(
+/**
+ * The answer of a historian that could not be reached: asked again, one that hangs would do so beyond the deadline.
+ * `null` for all other errors, of which the slow path finds the labels that they belong to.
+ */
+function failureOf(labels: readonly SinglePointLabel[], error: unknown): FastAnswer | null {
+  if (!(error instanceof TidemarkError) || error.kind !== 'unavailable') return null
+  const failed = labels.map((label) => failedLabel(label, error))
+  return { labels: [], failed, statistics: { points: 0, historianCalls: 1 } }
+}
+
+/** What follows from a call of a historian, or from its error. */
+function attempt<Found>(
   call: () => MaybePromise<Found>,
-  then: (found: Found) => MaybePromise<Next | null>,
-): MaybePromise<Next | null> {
+  then: (found: Found) => MaybePromise<FastAnswer | null>,
+  failed: (error: unknown) => FastAnswer | null,
+): MaybePromise<FastAnswer | null> {
   let found: MaybePromise<Found>
   try {
     found = call()
-  } catch {
-    return null
+  } catch (error) {
+    return failed(error)
   }
-  return found instanceof Promise ? found.then(then, () => null) : then(found)
+  return found instanceof Promise ? found.then(then, failed) : then(found)
 }

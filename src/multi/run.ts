@@ -105,7 +105,7 @@ export function runMulti(
     const fast = mayBeFast && parser.parseNow() ? answerPoints(parser.labels, call, context) : null
     if (fast !== null && !(fast instanceof Promise)) {
       deadline.check()
-      return executed(head, fast.statistics, fast.labels)
+      return ofFast(head, fast)
     }
     return answerInTime({ head, call, parser, deadline, context }, fast)
   } catch (error) {
@@ -131,7 +131,7 @@ async function answerSlowly(run: Run, fast: Promise<FastAnswer | null> | null): 
   const { head, parser, deadline } = run
   const found = await fast
   deadline.signal.throwIfAborted()
-  if (found !== null) return executed(head, found.statistics, found.labels)
+  if (found !== null) return ofFast(head, found)
   const labels = head.names.length
   const ofLabels = labels * BYTES_OF_LABEL
   // Of very many labels it makes no difference, and takes milliseconds.
@@ -247,6 +247,12 @@ async function prepare({ head, call, parser, deadline, context }: Run): Promise<
   if (breach !== undefined) return failed('limit', head, breach)
   source.keepsAll = plan.reads.areKept
   return { labels: await executableLabels(plan, scheduler), evaluation, scheduler, source, estimated }
+}
+
+function ofFast(head: CallHead, { labels, failed, statistics }: FastAnswer): MultiAnswer {
+  const issues = failed.map(({ issue }) => issue)
+  const causes = failed.map(({ cause }) => cause)
+  return executed(head, statistics, labels, issues, causes)
 }
 
 /** @param issues of the invalid labels @param causes the errors behind them */

@@ -255,3 +255,25 @@ function shown({ outcome, whole, chunks, labels, invalidLabels, statistics, fail
     failures: failures.map(String),
   }
 }
+
+test('a historian that could not be reached is not asked a second time', async () => {
+  for (const method of ['findTags', 'readPoints'] as const) {
+    const away = await historianOf('away', { FLOW: { points: [['10:00', 1]] } })
+    let asked = 0
+    away[method] = async () => {
+      asked++
+      throw new TidemarkError('HISTORIAN_UNAVAILABLE', { historian: 'away', reason: 'x' })
+    }
+    const body = { requests: { a: { type: 'CURRENT_POINT', tag: 'away/FLOW' } } }
+    const ask = async (slowPathOnly: boolean) => {
+      const signal = new AbortController().signal
+      const historians = new HistorianRegistry([away])
+      const call = { historians, limits: LIMITS, defaultZone: UTC, defaultHistorian: null, now: NOON, signal }
+      const answer = await runMulti(body, call, { slowPathOnly })
+      return { text: Buffer.concat([...answer.chunks()]).toString(), failures: answer.failures.length }
+    }
+    const fast = await ask(false)
+    assert.equal(asked, 1, method)
+    assert.deepEqual(fast, await ask(true))
+  }
+})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { makeColumns, reverseColumns, sliceColumns } from '../../series/columns.ts'
 import type { RangeResult } from '../../series/reads.ts'
 import { instantFromUs } from '../../time/instant.ts'
@@ -64,6 +65,22 @@ test('a range waits for one on its way that holds it, and fails with it', async 
   const failed = [reads.range(rangeOf(600, 900), failing), reads.range(rangeOf(700, 800), failing)]
   for (const one of await Promise.allSettled(failed)) assert.equal(one.status, 'rejected')
   assert.equal(timesOf(await reads.range(rangeOf(700, 800), fetch)), '700 .. 799 (100)')
+})
+
+test('a range within one that is damaged elsewhere is fetched by itself', async () => {
+  const { fetch } = fetcher()
+  const reads = new TagReads(() => true)
+  const damaged = async (missing: RawRange): Promise<RangeResult> => {
+    if (missing.from > 100) return fetch(missing)
+    throw new TidemarkError('STORAGE_CORRUPT', { historian: 'plant', reason: 'x' })
+  }
+  const [whole, within] = await Promise.allSettled([
+    reads.range(rangeOf(0, 500), damaged),
+    reads.range(rangeOf(200, 300), damaged),
+  ])
+  assert.equal(whole!.status, 'rejected')
+  assert.ok(within!.status === 'fulfilled')
+  assert.equal(timesOf(within.value), '200 .. 299 (100)')
 })
 
 test('a range that is read as a whole and a page that reaches beyond it fetch once what both hold', async () => {

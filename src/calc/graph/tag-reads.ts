@@ -1,3 +1,4 @@
+import { TidemarkError } from '../../errors/tidemark-error.ts'
 import {
   concatColumns,
   type PointColumns,
@@ -59,7 +60,7 @@ export class TagReads {
       const { from, to, known } = this.#known.gap(range)
       const pending = this.#pendingFor(from, to, range)
       if (pending !== null) {
-        await pending.done
+        await pending.done.catch(throwUnlessDamaged)
         continue
       }
       // Where all that is asked for is known, one point more shows whether there are more.
@@ -107,4 +108,9 @@ export class TagReads {
     }
     return null
   }
+}
+
+/** Damage may lie elsewhere in what others read: then it is an error of theirs alone. */
+function throwUnlessDamaged(error: unknown): void {
+  if (!(error instanceof TidemarkError) || error.kind !== 'corrupt') throw error
 }
