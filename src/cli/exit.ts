@@ -53,6 +53,12 @@ export function sentenceOf(error: unknown): string {
   return error.message === '' ? error.name : error.message
 }
 
+/** The sentence of an error of standard output. */
+export function sentenceOfOutput(error: Error): string {
+  const words = SYSTEM_ERRORS[(error as NodeJS.ErrnoException).code ?? '']
+  return `The output could not be written: ${words ?? error.message}`
+}
+
 const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   EACCES: 'access is denied',

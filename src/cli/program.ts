@@ -4,7 +4,7 @@ import { addAliasCommand } from './alias.ts'
 import { addConfigCommand } from './config.ts'
 import type { CommandContext } from './context.ts'
 import { addDoctorCommand } from './doctor.ts'
-import { CommandError, EXIT, exitCodeOf, sentenceOf } from './exit.ts'
+import { CommandError, EXIT, exitCodeOf, sentenceOf, sentenceOfOutput } from './exit.ts'
 import { addExportCommand } from './export/command.ts'
 import { addImportCommand } from './import/command.ts'
 import { addIntervalCommands } from './intervals.ts'
@@ -18,7 +18,7 @@ import { addRetentionCommand } from './retention.ts'
 import { addServeCommand } from './serve.ts'
 import { listenForSignals, type SignalledProcess } from './signals.ts'
 import { addTagsCommand } from './tags.ts'
-import type { Terminal } from './terminal.ts'
+import { listenForOutputErrors, type OutputErrors, type Terminal } from './terminal.ts'
 import type { Tools } from './tools.ts'
 
 /** The whole command line, for running it and for its documentation. */
@@ -93,9 +93,19 @@ export async function runCommandLine(
 ): Promise<CommandEnd> {
   const interruption = new AbortController()
   const endOfSignals = listenForSignals(process, interruption)
-  const code = await exitCodeOfCommand(args, tools, process, interruption.signal)
+  const output = listenForOutputErrors({ out: process.stdout, err: process.stderr })
+  const code = await exitCodeOfCommand(args, tools, process, interruption.signal, output)
   endOfSignals()
-  return { code, interrupted: interruption.signal.aborted }
+  if (interruption.signal.aborted) return { code, interrupted: true }
+  const error = await output.first()
+  // A reader that closes the pipe, such as head, has all that it wants.
+  if (error === null || isClosedPipe(error)) return { code, interrupted: false }
+  process.stderr.write(`${sentenceOfOutput(error)}\n`)
+  return { code: EXIT.failed, interrupted: false }
+}
+
+function isClosedPipe(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EPIPE'
 }
 
 async function exitCodeOfCommand(
@@ -103,10 +113,11 @@ async function exitCodeOfCommand(
   tools: Tools,
   process: RunningProcess,
   signal: AbortSignal,
+  output: OutputErrors,
 ): Promise<number> {
   const context: CommandContext = {
     tools,
-    terminal: { out: process.stdout, err: process.stderr },
+    terminal: { out: process.stdout, err: process.stderr, ignoreErrors: output.ignore },
     env: { ...process.env } as Environment,
     directory: process.cwd(),
     input: process.stdin,
@@ -123,6 +134,8 @@ async function exitCodeOfCommand(
       process.stderr.write('Interrupted.\n')
       return EXIT.interrupted
     }
+    // Reported by the caller, as for the commands that print at their end and do not wait for it.
+    if (error === (await output.first())) return EXIT.done
     process.stderr.write(`${sentenceOf(error)}\n`)
     if (program.opts().debug === true) process.stderr.write(`${stackOf(error)}\n`)
     return exitCodeOf(error)

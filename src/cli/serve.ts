@@ -76,6 +76,8 @@ async function runServe(options: Options, context: CommandContext): Promise<void
   const demo = options.demo === true ? [{ path: 'demo', value: true, flag: '--demo' }] : []
   const loaded = await loadCommandSettings(options, context, [...flags, ...demo], true)
   const { terminal, tools, signal } = context
+  // A service goes on, and finishes what it accepted, also when nobody reads any more what it prints.
+  terminal.ignoreErrors()
   if (loaded.settings.demo) say(terminal, 'Bringing the demo plant up to the present ...')
   const { firstKeyFile, SHOWN } = await import('./first-keys.ts')
   const dataDir = loaded.settings.store === null ? loaded.settings.dataDir : null

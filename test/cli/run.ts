@@ -12,7 +12,7 @@ import { UNHANDLED_REJECTION } from '../../src/http/unhandled-rejections.ts'
 import { COMPILE_CACHE } from '../compile-cache.ts'
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
-const BIN = join(PROJECT, 'bin', 'tidemark.js')
+export const BIN = join(PROJECT, 'bin', 'tidemark.js')
 
 /** A process that has not ended by then is killed, which fails its test. */
 const PATIENCE_MS = 600_000
@@ -65,6 +65,8 @@ export interface RunningService {
   readonly stderr: () => string
   /** Resolves with the exit code when it has ended. */
   readonly ended: Promise<number | null>
+  /** Closes the pipe of its standard output, as `head` does when it has its lines. */
+  closeOutput(): void
   /** Asks it to stop and waits for its end. */
   stop(): Promise<number | null>
   /** Ends it as a power cut would: no signal handler runs. */
@@ -102,6 +104,7 @@ export async function serve(args: readonly string[], options: RunOptions): Promi
     stdout,
     stderr,
     ended: exit,
+    closeOutput: () => child.stdout!.destroy(),
     stop: async () => {
       child.kill('SIGTERM')
       return await exit
