@@ -147,7 +147,9 @@ export class AliasView implements VisibleAliases {
       users.push({ name: alias.name, shown: isVisible() ? alias.name : null })
     })
     const followed: Followed[] = []
+    const scheduler = new CooperativeScheduler(context.signal)
     for (const { name, shown } of users) {
+      await scheduler.yieldIfDue()
       const outcome = await this.#followOne(name, renames, dryRun)
       if (outcome !== null) followed.push({ alias: shown, outcome })
     }

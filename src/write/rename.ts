@@ -85,10 +85,11 @@ async function runRenameTags(
     if (from.address !== to.address) moved.set(from.address, to.address)
   })
   const existence = await findMissing(asked, context)
-  const aliases = rule === 'break' || moved.size === 0 ? null : call.historians.aliases
-  // Aliases that cannot be reached are an error before anything is renamed, also where they are to follow.
-  const uses = (await aliases?.findUses(moved, MOST_NAMED + 1, context)) ?? []
-  const usesByTag = Map.groupBy(rule === 'refuse' ? uses : [], (use) => use.tag)
+  const aliases = moved.size === 0 ? null : call.historians.aliases
+  const uses = rule === 'refuse' ? ((await aliases?.findUses(moved, MOST_NAMED + 1, context)) ?? []) : []
+  const usesByTag = Map.groupBy(uses, (use) => use.tag)
+  // Aliases that cannot be reached, or could not follow, are an error before anything is renamed.
+  const wouldFollow = rule === 'follow' ? ((await aliases?.follow(moved, true, context)) ?? []) : []
   const issues = new IssueList()
   const taken = new Set<string>()
   await forEach(targets, scheduler, (target) => {
@@ -108,7 +109,8 @@ async function runRenameTags(
     const users = usesByTag.get(name.address)
     if (users !== undefined) issues.add(() => usedIssue(name, to.address, users))
   })
-  const wrong = checkFailed(issues, existence.failures, warnings)
+  const failures = [...existence.failures, ...addAliasIssues(wouldFollow, issues)]
+  const wrong = checkFailed(issues, failures, warnings)
   if (wrong !== null) return withRenamed(wrong, [])
 
   const steps = Array.from(entriesOf, ([historian, group]) => ({
@@ -124,10 +126,11 @@ async function runRenameTags(
   }))
   const result = await applyCorrection(steps, dryRun ? DRY_RUN : 'All tags renamed!', warnings, context)
   const renamed = await withRenamed(result, entries)
-  if (result.outcome !== 'done' || aliases === null || uses.length === 0) return renamed
+  if (result.outcome !== 'done' || aliases === null || wouldFollow.length === 0) return renamed
+  if (dryRun) return withFollowed(renamed, wouldFollow, warnings)
   // What was renamed cannot be taken back, so that the deadline of the call does not count any more.
-  const followed = await aliases.follow(moved, dryRun, { signal: new AbortController().signal })
-  return withFollowed(renamed, followed)
+  const followed = await aliases.follow(moved, false, { signal: new AbortController().signal })
+  return withFollowed(renamed, followed, warnings)
 }
 
 function readAliasRule(input: unknown): AliasRule {
@@ -146,8 +149,36 @@ function usedIssue({ address }: TagName, to: string, uses: readonly AliasUse[]):
   return issue('RENAME_ALIASES', { address, to, users }, { tag: address, input: to })
 }
 
+/**
+ * Makes an issue of each alias that could not follow, as its calculation would become too long.
+ * @returns the errors that do not say anything against the request: the store of aliases cannot be read
+ */
+function addAliasIssues(wouldFollow: readonly Followed[], issues: IssueList): readonly TidemarkError[] {
+  const failures: TidemarkError[] = []
+  for (const { alias, outcome } of wouldFollow) {
+    if (!(outcome instanceof TidemarkError)) continue
+    if (outcome.kind === 'invalid' || outcome.kind === 'limit') issues.add(() => aliasIssue(alias, outcome))
+    else failures.push(outcome)
+  }
+  return failures
+}
+
+/** The issue of an alias that could not follow. What an alias refers to is not shown to a key that does not see it. */
+function aliasIssue(alias: string | null, { message }: TidemarkError): Issue {
+  if (alias !== null) {
+    const address = formatAddress(ALIASES, alias)
+    return issue('RENAME_ALIAS_INVALID', { alias: address, reason: message }, { tag: address })
+  }
+  const hidden = 'an alias that this key does not see'
+  return issue('RENAME_ALIAS_INVALID', { alias: hidden, reason: 'its calculation would be invalid' })
+}
+
 /** The answer with what became of the aliases. Aliases that could not be changed make it a partial success. */
-function withFollowed(result: Result<RenameBody>, followed: readonly Followed[]): Result<RenameBody> {
+function withFollowed(
+  result: Result<RenameBody>,
+  followed: readonly Followed[],
+  warnings: Warnings,
+): Result<RenameBody> {
   const aliases = new Map<string, string>()
   const failures: TidemarkError[] = []
   for (const { alias, outcome } of followed) {
@@ -162,7 +193,7 @@ function withFollowed(result: Result<RenameBody>, followed: readonly Followed[])
   const partly = 'The tags are renamed, but not all of their aliases could be changed'
   return {
     outcome: 'unavailable',
-    body: { ...errorBody(partly, issues.list()), renamed, aliases: membersOf(aliases) },
+    body: { ...errorBody(partly, issues.list(), warnings), renamed, aliases: membersOf(aliases) },
     failures,
   }
 }

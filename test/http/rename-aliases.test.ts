@@ -101,6 +101,43 @@ describe('a tag that aliases name', () => {
     assert.equal(await read('aliases/quoted'), 0)
   })
 
+  test('is not renamed when an alias could not follow, as its calculation would become too long', async () => {
+    await fresh()
+    const long = `calc/ADD(local/FLOW${', 1'.repeat(3_320)})`
+    assert.ok(long.length < 10_000)
+    await putAlias('long', long)
+    await putAlias('short', 'local/FLOW')
+    const renames = { 'local/FLOW': `local/${'N'.repeat(100)}` }
+    for (const dryRun of [true, false]) {
+      const { status, body } = await rename({ renames, aliases: 'follow', dryRun, dryrun: true })
+      assert.equal(status, 400)
+      assert.equal(body.message, 'There were errors in the request')
+      const [{ code, message, tag }] = body.issues
+      assert.deepEqual([body.issues.length, code, tag], [1, 'RENAME_ALIAS_INVALID', 'aliases/long'])
+      assert.match(
+        message,
+        /^The tags cannot be renamed, as aliases\/long cannot follow: .*at most 10000 characters/,
+      )
+      assert.deepEqual(body.renamed, {})
+      assert.equal(body.warnings.length, 1)
+    }
+    assert.equal(await tagOf('long'), long)
+    assert.equal(await tagOf('short'), 'local/FLOW')
+    assert.equal(await read('local/FLOW'), 20)
+    assert.equal((await rename({ renames, aliases: 'break' })).status, 200)
+  })
+
+  test('is not renamed when an alias that the key does not see could not follow; its text is not shown', async () => {
+    await fresh()
+    await putAlias('hidden', `calc/ADD(local/FLOW, plant/TEMP${', 1'.repeat(3_310)})`)
+    const renames = { 'local/FLOW': `local/${'N'.repeat(100)}` }
+    const { status, body } = await rename({ renames, aliases: 'follow' }, LOCAL_KEY)
+    assert.equal(status, 400)
+    const sentence =
+      'The tags cannot be renamed, as an alias that this key does not see cannot follow: its calculation would be invalid'
+    assert.deepEqual(body.errors, [sentence])
+  })
+
   test('is renamed, and they are left; the error through one names it', async () => {
     await fresh()
     await putAlias('line/flow', 'local/FLOW')
@@ -156,8 +193,10 @@ test('aliases that cannot be changed after the tags are renamed are said to be, 
   await seed(on)
   await putAlias('line/flow', 'local/FLOW', on)
   store.isFull = true
-  const { status, body } = await rename({ renames: RENAMES, aliases: 'follow' }, WRITE_KEY, on)
+  const request = { renames: RENAMES, aliases: 'follow', unknown: 1 }
+  const { status, body } = await rename(request, WRITE_KEY, on)
   assert.equal(status, 503)
+  assert.equal(body.warnings.length, 1)
   assert.deepEqual(body.renamed, RENAMES)
   assert.deepEqual(body.aliases, {})
   assert.equal(body.issues[0].code, 'ALIASES_UNAVAILABLE')

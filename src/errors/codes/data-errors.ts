@@ -107,6 +107,11 @@ export const DATA_ERRORS = {
     text: 'Tag {address} cannot be renamed to {to}: it is used by {users}',
     fix: 'Send "aliases": "follow" to let them refer to the new name, or "break" to leave them as they are.',
   },
+  RENAME_ALIAS_INVALID: {
+    kind: 'invalid',
+    text: 'The tags cannot be renamed, as {alias} cannot follow: {reason}',
+    fix: 'Change or delete the alias first, choose a shorter name, or send "aliases": "break".',
+  },
   RENAME_TWICE: {
     kind: 'invalid',
     text: 'Tag {address} cannot be renamed to {to}: another tag of the request is',
