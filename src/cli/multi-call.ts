@@ -36,8 +36,8 @@ export async function runMultiCall(
   if (options.json === true || options.explain === true) say(terminal, JSON.stringify(answer, null, 2))
   else print(answer)
   for (const warning of answer.warnings ?? []) note(terminal, printable(warning))
-  const errors = withHints(Object.values(answer.errors), answer.issues)
-  if (errors.length === 0) {
+  const sentences = errorSentences(answer)
+  if (sentences.length === 0) {
     if (
       answer.message !== undefined &&
       Object.keys(answer.results).length === 0 &&
@@ -49,8 +49,11 @@ export async function runMultiCall(
       throw new CommandError('Not everything is in the answer', EXIT.partly)
     return
   }
-  // A limit or the deadline says the same of every tag.
-  const sentences = [...new Set(errors)]
   const hasSome = Object.keys(answer.results).length > 0
   throw new CommandError(sentences.map(printable).join('\n'), hasSome ? EXIT.partly : EXIT.failed)
+}
+
+/** Sentences of the labels that ended in errors, each once: a limit or the deadline says the same of every tag. */
+export function errorSentences({ errors, issues }: MultiBody): readonly string[] {
+  return [...new Set(withHints(Object.values(errors), issues))]
 }

@@ -221,9 +221,9 @@ async function showTags(
     const rows = table.rows.map((row, index) => [...row, ...currentPoint(answer.results[found[index]!])])
     printTable({ header: [...table.header, 'last', 'value', 'status'], rows }, options, terminal)
   }
-  if (found.length === wanted.length) return
-  const { withHints } = await import('./hints.ts')
-  const sentences = withHints(Object.values(answer.errors), answer.issues)
+  const { errorSentences } = await import('./multi-call.ts')
+  const sentences = errorSentences(answer)
+  if (found.length === wanted.length && sentences.length === 0) return
   throw new CommandError(sentences.map(printable).join('\n'), found.length > 0 ? EXIT.partly : EXIT.failed)
 }
 

@@ -233,6 +233,33 @@ describe('import and export', async () => {
     assert.equal((await tidemark(['export', ...data], { cwd })).stderr, 'There are no such tags\n')
   })
 
+  it('export leaves the file as it is until there is something to write', async () => {
+    const data = fresh()
+    await importing(data, 'timestamp,a\n2026-01-01T00:00:00Z,1\n')
+    const file = join(cwd, 'before.csv')
+    const to = (...args: string[]) =>
+      tidemark(['export', ...args, '--output', 'before.csv', ...data], { cwd })
+    await writeFile(file, 'of before')
+    const failing = [
+      ['--match', 'none*'],
+      ['local/none'],
+      ['local/none', '--format', 'wide'],
+      ['local/a', '--from', 'yesteday'],
+    ]
+    for (const args of failing) {
+      assert.equal((await to(...args)).code, 1, args.join(' '))
+      assert.equal(readFileSync(file, 'utf8'), 'of before', args.join(' '))
+    }
+    const empty = await to('local/a', '--from', '2027-01-01', '--format', 'wide')
+    assert.equal(empty.code, 0, empty.stderr)
+    assert.equal(readFileSync(file, 'utf8'), 'timestamp,local/a\n')
+    assert.equal((await to('local/a', '--zone', 'UTC')).code, 0)
+    assert.match(readFileSync(file, 'utf8'), /^tag,.*\nlocal\/a,2026-01-01T00:00:00\.000Z,1,OK\n$/)
+    const noFolder = await tidemark(['export', '--output', 'none/x.csv', ...data], { cwd })
+    assert.equal(noFolder.code, 1)
+    assert.match(noFolder.stderr, /x\.csv: there is no such file or folder\n$/)
+  })
+
   it('goes through a running service in pages, and is told to when the directory is in use', async () => {
     const data = fresh()
     await writeFile(join(cwd, 'small.yaml'), 'limits: {requestedPoints: 150, effectiveTags: 3}')

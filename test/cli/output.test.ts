@@ -45,6 +45,8 @@ describe('an output that cannot be written', { skip: SKIP }, async () => {
       assert.deepEqual(shell(args, '> /dev/full'), { code: 1, stdout: '', stderr: sentence }, args)
     }
     assert.equal(shell('tags list', '> /dev/full 2>&1').code, 1)
+    const { code, stderr } = shell('export --output /dev/full', '')
+    assert.deepEqual({ code, stderr }, { code: 1, stderr: 'There is no space left on the device\n' })
   })
 
   it('does not change how a command ends that prints nothing there', () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { serve, temporaryFolder, tidemark } from './run.ts'
 
 describe('tags, alias and points through a running service', async () => {
   const cwd = await temporaryFolder()
+  await writeFile(join(cwd, 'limited.yaml'), 'limits: {effectiveTags: 2}')
   const service = await serve([], { cwd })
   const run = (...args: string[]) =>
     tidemark([...args, '--url', service.url, '--key', service.writeKey], { cwd })
@@ -42,5 +45,20 @@ describe('tags, alias and points through a running service', async () => {
     const time = await run('points', 'delete', 'local/FLOW', '--from', 'yesteday', '--to', 'now')
     assert.match(time.stderr, /tag local\/FLOW: a time such as yesterday or yesterday at 06:00 is expected/)
     assert.equal((await run('tags', 'describe', 'local/FLOW')).code, 2)
+  })
+
+  it('show what is known of tags, and report why their points are not', async () => {
+    const limited = await serve(['--config', 'limited.yaml', '--data-dir', 'limited'], { cwd })
+    const remote = ['--url', limited.url, '--key', limited.writeKey]
+    const tags = ['local/A', 'local/B', 'local/C']
+    assert.equal((await tidemark(['tags', 'create', ...tags, '--units', 'bar', ...remote], { cwd })).code, 0)
+    const some = await tidemark(['tags', 'show', 'local/A', 'local/B', ...remote], { cwd })
+    assert.deepEqual([some.code, some.stderr], [0, ''])
+    for (const form of [[], ['--json']]) {
+      const { code, stdout, stderr } = await tidemark(['tags', 'show', ...tags, ...form, ...remote], { cwd })
+      assert.equal(code, 3)
+      assert.match(stdout, /local\/C.*bar/s)
+      assert.match(stderr, /^The effective tags limit is 2, [^\n]*\n$/)
+    }
   })
 })

@@ -106,7 +106,7 @@ async function runExport(tags: readonly string[], options: Options, context: Com
   const access = await openAccess(options, context)
   const progress = new Progress(terminal, null)
   const file = options.output === '-' ? undefined : options.output
-  const out = await Output.open(file, context)
+  const out = new Output(file, context)
   let points = 0
   let bad = 0
   let warnings: ReadonlySet<string> = new Set()
@@ -114,9 +114,10 @@ async function runExport(tags: readonly string[], options: Options, context: Com
     const reader = new PageReader(access, { from: options.from, to: options.to, timeZone: zone.id })
     warnings = reader.warnings
     if (options.format === 'long') {
-      await out.write(csvLine(['tag', 'timestamp', 'value', 'status'], separator))
+      out.begin(csvLine(['tag', 'timestamp', 'value', 'status'], separator))
       for await (const page of pagesByTag(reader, addressesOf(tags, options, access))) {
         signal.throwIfAborted()
+        await out.open()
         const tag = name(page.address)
         for (const [index, ms] of page.timestamps.entries()) {
           const status = page.statuses?.[index] ?? 'OK'
@@ -127,7 +128,7 @@ async function runExport(tags: readonly string[], options: Options, context: Com
       }
     } else {
       const addresses = await upTo(addressesOf(tags, options, access), MAX_WIDE_TAGS)
-      await out.write(csvLine(['timestamp', ...addresses.map(name)], separator))
+      out.begin(csvLine(['timestamp', ...addresses.map(name)], separator))
       for await (const row of mergeByTime(reader, addresses, () => bad++)) {
         signal.throwIfAborted()
         await out.write(csvLine([time(row.time), ...row.values.map(number)], separator))
@@ -181,23 +182,34 @@ async function upTo(addresses: AsyncIterable<string>, most: number): Promise<rea
   return all
 }
 
-/** Collects lines into larger writes; a line alone costs more than what is in it. */
+/**
+ * Collects lines into larger writes; a line alone costs more than what is in it. A file is opened, and emptied, when
+ * there is something to write: what was exported before stays when tags do not exist or the service cannot be reached.
+ */
 class Output {
-  readonly #stream: Writable
-  readonly #isFile: boolean
+  readonly #file: string | undefined
+  readonly #context: CommandContext
+  #stream: Writable | null = null
   #pending: string[] = []
   #length = 0
 
-  private constructor(stream: Writable, isFile: boolean) {
-    this.#stream = stream
-    this.#isFile = isFile
+  /** @param file standard output when left out */
+  constructor(file: string | undefined, context: CommandContext) {
+    this.#file = file
+    this.#context = context
   }
 
-  static async open(file: string | undefined, { terminal, directory }: CommandContext): Promise<Output> {
-    if (file === undefined) return new Output(terminal.out, false)
-    const stream = createWriteStream(resolve(directory, file))
-    await once(stream, 'open')
-    return new Output(stream, true)
+  /** Sets the first line, which alone does not open the file. */
+  begin(line: string): void {
+    this.#pending.push(line)
+  }
+
+  /** Opens the file, unless it is open; it does not have to be called. */
+  async open(): Promise<Writable> {
+    if (this.#stream !== null) return this.#stream
+    const { terminal, directory } = this.#context
+    this.#stream = this.#file === undefined ? terminal.out : await openFile(resolve(directory, this.#file))
+    return this.#stream
   }
 
   async write(line: string): Promise<void> {
@@ -207,16 +219,26 @@ class Output {
   }
 
   async close(): Promise<void> {
-    await this.#flush()
-    if (!this.#isFile) return
-    this.#stream.end()
-    await once(this.#stream, 'close')
+    const stream = await this.#flush()
+    if (this.#file === undefined) return
+    stream.end()
+    await once(stream, 'close')
   }
 
-  async #flush(): Promise<void> {
+  async #flush(): Promise<Writable> {
+    const stream = await this.open()
     const text = this.#pending.join('')
     this.#pending = []
     this.#length = 0
-    await writeSlowly(this.#stream, text)
+    await writeSlowly(stream, text)
+    return stream
   }
+}
+
+async function openFile(path: string): Promise<Writable> {
+  const stream = createWriteStream(path)
+  await once(stream, 'open')
+  // The write that failed reports it; without a listener the process would end.
+  stream.on('error', () => {})
+  return stream
 }
