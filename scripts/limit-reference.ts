@@ -47,9 +47,14 @@ ${Object.values(FIXED_LIMITS)
 }
 
 function row(setting: string, limit: Limit): string {
-  const least = limit.isFraction === true ? 'above 0' : `${grouped(limit.least)} to ${mostOf(limit.most)}`
+  const takes =
+    limit.isFraction === true ? fractionsOf(limit) : `${grouped(limit.least)} to ${mostOf(limit.most)}`
   const sentence = `\`${limit.code}\`: ${ERRORS[limit.code].text}`
-  return `| \`${setting}\` | ${grouped(limit.default)} | ${least} | ${limit.counts} | ${sentence} |`
+  return `| \`${setting}\` | ${grouped(limit.default)} | ${takes} | ${limit.counts} | ${sentence} |`
+}
+
+function fractionsOf({ most }: Limit): string {
+  return most === Number.MAX_SAFE_INTEGER ? 'above 0' : `above 0, up to ${grouped(most)}`
 }
 
 function mostOf(most: number): string {

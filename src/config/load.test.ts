@@ -154,6 +154,11 @@ describe('a wrong setting is named with what is allowed', () => {
       'tracing: {sampleRatio: 0.5}',
       /tracing\.endpoint: a value is missing: an http or https address/,
     ],
+    [
+      'a time that no timer takes',
+      'server: {silenceSeconds: 3000000}',
+      /server\.silenceSeconds: 3000000 is not allowed: a number above 0 and up to 3600 is expected$/,
+    ],
     ['a log level', 'log: {level: loud}', /log\.level: "loud" is not allowed: one of fatal, error, warn/],
     [
       'a base path',

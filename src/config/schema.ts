@@ -18,13 +18,17 @@ const whole = (least: number, most: number) => {
   return z.number(expected).int(expected).min(least, expected).max(most, expected)
 }
 const positive = z.number('a number above 0').positive('a number above 0')
+const positiveUpTo = (most: number) => positive.max(most, `a number above 0 and up to ${most}`)
 const flag = z.boolean('true or false')
 
 /** A limit of the table in src/errors/limits.ts. */
 const limit = (entry: Limit) => {
-  const number = entry.isFraction === true ? positive : whole(entry.least, entry.most)
+  const number = entry.isFraction === true ? fraction(entry.most) : whole(entry.least, entry.most)
   return number.default(entry.default)
 }
+
+/** The largest whole number, as `most` of a limit that takes fractions, is no bound that anyone reaches. */
+const fraction = (most: number) => (most === Number.MAX_SAFE_INTEGER ? positive : positiveUpTo(most))
 
 const tls = z.strictObject({
   certFile: text('the path of a PEM file'),
@@ -52,14 +56,14 @@ const server = z.strictObject({
   silenceSeconds: limit(SERVER_LIMITS.silenceSeconds),
   maxConnections: whole(1, 1_000_000).default(10_000),
   maxConnectionsPerAddress: whole(1, 1_000_000).default(1_000),
-  callsPerSecond: positive.max(1_000_000, 'a number above 0 and up to 1000000').nullable().default(null),
+  callsPerSecond: positiveUpTo(1_000_000).nullable().default(null),
   corsOrigins: z.array(text('an origin such as https://example.com, or *'), 'a list of origins').default([]),
   tls: tls.nullable().default(null),
   trustedProxies: z
     .array(text('an IP address or a range such as 10.0.0.0/8'), 'a list of addresses')
     .default([]),
   metricsNeedKey: flag.default(false),
-  shutdownSeconds: positive.max(3600, 'a number above 0 and up to 3600').default(30),
+  shutdownSeconds: positiveUpTo(3_600).default(30),
 })
 
 type CallLimitName = keyof typeof CALL_LIMITS
