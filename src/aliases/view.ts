@@ -16,12 +16,13 @@ import {
   type VisibleAliases,
 } from '../historian/visible-aliases.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
-import { TimeSlice } from '../scheduling/time-slice.ts'
 import type { Instant } from '../time/instant.ts'
 import type { TimeContext } from '../time/parse.ts'
 import type { TimeZone } from '../time/zone.ts'
 import { AliasExpander } from './expander.ts'
+import { SeenAliases } from './seen-aliases.ts'
 import type { Alias, AliasReader, AliasStore } from './store.ts'
+import { type AliasWalk, walkAliases } from './walk.ts'
 
 /** What aliases are read with. */
 export interface AliasLanguage {
@@ -33,6 +34,8 @@ export interface AliasLanguage {
   readonly zone: TimeZone
 }
 
+const ALL = { prefix: '', after: null }
+
 /** Makes the view of each caller. */
 export function aliasViews(
   store: AliasStore,
@@ -40,9 +43,6 @@ export function aliasViews(
 ): (historians: HistorianView) => AliasView {
   return (historians) => new AliasView(store, historians, language)
 }
-
-/** Aliases checked in one batch, before the loop yields to the event loop. */
-const CHUNK = 500
 
 /** The aliases that one caller sees, and what the caller may do with them. */
 export class AliasView implements VisibleAliases {
@@ -77,10 +77,18 @@ export class AliasView implements VisibleAliases {
   }
 
   async findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]> {
-    const found = await this.#store.read((aliases) => {
-      const expander = this.#expander(aliases)
-      return names.map((name) => this.#visible(aliases, name, expander))
-    })
+    const found: (Visible | null)[] = []
+    const seen = new SeenAliases()
+    const expander = this.#expander(seen)
+    const scheduler = new CooperativeScheduler(context.signal)
+    while (found.length < names.length) {
+      await this.#store.read((aliases) => {
+        seen.readFrom(aliases)
+        do found.push(this.#visible(seen, names[found.length]!, expander))
+        while (found.length < names.length && !scheduler.isDue)
+      })
+      if (found.length < names.length) await scheduler.yieldIfDue()
+    }
     const stored = await this.#storedOf(
       found.map((visible) => visible?.tree ?? null),
       context,
@@ -125,13 +133,14 @@ export class AliasView implements VisibleAliases {
   ): Promise<readonly AliasUse[]> {
     const uses: AliasUse[] = []
     const counts = new Map<string, number>()
-    await this.#each(context, (alias, isVisible) => {
+    await this.#each(ALL, context, (alias, visible) => {
       for (const tag of this.#tagsNamedBy(alias)) {
         const count = tags.has(tag) ? (counts.get(tag) ?? 0) : most
         if (count >= most) continue
         counts.set(tag, count + 1)
-        uses.push({ alias: isVisible() ? alias.name : null, tag })
+        uses.push({ alias: visible() === null ? null : alias.name, tag })
       }
+      return 'go on'
     })
     return uses
   }
@@ -142,9 +151,11 @@ export class AliasView implements VisibleAliases {
     context: CallContext,
   ): Promise<readonly Followed[]> {
     const users: { readonly name: string; readonly shown: string | null }[] = []
-    await this.#each(context, (alias, isVisible) => {
-      if (![...this.#tagsNamedBy(alias)].some((tag) => renames.has(tag))) return
-      users.push({ name: alias.name, shown: isVisible() ? alias.name : null })
+    await this.#each(ALL, context, (alias, visible) => {
+      if ([...this.#tagsNamedBy(alias)].some((tag) => renames.has(tag))) {
+        users.push({ name: alias.name, shown: visible() === null ? null : alias.name })
+      }
+      return 'go on'
     })
     const followed: Followed[] = []
     const scheduler = new CooperativeScheduler(context.signal)
@@ -182,20 +193,18 @@ export class AliasView implements VisibleAliases {
     }
   }
 
-  /** Looks at all aliases by name, some of them in one state of the store. */
-  async #each(context: CallContext, look: (alias: Alias, isVisible: () => boolean) => void): Promise<void> {
-    for (let last: string | null = null; ; ) {
-      const page: readonly Alias[] = await this.#store.read((aliases) => {
-        const chunk = aliases.list({ prefix: '', after: last, limit: CHUNK })
-        const expander = this.#expander(aliases)
-        for (const alias of chunk) look(alias, () => this.#visible(aliases, alias.name, expander) !== null)
-        return chunk
-      })
-      if (page.length < CHUNK) return
-      last = page.at(-1)!.name
-      await TimeSlice.shared.next()
-      context.signal.throwIfAborted()
-    }
+  /** As `walkAliases`; `visible` gives the alias as the caller sees it, for which it is expanded. */
+  async #each(
+    query: AliasWalk,
+    context: CallContext,
+    look: (alias: Alias, visible: () => Visible | null) => 'go on' | 'enough',
+  ): Promise<void> {
+    let last: { readonly seen: SeenAliases; readonly expander: AliasExpander } | null = null
+    await walkAliases(this.#store, query, context.signal, (alias, seen) => {
+      if (last?.seen !== seen) last = { seen, expander: this.#expander(seen) }
+      const { expander } = last
+      return look(alias, () => this.#visible(seen, alias.name, expander))
+    })
   }
 
   /** Addresses of the tags that an alias names itself, each once; none when it no longer parses. */
@@ -284,7 +293,11 @@ export class AliasView implements VisibleAliases {
    * An alias with what it refers to, `null` when it does not exist for the caller. A dangling one is there only
    * for a caller who sees everything.
    */
-  #visible(aliases: AliasReader, name: string, expander = this.#expander(aliases)): Visible | null {
+  #visible(
+    aliases: Pick<AliasReader, 'get'>,
+    name: string,
+    expander = this.#expander(aliases),
+  ): Visible | null {
     const alias = aliases.get(name)
     if (alias === null) return null
     const tree = expander.lookUp(name)
@@ -300,23 +313,12 @@ export class AliasView implements VisibleAliases {
     context: CallContext,
   ): Promise<{ readonly found: readonly Visible[]; readonly more: boolean }> {
     const found: Visible[] = []
-    let last = after
-    for (;;) {
-      const page = await this.#store.read((aliases) => {
-        const chunk = aliases.list({ prefix, after: last, limit: CHUNK })
-        const expander = this.#expander(aliases)
-        for (const alias of chunk) {
-          const visible = matches(alias) ? this.#visible(aliases, alias.name, expander) : null
-          if (visible !== null) found.push(visible)
-        }
-        return chunk
-      })
-      if (found.length > limit) return { found: found.slice(0, limit), more: true }
-      if (page.length < CHUNK) return { found, more: false }
-      last = page.at(-1)!.name
-      await TimeSlice.shared.next()
-      context.signal.throwIfAborted()
-    }
+    await this.#each({ prefix, after }, context, (alias, visible) => {
+      const one = matches(alias) ? visible() : null
+      if (one !== null) found.push(one)
+      return found.length > limit ? 'enough' : 'go on'
+    })
+    return { found: found.slice(0, limit), more: found.length > limit }
   }
 
   /** Metadata of each tree that is a stored tag; `null` for everything else. */
