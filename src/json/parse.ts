@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { TidemarkError } from '../errors/tidemark-error.ts'
 import { buildValue } from './build.ts'
 import type { JsonCuts } from './cuts.ts'
 import { invalidJson } from './invalid.ts'
-import { type JsonRules, mostValues } from './rules.ts'
+import { checkValues, type JsonRules, mostValues } from './rules.ts'
 import { isBlank, JsonScanner } from './scan.ts'
 
 /** A body of no more bytes is parsed at once: that takes some 10 ms at worst, and a twentieth of it as a rule. */
@@ -71,9 +70,7 @@ export async function cutJson(
   const scanner = new JsonScanner(bytes, start, rules)
   for (let isDone = false; !isDone; ) {
     isDone = scanner.scan(SCAN_BYTES)
-    if (scanner.values > mostValues) {
-      throw new TidemarkError('LIMIT_JSON', { what: `more than ${mostValues} objects, arrays and members` })
-    }
+    checkValues(scanner.values, mostValues)
     if (yields.isDue) await yields.yield()
   }
   hold(scanner.values)

@@ -1,5 +1,5 @@
 import { FIXED_LIMITS } from '../errors/limits.ts'
-import type { TidemarkError } from '../errors/tidemark-error.ts'
+import { TidemarkError } from '../errors/tidemark-error.ts'
 
 /** What a body may hold, checked while it is scanned and before anything is made of it. */
 export interface JsonRules {
@@ -30,6 +30,14 @@ export const MOST_LEVELS = FIXED_LIMITS.jsonLevels.limit
 export function mostValues(bytes: number): number {
   return Math.max(FIXED_LIMITS.jsonValues.limit, Math.ceil(bytes / 16))
 }
+
+/** @throws LIMIT_JSON for more values than that */
+export function checkValues(values: number, most: number): void {
+  if (values > most) {
+    throw new TidemarkError('LIMIT_JSON', { what: `more than ${most} objects, arrays and members` })
+  }
+}
+
 /** Fields of one object whose names are ours: going through a million unknown ones takes a second. */
 export const MOST_FIELDS = FIXED_LIMITS.jsonFields.limit
 /** Bytes of one text, name or number, and of blanks in a row, as they stand in a body that is read in cuts. */

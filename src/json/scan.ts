@@ -8,9 +8,22 @@ import { type JsonRules, MOST_FIELDS, MOST_LEVELS, MOST_TEXT_BYTES } from './rul
  * whole members of the innermost open one, without a comma before or after them; `close` ends it.
  */
 export type Cut =
-  | { readonly kind: 'open'; readonly isArray: boolean; readonly from: number; readonly to: number }
+  | {
+      readonly kind: 'open'
+      readonly isArray: boolean
+      readonly from: number
+      readonly to: number
+      readonly before: Counts
+    }
   | { readonly kind: 'members'; readonly from: number; readonly to: number }
-  | { readonly kind: 'close' }
+  | { readonly kind: 'close'; readonly until: Counts }
+
+/** Objects, arrays and members of a JSON text up to a place. */
+export interface Counts {
+  readonly values: number
+  /** Those that are members of arrays which have ended, whatever they are; an object or array there counts besides. */
+  readonly arrayMembers: number
+}
 
 /** Bytes that are parsed at once: some 3 ms of JSON.parse at worst. */
 const CUT_BYTES = 65_536
@@ -22,6 +35,9 @@ const OPEN_ARRAY = 91
 const CLOSE_ARRAY = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
+
+/** Of the members of an array. */
+const UNBOUNDED = Number.POSITIVE_INFINITY
 
 /** What ends a run of bytes of no interest, outside of a text. */
 const IS_STRUCTURAL = tableOf([QUOTE, COMMA, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT])
@@ -43,6 +59,7 @@ export class JsonScanner {
   readonly cuts: Cut[] = []
   /** Objects, arrays and members so far: what JSON.parse would make is in proportion to it. */
   values = 0
+  #arrayMembers = 0
   readonly #bytes: Uint8Array
   readonly #rules: JsonRules
   readonly #cutBytes: number
@@ -55,11 +72,13 @@ export class JsonScanner {
   #cutAt: number
   /** How many of the stack are cut open. */
   #cutDepth = 0
-  // Of each of the stack: its bracket, its last member, commas and how many there may be, ...
+  // Of each of the stack: its bracket, its last member, commas and how many there may be, the counts before it, ...
   readonly #opened: number[] = []
   readonly #member: number[] = []
   readonly #commas: number[] = []
   readonly #most: number[] = []
+  readonly #valuesBefore: number[] = []
+  readonly #arrayMembersBefore: number[] = []
   /** Whether its last member has an object or array already. */
   readonly #holds: boolean[] = []
   // ... and where it is cut open: what is not in a cut yet, and what that must begin with.
@@ -159,18 +178,20 @@ export class JsonScanner {
       this.#holds[depth - 1] = true
     }
     if (depth === MOST_LEVELS) throw beyond(`more than ${MOST_LEVELS} levels of objects and arrays`)
-    this.values++
+    this.#valuesBefore[depth] = this.values++
+    this.#arrayMembersBefore[depth] = this.#arrayMembers
     this.#opened[depth] = at
     this.#member[depth] = at + 1
     this.#commas[depth] = 0
     this.#holds[depth] = false
-    const most = isArray ? Number.POSITIVE_INFINITY : MOST_FIELDS
+    const most = isArray ? UNBOUNDED : MOST_FIELDS
     this.#most[depth] = depth === 1 && this.#isCounted(at) ? this.#rules.counted!.most : most
   }
 
   #close(at: number): void {
     const top = --this.#depth
     if (top < 0) throw invalidJson(`a bracket closes nothing at byte ${at}`)
+    if (this.#most[top] === UNBOUNDED) this.#arrayMembers += this.#commas[top]!
     if (this.#cutDepth <= top) {
       // Shorter than a cut, unless it is the whole text.
       if (top > 0) return
@@ -186,7 +207,7 @@ export class JsonScanner {
     else if (!this.#isBlank(from, at)) this.cuts.push({ kind: 'members', from, to: at })
     else if (expects === MEMBER_EXPECTED)
       throw invalidJson(`nothing follows the last comma before byte ${at}`)
-    this.cuts.push({ kind: 'close' })
+    this.cuts.push({ kind: 'close', until: { values: this.values, arrayMembers: this.#arrayMembers } })
     this.#cutDepth = top
     this.#cutAt = at
     if (top === 0) {
@@ -220,7 +241,11 @@ export class JsonScanner {
     const from = level === 0 ? opened : this.#member[level - 1]!
     const isArray = this.#bytes[opened] === OPEN_ARRAY
     if (level > 0 && this.#bytes[this.#opened[level - 1]!] === OPEN_ARRAY) this.#checkBlank(from, opened)
-    this.cuts.push({ kind: 'open', isArray, from, to: opened })
+    const before = {
+      values: this.#valuesBefore[level]!,
+      arrayMembers: this.#arrayMembersBefore[level]!,
+    }
+    this.cuts.push({ kind: 'open', isArray, from, to: opened, before })
     this.#rest[level] = opened + 1
     this.#expects[level] = ANYTHING
   }

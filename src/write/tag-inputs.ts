@@ -2,6 +2,7 @@ import type { Fields } from '../errors/fields.ts'
 import { buildFrom, nameOf, parseMembers } from '../json/build.ts'
 import type { JsonCuts } from '../json/cuts.ts'
 import { fieldNames } from '../json/field-names.ts'
+import type { Cut } from '../json/scan.ts'
 
 /** The points of a tag as the body has them, or a part of them. */
 export interface TagInput {
@@ -65,6 +66,37 @@ export function* cutInput(json: JsonCuts): Generator<undefined, PointsInput | nu
   }
   if (pointsAt < 0) return null
   return { fields: { ...fields, points: {} }, tags: () => cutTags(json, pointsAt) }
+}
+
+/**
+ * How many objects, arrays and members are made of a long body before anything is read of them: of everything but its
+ * points. Those are made cut by cut where they are an array, and are plain members of arrays where they are columns.
+ */
+export function valuesMade({ bytes, cuts }: JsonCuts): number {
+  const [root] = cuts
+  if (root?.kind !== 'open' || root.isArray) return 0
+  let made = 0
+  let isPoints = false
+  const opened: (Cut & { readonly kind: 'open' })[] = []
+  for (const cut of cuts) {
+    if (cut.kind === 'open') {
+      if (opened.length === 1) isPoints = nameOf(bytes, cut) === 'points'
+      opened.push(cut)
+    } else if (cut.kind === 'close') {
+      const { isArray, before } = opened.pop()!
+      const values = cut.until.values - before.values
+      const depth = opened.length
+      if (depth === 0) made += values
+      if (!isPoints) continue
+      if (depth === 1) made -= values
+      // Columns of a tag, or what is no points at all.
+      if (depth === 2 && !isArray) made += values - (cut.until.arrayMembers - before.arrayMembers)
+      // A long point in the array of a tag.
+      if (depth === 3 && opened[2]!.isArray) made += values
+      if (depth === 1) isPoints = false
+    }
+  }
+  return made
 }
 
 function placeBehind({ cuts }: JsonCuts, open: number): number {

@@ -17,10 +17,10 @@ async function bothWays(
   text: string,
 ): Promise<{ readonly result: Result<object>; readonly stored: readonly object[] }> {
   const [one, two] = [await plant(), await plant()]
-  let held = 0
+  let holds = 0
   const bytes = Buffer.from(text)
-  const hold = (values: number) => {
-    held = values
+  const hold = () => {
+    holds++
   }
   const result = await writeBody(bytes, writeCall(one), reader, () => {}, hold)
   const { failures: _, ...parsed } = await writePoints(JSON.parse(text), writeCall(two))
@@ -28,7 +28,8 @@ async function bothWays(
   assert.deepEqual(read, parsed)
   const stored = await Promise.all(one.map(contents))
   assert.deepEqual(stored, await Promise.all(two.map(contents)))
-  isWhole = held > 0
+  // Once before it is read in cuts, once more before all of it is made.
+  isWhole = holds > 1
   return { result, stored }
 }
 
@@ -123,4 +124,54 @@ test('what is no JSON behind valid points writes nothing', async () => {
     assert.equal(body.issues![0]!.code, 'INVALID_JSON')
   }
   assert.equal(JSON.stringify(await contents(local!)).includes('points":[['), false)
+})
+
+/** More values than may be made of a body, in 3 MB. */
+const MANY = Array(1_000_001).fill('{}').join()
+const POINTS = rows(6_000)
+
+for (const [title, text] of [
+  ['a field that is not known', `{"x":[${MANY}],"points":{"local/A":[${POINTS}]}}`],
+  ['such a field behind the points', `{"points":{"local/A":[${POINTS}]},"x":[${MANY}]}`],
+  [
+    'many such fields',
+    `{${Array.from({ length: 100 }, (_, i) => `"x${i}":[${Array(11_000).fill('[]').join()}]`).join()},"points":{"local/A":[${POINTS}]}}`,
+  ],
+  ['columns', `{"points":{"local/A":[${POINTS}],"local/B":{"timestamps":[1],"values":[${MANY}]}}}`],
+  ['fields beside columns', `{"points":{"local/A":{"timestamps":[1],"values":[1],"x":{"y":[[${MANY}]]}}}}`],
+  ['a point', `{"points":{"local/A":[${POINTS},{"timestamp":1,"value":1,"x":[${MANY}]}]}}`],
+  ['an array instead of a point', `{"points":{"local/A":[${POINTS},[${MANY}]]}}`],
+] as const) {
+  test(`very many values in ${title} are refused before they are made`, async () => {
+    const [local, lab] = await plant()
+    let held = 0
+    const hold = (values: number) => {
+      held = values
+    }
+    const bytes = Buffer.from(text)
+    const { outcome, body } = await writeBody(bytes, writeCall([local!, lab!]), reader, () => {}, hold)
+    assert.equal(outcome, 'limit')
+    assert.deepEqual(
+      body.issues!.map(({ code }) => code),
+      ['LIMIT_JSON'],
+    )
+    assert.equal(held, 0)
+  })
+}
+
+test('points are not among the values of a body, whether they are rows or columns', async () => {
+  const length = 600_000
+  const row = Array.from({ length }, (_, i) => `{"value":${i % 7},"timestamp":${i}.5}`).join()
+  const times = Array.from({ length }, (_, i) => i).join()
+  const values = Array(length).fill(1).join()
+  const text = `{"x":[[1,2],3],"points":{"local/A":[${row}],"local/B":{"values":[${values}],"timestamps":[${times}]}}}`
+  const local = await historianWith('local', ['A', 'B'])
+  const held: number[] = []
+  const hold = (count: number) => {
+    held.push(count)
+  }
+  const { outcome } = await writeBody(Buffer.from(text), writeCall([local]), reader, () => {}, hold)
+  assert.equal(outcome, 'done')
+  assert.equal(held.length, 1)
+  assert.ok(held[0]! > 0 && held[0]! < 20, `${held[0]} values`)
 })

@@ -8,7 +8,7 @@ import { formatAddress } from '../grammar/address.ts'
 import type { CallContext, Historian, WriteBatch } from '../historian/contract.ts'
 import { fieldNames } from '../json/field-names.ts'
 import { cutJson, readJson } from '../json/parse.ts'
-import type { JsonRules } from '../json/rules.ts'
+import { checkValues, type JsonRules, mostValues } from '../json/rules.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach } from '../scheduling/each.ts'
 import type { TagStates } from '../series/optional-metadata.ts'
@@ -31,7 +31,7 @@ import { checkTags, DEFAULT_WRITE_LIMITS, type WriteLimits } from './limits.ts'
 import { type ReadTag, readTags } from './read-tags.ts'
 import { StateNames } from './state-names.ts'
 import { batchOf, type TagToWrite } from './tag-batch.ts'
-import { cutInput, type PointsInput, parsedInput } from './tag-inputs.ts'
+import { cutInput, type PointsInput, parsedInput, valuesMade } from './tag-inputs.ts'
 import { type TagName, tagIssue } from './target.ts'
 import { addTooOld, OLD_POINTS_LEFT_OUT } from './too-old.ts'
 
@@ -53,7 +53,8 @@ export async function writePoints(body: unknown, call: WriteCall): Promise<Resul
  * whose points are read several times as fast; any other long one is read in cuts.
  * @param bytes  of the body; not used any more once this has settled
  * @param isRead called before that when they are not needed any more
- * @param hold   called with the number of values that parsing it will make; may throw
+ * @param hold   called with the number of values that parsing it will make, but for points that are read in cuts; may
+ *               throw
  */
 export async function writeBody(
   bytes: Buffer,
@@ -73,7 +74,7 @@ export async function writeBody(
         isRead()
         return writeCanonical(canonical, context)
       }
-      const written = await writeCuts(bytes, call, context, scheduler)
+      const written = await writeCuts(bytes, call, context, scheduler, hold)
       if (written !== null) return written
       return writeParsed(await readJson(bytes, rulesOf(limits), scheduler, hold), call, context)
     },
@@ -96,9 +97,13 @@ async function writeCuts(
   call: WriteCall,
   context: CallContext,
   scheduler: CooperativeScheduler,
+  hold: (values: number) => void,
 ): Promise<Result<ErrorBody> | null> {
   const json = await cutJson(bytes, rulesOf(call.limits ?? DEFAULT_WRITE_LIMITS), scheduler)
   if (json === null) return null
+  const values = valuesMade(json)
+  checkValues(values, mostValues(bytes.length))
+  hold(values)
   const steps = cutInput(json)
   for (;;) {
     const { done, value } = steps.next()
