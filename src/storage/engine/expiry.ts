@@ -73,6 +73,11 @@ export class Expiry {
     return true
   }
 
+  /** Has a part looked at again, whose merge has failed. */
+  forget(name: string): void {
+    this.#looked.delete(name)
+  }
+
   /** Forgets parts that are there no more. */
   keep(names: ReadonlySet<string>): void {
     for (const name of this.#looked.keys()) if (!names.has(name)) this.#looked.delete(name)

@@ -2,7 +2,7 @@ import { ThreadEnded } from '../background-thread.ts'
 import type { CatalogRef, CatalogStore } from '../catalog/tag-catalog.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
-import type { Packer } from '../parts/packer.ts'
+import type { Packer, PartPacking } from '../parts/packer.ts'
 import type { PartInfo, PartOrigin } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { Pacer } from '../pause.ts'
@@ -277,8 +277,9 @@ export class Flusher {
   /** The same on another thread: this one copies the points, a fraction of the work. */
   async #packAside(packer: Packer, origin: PartOrigin): Promise<PartInfo | null> {
     const { memtable } = this.#parts.state
-    const packing = packer.begin(this.#parts.partName(), origin)
+    let packing: PartPacking | null = null
     try {
+      packing = packer.begin(this.#parts.partName(), origin)
       const points = await copyPoints(memtable, packing, SLICE_MS)
       const { tombstones } = memtable.immutable!
       const pacer = new Pacer()
@@ -289,7 +290,7 @@ export class Flusher {
       if (points > 0 || tombstones.length > 0) return await packing.finish()
     } catch (error) {
       this.#isThreadLost = error instanceof ThreadEnded
-      await packing.abandon()
+      await packing?.abandon()
       throw error
     }
     await packing.abandon()

@@ -126,24 +126,25 @@ export class Garbage {
   /** One after the other, beside this thread: a large file would hold everybody up. */
   async #removeGoing(): Promise<void> {
     while (this.#going.length > 0) {
-      const paths = this.#going.splice(0)
-      try {
-        for (const path of paths) {
+      for (const path of this.#going.splice(0)) {
+        try {
           this.#check()
           await this.#files.removeAside(path)
+        } catch {
+          // What cannot be removed now is removed by the next owner.
         }
-      } catch {
-        // What cannot be removed now is removed by the next owner.
       }
     }
   }
 
   #removeNow(paths: readonly string[]): void {
-    try {
-      if (paths.length > 0) this.#check()
-      for (const path of paths) this.#files.remove(path)
-    } catch {
-      // The same.
+    for (const path of paths) {
+      try {
+        this.#check()
+        this.#files.remove(path)
+      } catch {
+        // The same.
+      }
     }
   }
 }

@@ -169,6 +169,43 @@ test('what flushes in a hurry leave is merged when they are over, or with every 
   await made.close()
 })
 
+test('what a rest merges is tried again after growing pauses, and over when it is merged; the reserve goes once', async (t) => {
+  const told: string[] = []
+  const full = Object.assign(new Error('full'), { code: 'ENOSPC' })
+  let failures = 3
+  const others = {
+    makeRoom: async () => false,
+    reserve: { isSpent: false, giveUp: () => told.push('reserve') > 0 },
+    trouble: { failed: () => told.push('failed') * 1_000, over: () => told.push('over') },
+    merger: {
+      merge: async () => {
+        if (failures-- > 0) throw full
+        return { added: [partOf('c')] }
+      },
+      close: async () => {},
+    },
+  } as unknown as Partial<MergingParts>
+  const plans = { plan: nothing, planIdle: two, planThorough: nothing }
+  const { merging: made, parts } = merging(t, ['a', 'b'], plans, 0, others)
+  made.goOn()
+  await turns()
+  assert.deepEqual(told.splice(0), ['over'])
+  t.mock.timers.tick(IDLE_MS)
+  for (let i = 0; i < 4; i++) await turns()
+  assert.deepEqual(told, ['reserve', 'failed'])
+  t.mock.timers.tick(2_000)
+  for (let i = 0; i < 4; i++) await turns()
+  assert.deepEqual(told, ['reserve', 'failed', 'failed'])
+  t.mock.timers.tick(3_000)
+  for (let i = 0; i < 4; i++) await turns()
+  assert.deepEqual(told, ['reserve', 'failed', 'failed', 'over'])
+  assert.deepEqual(
+    parts.map(({ name }) => name),
+    ['c'],
+  )
+  await made.close()
+})
+
 test('parts that were set aside are merged also when their time comes while others are looked at', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)

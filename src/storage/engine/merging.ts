@@ -82,6 +82,8 @@ export class Merging {
    * on disk is not written again, and what newer parts and watermarks take away covers the outputs like the inputs.
    */
   #merged: Merged | null = null
+  /** Whether the reserve was given up since the last merge that came to its end. */
+  #hasGivenUp = false
   #retryTimer: NodeJS.Timeout | null = null
   #idleTimer: NodeJS.Timeout | null = null
   #asideTimer: NodeJS.Timeout | null = null
@@ -129,13 +131,20 @@ export class Merging {
       },
       async (error: unknown) => {
         const { reserve, makeRoom } = this.#parts
-        const isWorthIt = isWithoutSpace(error) && ((await makeRoom()) || reserve.giveUp())
+        const isWorthIt = isWithoutSpace(error) && ((await makeRoom()) || this.#giveUp(reserve))
         this.#running = null
         if (this.#closing.signal.aborted) return
         if (isWorthIt) this.#run()
         else this.#retryLater(this.#parts.trouble.failed(error))
       },
     )
+  }
+
+  /** Once until a merge has come to its end: it is set aside again as soon as it fits, also where it is too little. */
+  #giveUp(reserve: Reserve): boolean {
+    if (this.#hasGivenUp || !reserve.giveUp()) return false
+    this.#hasGivenUp = true
+    return true
   }
 
   /** Resolves when nothing is to be merged, or merging fails. */
@@ -228,7 +237,13 @@ export class Merging {
       const expired = await expiry.ofParts(set, [info], signal)
       if (expired === null) continue
       this.#isTrimDue = true
-      return this.#merge({ inputs: [info] }, set, signal, expired)
+      try {
+        return await this.#merge({ inputs: [info] }, set, signal, expired)
+      } catch (error) {
+        // It is to be looked at again at once, not when more has expired.
+        expiry.forget(info.name)
+        throw error
+      }
     }
     return false
   }
@@ -306,6 +321,7 @@ export class Merging {
   async #show({ inputs, added, isTrim }: Merged): Promise<true> {
     await this.#parts.versions.edit({ add: added, remove: inputs.map(({ name }) => name) })
     this.#merged = null
+    this.#hasGivenUp = false
     if (isTrim) {
       this.#trimmedFiles += inputs.length
       this.#removedPoints += pointsIn(inputs) - pointsIn(added)
@@ -338,7 +354,9 @@ export class Merging {
   #retryLater(pauseMs: number): void {
     this.#retryTimer = setTimeout(() => {
       this.#retryTimer = null
-      this.goOn()
+      // In a rest it is tried again as what a rest merges.
+      this.#isLookDue = true
+      this.#run()
     }, pauseMs)
     this.#retryTimer.unref()
   }

@@ -91,7 +91,7 @@ async function mergeTags(
       outputs.endTag()
     }
     for (const input of having) input.next()
-    const waiting = pause()
+    const waiting = pauseIfDue()
     if (waiting !== null) await waiting
   }
 }
