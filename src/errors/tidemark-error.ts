@@ -77,6 +77,11 @@ export function issueOf(error: unknown, place: ErrorPlace = {}): Issue {
   return issue('BUG', { what: 'a request failed for a reason that only the log knows' }, place)
 }
 
+/** Whether an error says that stored data are damaged: what does not need them is answered all the same. */
+export function isCorrupt(error: unknown): error is TidemarkError {
+  return error instanceof TidemarkError && error.kind === 'corrupt'
+}
+
 /** For the default branch of a switch over a union: reaching it is a bug, and the type checker says so first. */
 export function never(value: never): never {
   throw new TidemarkError('BUG', { what: `unexpected ${showInput(value)}` })

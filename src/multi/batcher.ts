@@ -1,4 +1,4 @@
-import { TidemarkError } from '../errors/tidemark-error.ts'
+import { isCorrupt } from '../errors/tidemark-error.ts'
 
 type Send<Query, Result> = (queries: readonly Query[]) => Promise<readonly Result[]>
 
@@ -49,7 +49,7 @@ export async function togetherOrAlone<Item>(
   try {
     await work(items)
   } catch (error) {
-    if (items.length > 1 && error instanceof TidemarkError && error.kind === 'corrupt')
+    if (items.length > 1 && isCorrupt(error))
       await Promise.all(items.map((item) => togetherOrAlone([item], work, fail)))
     else for (const item of items) fail(item, error)
   }

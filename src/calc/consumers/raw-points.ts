@@ -1,4 +1,4 @@
-import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { isCorrupt } from '../../errors/tidemark-error.ts'
 import {
   concatColumns,
   NO_POINTS,
@@ -36,8 +36,7 @@ export async function intactPoints(
   try {
     return { ...(await rawPoints(operator, range, evaluation)), damage: null }
   } catch (error) {
-    const isDamage = error instanceof TidemarkError && error.kind === 'corrupt'
-    if (!isDamage || operator.intactPoints === undefined) throw error
+    if (!isCorrupt(error) || operator.intactPoints === undefined) throw error
     return { ...(await operator.intactPoints(range)), damage: error }
   }
 }

@@ -1,4 +1,4 @@
-import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { isCorrupt } from '../../errors/tidemark-error.ts'
 import {
   concatColumns,
   type PointColumns,
@@ -112,5 +112,5 @@ export class TagReads {
 
 /** Damage may lie elsewhere in what others read: then it is an error of theirs alone. */
 function throwUnlessDamaged(error: unknown): void {
-  if (!(error instanceof TidemarkError) || error.kind !== 'corrupt') throw error
+  if (!isCorrupt(error)) throw error
 }

@@ -1,4 +1,4 @@
-import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { isCorrupt } from '../../errors/tidemark-error.ts'
 import type { RangeQuery, TooOldPoints, WriteBatch } from '../../historian/contract.ts'
 import type { MaybePromise } from '../../historian/maybe-promise.ts'
 import type { HistorianMeasures } from '../../historian/measures.ts'
@@ -241,7 +241,7 @@ export class FileStore {
           : countCompared(blocks, from, to, compared, cap, pace),
       )
     } catch (error) {
-      if (!(error instanceof TidemarkError && error.kind === 'corrupt')) throw error
+      if (!isCorrupt(error)) throw error
       return this.#points.readTagsAs(ranges, signal, intactBlocksOf, (blocks, { from, to }, pace) =>
         countPoints(blocks, from, to, cap, pace),
       )
