@@ -59,17 +59,24 @@ export const minOf: Statistic = (values, count) => {
 
 /** The arithmetic mean: not below the smallest value nor above the largest, so that of equal ones it is each. */
 export const meanOf: Statistic = (values, count) => {
-  return Math.min(Math.max(roundedMeanOf(values, count), minOf(values, count)), maxOf(values, count))
+  let sum = 0
+  let least = values[0]!
+  let greatest = least
+  for (let n = 0; n < count; n++) {
+    const value = values[n]!
+    sum += value
+    if (value < least) least = value
+    else if (value > greatest) greatest = value
+  }
+  const mean = Number.isFinite(sum) ? sum / count : meanOfParts(values, count)
+  return Math.min(Math.max(mean, least), greatest)
 }
 
-function roundedMeanOf(values: Float64Array, count: number): number {
-  let sum = 0
-  for (let n = 0; n < count; n++) sum += values[n]!
-  if (Number.isFinite(sum)) return sum / count
-  // The sum left the range of doubles, which the mean of doubles cannot.
-  sum = 0
-  for (let n = 0; n < count; n++) sum += values[n]! / count
-  return sum
+/** Where the sum leaves the range of doubles, which the mean of doubles cannot. */
+function meanOfParts(values: Float64Array, count: number): number {
+  let mean = 0
+  for (let n = 0; n < count; n++) mean += values[n]! / count
+  return mean
 }
 
 /** The value in the middle, or the mean of the two that are. */
