@@ -172,25 +172,24 @@ function readBody(request: FastifyRequest, memory: BodyMemory, silenceSeconds: n
   const checkLength = (bytes: number) => {
     if (bytes > limitBytes) throw new TidemarkError('BODY_TOO_LARGE', { limit: limitBytes })
   }
-  const onData = (chunk: Buffer) => {
+  const orReject = (take: (chunk: Buffer) => void) => (chunk: Buffer) => {
     try {
-      checkLength(body.length + chunk.length)
-      request.work?.holdBytes(body.length + chunk.length)
-      body.add(chunk)
+      take(chunk)
     } catch (error) {
       settle(() => reject(error))
     }
   }
+  const onData = orReject((chunk) => {
+    checkLength(body.length + chunk.length)
+    request.work?.holdBytes(body.length + chunk.length)
+    body.add(chunk)
+  })
   // Compressed bytes need not make any: members of gzip can be empty.
   let compressed = 0
-  const onCompressed = (chunk: Buffer) => {
+  const onCompressed = orReject((chunk) => {
     compressed += chunk.length
-    try {
-      checkLength(compressed)
-    } catch (error) {
-      settle(() => reject(error))
-    }
-  }
+    checkLength(compressed)
+  })
   const onEnd = () => settle(() => resolve(body))
   const onBroken = (cause: unknown) =>
     settle(() => {

@@ -17,6 +17,7 @@ const EDGE_POINTS = 2
 class PlotRequest implements Request {
   readonly range: Request['range']
   readonly fallback?: Request
+  readonly widthFor = widthFor
   readonly #width: number
 
   /**
@@ -31,10 +32,6 @@ class PlotRequest implements Request {
 
   within(range: Request['range']): Request {
     return new PlotRequest(range, this.#width, { fallsBack: false })
-  }
-
-  widthFor(points: number): number {
-    return widthFor(points)
   }
 
   size(): RequestSize {
@@ -58,6 +55,7 @@ class PlotRequest implements Request {
 
 /** A chart of as many interpolated points as it has columns, between which spikes can be lost. */
 class InterpolatedPlotRequest extends InterpolatedPointsRequest {
+  readonly widthFor = widthFor
   readonly #width: number
 
   constructor(range: Request['range'], width: number) {
@@ -67,10 +65,6 @@ class InterpolatedPlotRequest extends InterpolatedPointsRequest {
 
   override within(range: Request['range']): Request {
     return new InterpolatedPlotRequest(range, this.#width)
-  }
-
-  widthFor(points: number): number {
-    return widthFor(points)
   }
 
   override size(): RequestSize {

@@ -105,11 +105,12 @@ export class ShiftedStream {
     const [from, to] = [run[0]!.from, run.at(-1)!.to]
     // Spans that join differ, or they would be one. Beside one that leads nowhere there is no raw point.
     const opens = this.#map.isBreak(from)
+    const isBehindNone = this.#beginsBehindNone(from)
     const isRaw = ({ target }: OffsetSpan, i: number) =>
       i === 0 ? opens : target.kind !== 'none' && run[i - 1]!.target.kind !== 'none'
     const rawTimes = Float64Array.from(run.filter(isRaw), (span) => span.from)
     const isEnd = (span: OffsetSpan, i: number) =>
-      !isRaw(span, i) && (i > 0 || span.target.kind === 'none' || this.#beginsBehindNone(from))
+      !isRaw(span, i) && (i > 0 || span.target.kind === 'none' || isBehindNone)
     const breaks = Float64Array.from(run.filter(isEnd), (span) => span.from)
     const targets = Float64Array.from(run, ({ target }) => (target.kind === 'fixed' ? target.at : Number.NaN))
     const [values, limitAtBreak] = await Promise.all([
@@ -117,7 +118,7 @@ export class ShiftedStream {
       opens ? this.#limitBefore(from) : Number.NaN,
     ])
     // A range that begins within a span has the value that is held there.
-    const limitAtStart = opens ? limitAtBreak : this.#beginsBehindNone(from) ? Number.NaN : values[0]!
+    const limitAtStart = opens ? limitAtBreak : isBehindNone ? Number.NaN : values[0]!
     const valuesAt = (times: Float64Array, limit: Limit): Float64Array => {
       let index = 0
       return times.map((at) => {
