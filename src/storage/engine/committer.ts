@@ -186,7 +186,7 @@ export class Committer {
     // Nothing else is changed meanwhile: what is in memory stays as it is.
     const blocksFor = (tag: number, watermark: number) =>
       blocksOf(tag, snapshot.set, {
-        columns: memtable.columns(tag),
+        layers: memtable.layers(tag),
         tombstones: memtable.tombstones(tag),
         watermark,
       })

@@ -121,7 +121,7 @@ export class Expiry {
   #kept(tag: number): PointColumns {
     const { parts, memtable } = this.#state
     const blocks = blocksOf(tag, parts.current, {
-      columns: memtable.columns(tag),
+      layers: memtable.layers(tag),
       tombstones: memtable.tombstones(tag),
       watermark: NO_WATERMARK,
     })

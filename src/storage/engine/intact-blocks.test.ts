@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { Span } from '../blocks/spans.ts'
 import { Damage } from '../damage.ts'
 import type { PartRun } from '../parts/part.ts'
 import { countPoints } from '../reads/point-reads.ts'
@@ -15,14 +16,13 @@ import {
   TIMES,
   toPoints,
 } from './layered-blocks.fixture.ts'
-import type { TimeSpan } from './sources.ts'
 
 /** A layer, which of its blocks are damaged, and whether its index is. */
 const damagedLayer = fc.tuple(layer, fc.array(fc.nat({ max: 29 }), { maxLength: 3 }), fc.nat({ max: 9 }))
 type DamagedLayer = readonly [LayerContent, readonly number[], number]
 
 /** Has blocks of a run throw when they are opened; gives their times. */
-function damageBlocks(run: PartRun, blocks: readonly number[]): readonly TimeSpan[] {
+function damageBlocks(run: PartRun, blocks: readonly number[]): readonly Span[] {
   const damaged = new Set(blocks.map((block) => block % run.blocks))
   const open = run.open.bind(run)
   run.open = (block, view) => {
@@ -36,7 +36,7 @@ function damageBlocks(run: PartRun, blocks: readonly number[]): readonly TimeSpa
 function build(contents: readonly DamagedLayer[]) {
   const layers: (() => LayerOf)[] = []
   const model = new Map<number, Point>()
-  const lost: TimeSpan[] = []
+  const lost: Span[] = []
   for (const [content, blocks, index] of contents) {
     const { run, cuts, source } = sourceOf(content)
     const times = content.points.map(([time]) => time)
@@ -93,6 +93,6 @@ test('beside damage all points are read that are certain, and what may be missin
   )
 })
 
-function reachedBy(order: 'asc' | 'desc', last: number, from: number, to: number): TimeSpan {
+function reachedBy(order: 'asc' | 'desc', last: number, from: number, to: number): Span {
   return order === 'asc' ? { from, to: last + 1 } : { from: last, to }
 }

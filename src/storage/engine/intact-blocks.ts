@@ -1,10 +1,11 @@
 import { NO_POINTS, type PointColumns } from '../../series/columns.ts'
 import type { RangeResult } from '../../series/reads.ts'
+import { joinSpans, type Span, without } from '../blocks/spans.ts'
 import { isUnreadable } from '../damage.ts'
 import type { ReadPace } from '../reads/point-blocks.ts'
 import { readRange } from '../reads/point-reads.ts'
 import { LayeredBlocks } from './layered-blocks.ts'
-import { joinSpans, type Source, type TimeSpan, without } from './sources.ts'
+import type { Source } from './sources.ts'
 
 /** Spans of one read that are reported one by one. */
 const MOST_SPANS = 100
@@ -14,9 +15,9 @@ export interface LayerOf {
   /** `null` where nothing of it can be read. */
   readonly source: Source | null
   /** Where its points were taken away: nothing is missing there. Joined. */
-  readonly cuts: readonly TimeSpan[]
+  readonly cuts: readonly Span[]
   /** What of it is known to be damaged from the start. */
-  readonly damaged: TimeSpan | null
+  readonly damaged: Span | null
 }
 
 /**
@@ -34,7 +35,7 @@ export class IntactBlocks extends LayeredBlocks {
   }
 
   /** What was met of [from, to) and left out: spans in time order that lie apart. */
-  missing(from: number, to: number): readonly TimeSpan[] {
+  missing(from: number, to: number): readonly Span[] {
     const spans = joinSpans(this.#layers.holes.map((hole) => within(hole, from, to)).filter(isSome))
     if (spans.length <= MOST_SPANS) return spans
     // The last ones as one, with what lies between them.
@@ -74,7 +75,7 @@ class IntactLayers {
     )
   }
 
-  get holes(): readonly TimeSpan[] {
+  get holes(): readonly Span[] {
     return this.#layers.flatMap(({ holes }) => holes)
   }
 
@@ -91,10 +92,10 @@ class IntactLayers {
 
 class IntactLayer {
   readonly inner: Source | null
-  readonly holes: TimeSpan[] = []
+  readonly holes: Span[] = []
   /** Of what was read last. */
   points: PointColumns = NO_POINTS
-  readonly #cuts: readonly TimeSpan[]
+  readonly #cuts: readonly Span[]
 
   constructor({ source, cuts, damaged }: LayerOf) {
     this.inner = source
@@ -116,7 +117,7 @@ class IntactLayer {
     }
   }
 
-  #add(hole: TimeSpan): void {
+  #add(hole: Span): void {
     for (const span of minus(hole, this.#cuts)) {
       if (!this.holes.some(({ from }) => from === span.from)) this.holes.push(span)
     }
@@ -159,8 +160,8 @@ class IntactSource implements Source {
 }
 
 /** What is left of a span without others, which are joined. */
-function minus(span: TimeSpan, others: readonly TimeSpan[]): readonly TimeSpan[] {
-  const left: TimeSpan[] = []
+function minus(span: Span, others: readonly Span[]): readonly Span[] {
+  const left: Span[] = []
   let { from } = span
   for (const other of others) {
     if (other.to <= from) continue
@@ -172,10 +173,10 @@ function minus(span: TimeSpan, others: readonly TimeSpan[]): readonly TimeSpan[]
   return left
 }
 
-function within(span: TimeSpan, from: number, to: number): TimeSpan {
+function within(span: Span, from: number, to: number): Span {
   return { from: Math.max(span.from, from), to: Math.min(span.to, to) }
 }
 
-function isSome({ from, to }: TimeSpan): boolean {
+function isSome({ from, to }: Span): boolean {
   return from < to
 }

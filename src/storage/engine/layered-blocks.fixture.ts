@@ -5,9 +5,10 @@ import { Arena } from '../blocks/arena.ts'
 import type { BlockView } from '../blocks/block.ts'
 import { joinChunks } from '../blocks/block.ts'
 import { encodeChunk } from '../blocks/chunk.ts'
+import { joinSpans, type Span } from '../blocks/spans.ts'
 import { joinZoneMaps, zoneMapOf } from '../blocks/zone-map.ts'
 import type { Part, PartInfo, PartRun } from '../parts/part.ts'
-import { joinSpans, MemorySource, PartSource, type Source, type TimeSpan } from './sources.ts'
+import { MemorySource, PartSource, type Source } from './sources.ts'
 
 export const PACE = { isDue: () => false, pause: async () => {} }
 
@@ -106,7 +107,7 @@ export type LayerContent = typeof layer extends fc.Arbitrary<infer Content> ? Co
 export function sourceOf({ points, each, pageBlocks, wider, cuts, isMemory }: LayerContent): {
   readonly source: Source
   readonly run: PartRun | null
-  readonly cuts: readonly TimeSpan[]
+  readonly cuts: readonly Span[]
 } {
   const columns = columnsOf(points.toSorted((a, b) => a[0] - b[0]))
   if (isMemory) return { source: new MemorySource(columns), run: null, cuts: [] }
@@ -115,7 +116,7 @@ export function sourceOf({ points, each, pageBlocks, wider, cuts, isMemory }: La
   return { source: new PartSource(partOf(run, wider), 1, spans), run, cuts: spans }
 }
 
-export const isIn = (spans: readonly TimeSpan[], time: number) =>
+export const isIn = (spans: readonly Span[], time: number) =>
   spans.some(({ from, to }) => time >= from && time < to)
 
 export const toPoints = ({ times, values, statuses }: PointColumns): Point[] =>

@@ -5,7 +5,6 @@ import { makeColumns, type PointColumns } from '../../series/columns.ts'
 import type { PointBlocks, ReadPace } from '../reads/point-blocks.ts'
 import { countPoints, readPoint, readRange } from '../reads/point-reads.ts'
 import {
-  columnsOf,
   isIn,
   type LayerContent,
   layer,
@@ -16,7 +15,7 @@ import {
   toPoints,
 } from './layered-blocks.fixture.ts'
 import { LayeredBlocks } from './layered-blocks.ts'
-import { joinSpans, type Source, without } from './sources.ts'
+import type { Source } from './sources.ts'
 
 function build(layers: readonly LayerContent[]) {
   const model = new Map<number, Point>()
@@ -129,20 +128,4 @@ test('every point of a range comes once, by a summary or as itself, whatever the
     ),
     { numRuns: Number(process.env.FC_RUNS ?? 400) },
   )
-})
-
-test('spans are joined, and what lies in them is left out', () => {
-  const spans = [
-    { from: 5, to: 7 },
-    { from: 1, to: 3 },
-    { from: 2, to: 4 },
-    { from: 7, to: 9 },
-  ]
-  assert.deepEqual(joinSpans(spans), [
-    { from: 1, to: 4 },
-    { from: 5, to: 9 },
-  ])
-  const points = columnsOf([0, 1, 3, 4, 5, 8, 9].map((time) => [time, time, 0] as const))
-  assert.deepEqual([...without(points, joinSpans(spans)).times], [0, 4, 9])
-  assert.equal(without(points, [{ from: 20, to: 30 }]), points)
 })

@@ -5,7 +5,7 @@ import type { TagMemory } from './tag-sources.ts'
 export interface MemoryNow {
   /** Ids of those with points. */
   readonly tags: ReadonlySet<number>
-  of(tag: number): Pick<TagMemory, 'columns' | 'tombstones'>
+  of(tag: number): Pick<TagMemory, 'layers' | 'tombstones'>
 }
 
 /**
@@ -14,10 +14,10 @@ export interface MemoryNow {
  */
 export function memoryNow(memtable: Memtable): MemoryNow {
   const tags = memtable.tags()
-  const known = new Map<number, Pick<TagMemory, 'columns' | 'tombstones'>>()
+  const known = new Map<number, Pick<TagMemory, 'layers' | 'tombstones'>>()
   const take = (tag: number) => {
     if (known.has(tag)) return
-    known.set(tag, { columns: memtable.columns(tag), tombstones: memtable.tombstones(tag).slice() })
+    known.set(tag, { layers: memtable.layers(tag), tombstones: memtable.tombstones(tag).slice() })
   }
   for (const tag of tags) take(tag)
   for (const generation of [memtable.immutable, memtable.active]) {
@@ -26,4 +26,4 @@ export function memoryNow(memtable: Memtable): MemoryNow {
   return { tags, of: (tag) => known.get(tag) ?? NOTHING }
 }
 
-const NOTHING = { columns: null, tombstones: [] }
+const NOTHING = { layers: [], tombstones: [] }

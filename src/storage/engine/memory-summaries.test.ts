@@ -82,7 +82,7 @@ test('aggregates of many points in memory are those of the points, while more co
   add(pointsFrom(105, 300, 10, 1_000))
   add(pointsFrom(50_000, 300, 10, 2_000))
   for (let i = 0; i < 3; i++) await assertSame(points, later)
-  points.remove(120, 40_000)
+  points.remove([{ from: 120, to: 40_000 }])
   for (let i = 0; i < 3; i++) await assertSame(points, later)
   assert.ok((await assertSame(points, later)) > 1)
 })

@@ -46,12 +46,17 @@ export async function planSpanDeletes(
     const id = draft.catalog.idOf(tag)
     if (id === 0) continue
     const blocks = draft.blocksOf(id)
+    const watermark = draft.watermarkOf(id)
+    let isHiddenRemoved = false
     const spans = indexes.map((index) => ranges[index]!)
     for (const { span, from, to } of await disjointSpans(spans, draft.pace)) {
       const count = await countPoints(blocks, from, to, Number.POSITIVE_INFINITY, draft.pace)
       counts[indexes[span]!]! += count
       if (!dryRun && count > 0) {
-        if (from <= draft.watermarkOf(id)) draft.removeHidden(id)
+        if (from <= watermark && !isHiddenRemoved) {
+          draft.removeHidden(id)
+          isHiddenRemoved = true
+        }
         draft.remove({ tag: id, from, to })
       }
       if (draft.pace.isDue()) await draft.pace.pause()

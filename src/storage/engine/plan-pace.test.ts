@@ -52,7 +52,7 @@ function counted() {
     catalog: counting<CatalogDraft>(catalog.draft()),
     pace,
     errors,
-    blocksOf: (tag) => blocksOf(tag, NOTHING, { columns: null, tombstones: [], watermark: NO_WATERMARK }),
+    blocksOf: (tag) => blocksOf(tag, NOTHING, { layers: [], tombstones: [], watermark: NO_WATERMARK }),
     remove: () => {},
     watermarkOf: () => NO_WATERMARK,
     watermarkOfName: () => NO_WATERMARK,

@@ -24,7 +24,7 @@ type OpenBlocks<Query, Blocks> = (tag: number, set: TagParts, memory: TagMemory,
 
 /** Id of no tag. */
 const NO_TAG = 0
-const NOTHING: TagMemory = { columns: null, tombstones: [], watermark: NO_WATERMARK }
+const NOTHING: TagMemory = { layers: [], tombstones: [], watermark: NO_WATERMARK }
 /** Later than any point. */
 const EVER = Number.MAX_SAFE_INTEGER - 1
 /** Scratch for one point. */
@@ -90,11 +90,11 @@ class ReadTags {
 }
 
 function memoryOf({ memtable }: EngineState, id: number, watermark: number): TagMemory {
-  const columns = memtable.columns(id)
+  const layers = memtable.layers(id)
   const tombstones = memtable.tombstones(id)
-  return columns === null && tombstones.length === 0 && watermark === NO_WATERMARK
+  return layers.length === 0 && tombstones.length === 0 && watermark === NO_WATERMARK
     ? NOTHING
-    : { columns, tombstones: tombstones.slice(), watermark }
+    : { layers, tombstones: tombstones.slice(), watermark }
 }
 
 /** Reads points of tags in the state that a read sees. */

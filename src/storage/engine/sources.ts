@@ -1,16 +1,11 @@
 import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../../series/columns.ts'
 import { BlockView } from '../blocks/block.ts'
+import { isCut, type Span, without } from '../blocks/spans.ts'
 import { isUsable } from '../blocks/zone-map.ts'
 import type { Damage } from '../damage.ts'
 import { MEMORY_BLOCK_POINTS, type SummedColumns } from '../memtable/block-summaries.ts'
 import type { Part, PartRun } from '../parts/part.ts'
 import type { ZoneMapSink } from '../reads/point-blocks.ts'
-
-/** [from, to) of a tag's time. */
-export interface TimeSpan {
-  readonly from: number
-  readonly to: number
-}
 
 /**
  * One of the places that hold points of a tag: a part, or the memory. Times of its points are known before it is read,
@@ -39,61 +34,20 @@ export interface Source {
   give?(from: number, to: number, sink: ZoneMapSink): number
 }
 
-const NONE: readonly TimeSpan[] = []
-
-/** Spans as those of them together: ascending, apart from each other. */
-export function joinSpans(spans: readonly TimeSpan[]): readonly TimeSpan[] {
-  if (spans.length < 2) return spans.length === 0 ? NONE : spans
-  const sorted = spans.toSorted((a, b) => a.from - b.from)
-  const joined: { from: number; to: number }[] = []
-  for (const { from, to } of sorted) {
-    const last = joined.at(-1)
-    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)
-    else joined.push({ from, to })
-  }
-  return joined
-}
-
-/** Points without those within spans; may be the argument. */
-export function without(points: PointColumns, cuts: readonly TimeSpan[]): PointColumns {
-  if (cuts.length === 0 || points.times.length === 0) return points
-  const { times, values, statuses } = points
-  const kept = new Uint32Array(times.length)
-  let count = 0
-  let cut = 0
-  for (let i = 0; i < times.length; i++) {
-    const time = times[i]!
-    while (cut < cuts.length && cuts[cut]!.to <= time) cut++
-    if (cut === cuts.length || time < cuts[cut]!.from) kept[count++] = i
-  }
-  if (count === times.length) return points
-  const left = {
-    times: new Float64Array(count),
-    values: new Float64Array(count),
-    statuses: new Uint8Array(count),
-  }
-  for (let i = 0; i < count; i++) {
-    left.times[i] = times[kept[i]!]!
-    left.values[i] = values[kept[i]!]!
-    left.statuses[i] = statuses[kept[i]!]!
-  }
-  return left
-}
-
 /** The points of a tag in a part, less those that tombstones cover. */
 export class PartSource implements Source {
   readonly firstTime: number
   readonly lastTime: number
   readonly #part: Part
   readonly #tag: number
-  readonly #cuts: readonly TimeSpan[]
+  readonly #cuts: readonly Span[]
   #run: PartRun | null = null
   #view: BlockView | null = null
   /** The block that the view shows. */
   #viewed = -1
 
   /** @param cuts  joined */
-  constructor(part: Part, tag: number, cuts: readonly TimeSpan[]) {
+  constructor(part: Part, tag: number, cuts: readonly Span[]) {
     this.#part = part
     this.#tag = tag
     this.#cuts = cuts
@@ -141,7 +95,7 @@ export class PartSource implements Source {
   }
 
   isCut(first: number, last: number): boolean {
-    return this.#cuts.length > 0 && this.#cuts.some(({ from, to }) => from <= last && to > first)
+    return isCut(this.#cuts, first, last)
   }
 }
 

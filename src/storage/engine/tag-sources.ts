@@ -1,4 +1,5 @@
 import { lowerBound, sliceColumns } from '../../series/columns.ts'
+import { joinSpans, type Span } from '../blocks/spans.ts'
 import { Damage, damageOf, isUnreadable } from '../damage.ts'
 import type { SummedColumns } from '../memtable/block-summaries.ts'
 import type { PartInfo, Tombstone } from '../parts/part.ts'
@@ -8,12 +9,12 @@ import { IntactBlocks, type LayerOf } from './intact-blocks.ts'
 import { LayeredBlocks } from './layered-blocks.ts'
 import type { LivePart, PartSet } from './part-set.ts'
 import { retainedSources } from './retained-sources.ts'
-import { DamagedSource, joinSpans, MemorySource, PartSource, type Source, type TimeSpan } from './sources.ts'
+import { DamagedSource, MemorySource, PartSource, type Source } from './sources.ts'
 
 /** What is in memory of a tag: its points, and what it takes away from parts; and its watermark. */
 export interface TagMemory {
-  /** `null` without any. */
-  readonly columns: SummedColumns | null
+  /** Of points of the same time that of the last one counts; none empty. */
+  readonly layers: readonly SummedColumns[]
   readonly tombstones: readonly Tombstone[]
   /** Points at or before it are gone but for those that retention keeps; NO_WATERMARK for none. */
   readonly watermark: number
@@ -30,7 +31,7 @@ export function blocksOf(tag: number, set: TagParts, memory: TagMemory): Layered
     const source = sourceOf(tag, live, set, tombstones)
     if (source !== null) sources.push(source)
   }
-  if (memory.columns !== null) sources.push(new MemorySource(memory.columns))
+  for (const columns of memory.layers) sources.push(new MemorySource(columns))
   const { watermark } = memory
   return new LayeredBlocks(watermark === NO_WATERMARK ? sources : retainedSources(sources, watermark))
 }
@@ -56,7 +57,7 @@ function foundSource(
   tag: number,
   { info, part, damage }: LivePart,
   { lostTombstones }: TagParts,
-  cuts: readonly TimeSpan[],
+  cuts: readonly Span[],
 ): PartSource | Damage {
   // What was taken away of it is not known.
   if (isBefore(info, lostTombstones)) return lostTombstones!.damage!
@@ -80,7 +81,7 @@ export function intactBlocksOf(
   tag: number,
   set: TagParts,
   memory: TagMemory,
-  { from, to }: TimeSpan,
+  { from, to }: Span,
 ): IntactBlocks {
   const { watermark } = memory
   const layers: LayerOf[] = from <= watermark ? [keptLayer(tag, set, memory)] : []
@@ -91,9 +92,9 @@ export function intactBlocksOf(
     if (info.lastTime <= watermark || live.part?.has(tag) === false) continue
     layers.push(layerOf(tag, live, set, withHidden(cutsOf(tombstones, info), watermark)))
   }
-  const columns = memory.columns === null ? null : after(memory.columns, watermark)
-  if (columns !== null && columns.times.length > 0) {
-    layers.push({ source: new MemorySource(columns), cuts: [], damaged: null })
+  for (const layer of memory.layers) {
+    const columns = after(layer, watermark)
+    if (columns.times.length > 0) layers.push({ source: new MemorySource(columns), cuts: [], damaged: null })
   }
   return new IntactBlocks(layers)
 }
@@ -112,7 +113,7 @@ function keptLayer(tag: number, set: TagParts, memory: TagMemory): LayerOf {
 }
 
 /** Spans that are gone, and what a watermark hides; joined. */
-function withHidden(cuts: readonly TimeSpan[], watermark: number): readonly TimeSpan[] {
+function withHidden(cuts: readonly Span[], watermark: number): readonly Span[] {
   if (watermark === NO_WATERMARK) return cuts
   return joinSpans([...cuts, { from: Number.NEGATIVE_INFINITY, to: watermark + 1 }])
 }
@@ -123,7 +124,7 @@ function after(columns: SummedColumns, watermark: number): SummedColumns {
   return sliceColumns(columns, lowerBound(times, watermark + 1), times.length)
 }
 
-function layerOf(tag: number, live: LivePart, set: TagParts, cuts: readonly TimeSpan[]): LayerOf {
+function layerOf(tag: number, live: LivePart, set: TagParts, cuts: readonly Span[]): LayerOf {
   const { firstTime, lastTime } = live.info
   const found = foundSource(tag, live, set, cuts)
   return found instanceof Damage
@@ -132,10 +133,15 @@ function layerOf(tag: number, live: LivePart, set: TagParts, cuts: readonly Time
 }
 
 /** What takes points of a part away; joined. */
-function cutsOf(tombstones: readonly Tombstone[], { lastSequence }: PartInfo): readonly TimeSpan[] {
-  return tombstones.length === 0
-    ? tombstones
-    : joinSpans(tombstones.filter(({ sequence }) => sequence > lastSequence))
+function cutsOf(tombstones: readonly Tombstone[], info: PartInfo): readonly Span[] {
+  if (tombstones.length === 0) return tombstones
+  const { firstTime, lastTime, lastSequence } = info
+  // Of very many each part has some: sorting all of them for each would take long.
+  return joinSpans(
+    tombstones.filter(
+      ({ sequence, from, to }) => sequence > lastSequence && from <= lastTime && to > firstTime,
+    ),
+  )
 }
 
 function tombstonesOf(

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import fc from 'fast-check'
 import { concatColumns, makeColumns, type PointColumns } from '../../series/columns.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
 import { sortPoints } from '../blocks/sort-points.ts'
 import type { Tombstone } from '../parts/part.ts'
-import type { WalRecord } from '../wal/wal-record.ts'
+import type { RemovedSpan, WalRecord } from '../wal/wal-record.ts'
 import { Memtable } from './memtable.ts'
+import { LongMemory } from './point-memory.ts'
 
 type Point = readonly [time: number, value: number, status: number]
 type Command =
@@ -14,7 +15,7 @@ type Command =
       readonly kind: 'add'
       readonly tags: readonly { readonly tag: number; readonly points: readonly Point[] }[]
     }
-  | { readonly kind: 'remove'; readonly tag: number; readonly from: number; readonly length: number }
+  | { readonly kind: 'remove'; readonly spans: readonly RemovedSpan[] }
   | { readonly kind: 'rotate' | 'drop' | 'hold' }
 
 const tag = fc.constantFrom(1, 2, 3, 2_000)
@@ -35,9 +36,12 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('remove' as const),
-      tag,
-      from: fc.integer({ min: 0, max: 200 }),
-      length: fc.integer({ min: 1, max: 100 }),
+      spans: fc.array(
+        fc
+          .tuple(tag, fc.integer({ min: 0, max: 200 }), fc.integer({ min: 1, max: 100 }))
+          .map(([of, from, length]) => ({ tag: of, from, to: from + length })),
+        { minLength: 1, maxLength: 4 },
+      ),
     }),
   },
   {
@@ -58,8 +62,7 @@ function columnsOf(points: readonly Point[]): PointColumns {
 
 function recordOf(sequence: number, one: Command): WalRecord {
   if (one.kind === 'remove') {
-    const removed = [{ tag: one.tag, from: one.from, to: one.from + one.length }]
-    return { sequence, catalog: null, removed, points: null }
+    return { sequence, catalog: null, removed: one.spans, points: null }
   }
   const tags = one.kind === 'add' ? one.tags : []
   const offsets = new Uint32Array(tags.length + 1)
@@ -131,22 +134,20 @@ test('a memtable has what its records say, of both generations, and what was giv
         } else if (one.kind === 'hold') {
           checkCopies(memtable)
           for (const of of model.keys()) {
-            const columns = memtable.columns(of)
-            if (columns !== null) held.push({ columns, points: toPoints(columns) })
+            for (const columns of memtable.layers(of)) held.push({ columns, points: toPoints(columns) })
           }
         } else {
           memtable.apply(recordOf(++sequence, one), 0)
           if (one.kind === 'remove') {
-            const points = model.get(one.tag)
-            for (const time of points?.keys() ?? []) {
-              if (time >= one.from && time < one.from + one.length) points!.delete(time)
+            for (const { tag: of, from, to } of one.spans) {
+              const points = model.get(of)
+              for (const time of points?.keys() ?? []) if (time >= from && time < to) points!.delete(time)
+              const newest = memtable.tombstones(of).filter((each) => each.sequence === sequence)
+              const own: Tombstone[] = one.spans.flatMap((span) =>
+                span.tag === of ? [{ ...span, sequence }] : [],
+              )
+              assert.deepEqual(newest, own)
             }
-            assert.deepEqual(memtable.tombstones(one.tag).at(-1), {
-              tag: one.tag,
-              from: one.from,
-              to: one.from + one.length,
-              sequence,
-            } satisfies Tombstone)
           } else if (one.kind === 'add') {
             for (const { tag: of, points } of one.tags) {
               const known = model.get(of) ?? new Map()
@@ -156,7 +157,7 @@ test('a memtable has what its records say, of both generations, and what was giv
           }
         }
         for (const of of model.keys()) {
-          const found = toPoints(memtable.columns(of))
+          const found = memtable.layers(of).flatMap(toPoints)
           // What is dropped may have been replaced in the active generation, which the model does not keep apart.
           assert.deepEqual(found, expected(of), `tag ${of} after ${one.kind}`)
         }
@@ -181,7 +182,7 @@ test('the newest point is known once it was asked about, and forgotten when poin
   assert.equal(memtable.newest.time(5), 10)
   add(11, 2)
   assert.equal(memtable.newest.time(5), 11)
-  memtable.apply(recordOf(memtable.nextSequence, { kind: 'remove', tag: 5, from: 0, length: 5 }), 0)
+  memtable.apply(recordOf(memtable.nextSequence, { kind: 'remove', spans: [{ tag: 5, from: 0, to: 5 }] }), 0)
   assert.equal(memtable.newest.has(5), false)
 })
 
@@ -208,4 +209,42 @@ test('tags with ever more points have all of them, in generations that keep no m
     }
     memtable.dropImmutable()
   }
+})
+
+/** A record with points of tag 5 at such times. */
+function pointsAt(sequence: number, times: readonly number[]): WalRecord {
+  const points = times.map((time): Point => [time, time, 0])
+  return recordOf(sequence, { kind: 'add', tags: [{ tag: 5, points }] })
+}
+
+const secondsTo = (count: number) => Array.from({ length: count }, (_, second) => second)
+
+test('points that come while very many of their tag are flushed lie beside those, which no read copies', () => {
+  const memtable = new Memtable(1)
+  memtable.apply(pointsAt(1, secondsTo(5_000)), 0)
+  memtable.rotate()
+  const [flushed] = memtable.layers(5)
+  memtable.apply(pointsAt(2, [5_000, 5_001]), 0)
+  const layers = memtable.layers(5)
+  assert.deepEqual(
+    layers.map(({ times }) => times.length),
+    [5_000, 2],
+  )
+  assert.equal(layers[0]!.times.buffer, flushed!.times.buffer)
+  memtable.apply(pointsAt(3, [17]), 0)
+  assert.deepEqual(
+    memtable.layers(5).map(({ times }) => times.length),
+    [5_002],
+  )
+})
+
+test('thousands of ranges of a tag that one request takes away are taken out of its points at once', (t) => {
+  const memtable = new Memtable(1)
+  memtable.apply(pointsAt(1, secondsTo(20_000)), 0)
+  const take = mock.method(LongMemory.prototype, 'take')
+  t.after(() => take.mock.restore())
+  const spans = secondsTo(5_000).map((at) => ({ tag: 5, from: 2 * at, to: 2 * at + 1 }))
+  memtable.apply(recordOf(2, { kind: 'remove', spans }), 0)
+  assert.equal(memtable.layers(5)[0]!.times.length, 15_000)
+  assert.equal(take.mock.callCount(), 1)
 })

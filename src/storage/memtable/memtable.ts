@@ -1,15 +1,16 @@
 import type { PointColumns } from '../../series/columns.ts'
 import { mergePoints } from '../blocks/merge-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
+import { joinSpans, type Span } from '../blocks/spans.ts'
 import type { Tombstone } from '../parts/part.ts'
-import type { WalRecord } from '../wal/wal-record.ts'
+import type { RemovedSpan, WalRecord } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { CellSlabs } from './cells.ts'
 import { NewestPoints } from './newest-points.ts'
 import { KEPT_SLABS, SlabPool } from './point-log.ts'
 import { LongMemory, PointMemory } from './point-memory.ts'
 import { PointTable } from './point-table.ts'
-import type { PinnedRuns } from './tag-points.ts'
+import { MOST_IN_CELLS, type PinnedRuns } from './tag-points.ts'
 import { TombstoneLog } from './tombstone-log.ts'
 
 /** What a generation is besides its points. */
@@ -26,6 +27,8 @@ export interface Generation {
 
 /** What an array of bytes takes beside them, about. */
 const ARRAY_BYTES = 200
+
+const NONE: readonly SummedColumns[] = []
 
 class OpenGeneration implements Generation {
   readonly first: number
@@ -112,13 +115,18 @@ export class Memtable {
   }
 
   /**
-   * All points of a tag, in time order, one per time; `null` without any. Not to be changed; stays as it is when more
-   * arrive.
+   * All points of a tag, each columns in time order and one per time; of the same time those of the last columns count.
+   * Not to be changed; stays as it is when more arrive.
    */
-  columns(tag: number): SummedColumns | null {
+  layers(tag: number): readonly SummedColumns[] {
     const over = this.#activePoints.columns(tag)
     const base = this.#immutablePoints?.columns(tag) ?? null
-    return base === null || over === null ? (over ?? base) : mergePoints(base, over)
+    if (base === null) return over === null ? NONE : [over]
+    if (over === null) return [base]
+    // Points that come while very many are flushed: each read would copy all of them.
+    return base.times.length > MOST_IN_CELLS && areApart(base, over)
+      ? [base, over]
+      : [mergePoints(base, over)]
   }
 
   /** Points of the generation that is being flushed, those replaced since among them. */
@@ -178,11 +186,12 @@ export class Memtable {
     if (active.last < active.first) this.#since = now
     active.last = sequence
     if (catalog !== null) active.addCatalog(catalog)
-    for (const { tag, from, to } of removed) {
-      this.#immutablePoints?.remove(tag, from, to)
-      this.#activePoints.remove(tag, from, to)
+    for (const { tag, from, to } of removed) active.tombstones.add(tag, from, to, sequence)
+    // All of a tag together: what is left of its points is copied for each call.
+    for (const { tag, spans } of spansByTag(removed)) {
+      this.#immutablePoints?.remove(tag, spans)
+      this.#activePoints.remove(tag, spans)
       this.newest.forget(tag)
-      active.tombstones.add(tag, from, to, sequence)
     }
     if (points === null) return
     this.#activePoints.add(points)
@@ -225,4 +234,22 @@ export class Memtable {
   #newTable(): PointTable {
     return new PointTable(this.#pool, new PointMemory(this.#cellSlabs, this.#longMemory))
   }
+}
+
+/** Spans that follow each other of the same tag, joined. */
+function* spansByTag(
+  removed: readonly RemovedSpan[],
+): Generator<{ readonly tag: number; readonly spans: readonly Span[] }, void> {
+  for (let start = 0; start < removed.length; ) {
+    const { tag } = removed[start]!
+    let end = start + 1
+    while (end < removed.length && removed[end]!.tag === tag) end++
+    yield { tag, spans: joinSpans(removed.slice(start, end)) }
+    start = end
+  }
+}
+
+/** Whether all of one lie before all of the other; both in time order, none empty. */
+function areApart({ times: a }: PointColumns, { times: b }: PointColumns): boolean {
+  return a[a.length - 1]! < b[0]! || b[b.length - 1]! < a[0]!
 }

@@ -33,8 +33,11 @@ test('points of many tags in turn are those of each tag, with their statuses, ov
         assert.equal(values[round], numberOf(tag, round + shift))
         assert.equal(statuses[round], statusOf(tag, round + shift))
       }
-      const within = log.countWithin(last[tag]!, ROUNDS, timeOf(tag, shift + 2), timeOf(tag, shift + 9))
-      assert.equal(within, 7)
+      const spans = [
+        { from: timeOf(tag, shift + 2), to: timeOf(tag, shift + 9) },
+        { from: timeOf(tag, shift + 11), to: timeOf(tag, shift + 12) },
+      ]
+      assert.equal(log.countWithin(last[tag]!, ROUNDS, spans), 8)
     }
     log.release(false)
   }

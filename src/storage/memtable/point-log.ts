@@ -1,4 +1,5 @@
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
+import { isCut, type Span } from '../blocks/spans.ts'
 
 /** Points of a slab. */
 const SLAB_POINTS = 65_536
@@ -105,15 +106,15 @@ export class PointLog {
     }
   }
 
-  /** How many of them, those of the same time each, are of [from, to). */
-  countWithin(last: number, count: number, from: number, to: number): number {
+  /** How many of them, those of the same time each, lie in spans, which are joined. */
+  countWithin(last: number, count: number, spans: readonly Span[]): number {
     let found = 0
     let place = last
     for (let i = 0; i < count; i++) {
       const slab = this.#slabs[place >>> SLAB_BITS]!
       const at = place & (SLAB_POINTS - 1)
       const time = slab.doubles[2 * at]!
-      if (time >= from && time < to) found++
+      if (isCut(spans, time, time)) found++
       place = slab.links[at]! >> 1
     }
     return found

@@ -1,6 +1,7 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { sortPoints } from '../blocks/sort-points.ts'
+import type { Span } from '../blocks/spans.ts'
 import type { PointsOfTags } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { NO_PLACE, PointLog, type SlabPool } from './point-log.ts'
@@ -88,20 +89,20 @@ export class PointTable {
     return this.#own.get(tag)!.pin()
   }
 
-  /** Takes points of [from, to) away. */
-  remove(tag: number, from: number, to: number): void {
+  /** Takes points in spans away, which are joined. */
+  remove(tag: number, spans: readonly Span[]): void {
     const count = tag < this.#counts.length ? this.#counts[tag]! : 0
     if (count === 0) return
     if (count !== IN_OWN) {
       // Mostly none or all: memory of its own for each of very many tags would hold up the event loop.
-      const within = this.#log.countWithin(this.#last[tag]!, count, from, to)
+      const within = this.#log.countWithin(this.#last[tag]!, count, spans)
       if (within === 0) return
       if (within === count) {
         this.#counts[tag] = 0
         return
       }
     }
-    this.#ownOf(tag).remove(from, to)
+    this.#ownOf(tag).remove(spans)
   }
 
   /** Ids of all tags that have, or had, points here, ascending. */

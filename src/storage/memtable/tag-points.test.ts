@@ -44,10 +44,10 @@ test('a tag holds the same points whether they are few or many', () => {
           end += count
           assert.deepEqual(rowsOf(points.columns()), part(0, end))
         }
-        points.remove(Number.NEGATIVE_INFINITY, removedUntil)
+        points.remove([{ from: Number.NEGATIVE_INFINITY, to: removedUntil }])
         const start = Math.min(total, Math.ceil(removedUntil / 3))
         assert.deepEqual(rowsOf(points.columns()), part(start, total))
-        points.remove(all.times[total - 1]!, Number.POSITIVE_INFINITY)
+        points.remove([{ from: all.times[total - 1]!, to: Number.POSITIVE_INFINITY }])
         assert.deepEqual(rowsOf(points.columns()), part(start, Math.max(start, total - 1)))
         points.release()
         assert.equal(memory.cells.used, 0)
@@ -66,7 +66,7 @@ test('pinned runs stay as they are, and their memory is used again only when nob
   points.add(rows(1, 1, 2), 0, 30_000)
   const { runs, unpin } = points.pin()
   const before = runs.map(rowsOf)
-  points.remove(1_000, 2_000)
+  points.remove([{ from: 1_000, to: 2_000 }])
   points.release()
   // All that is used again.
   for (const size of [16_384, 65_536, 262_144]) for (let i = 0; i < 4; i++) memory.long.take(size).fill(-1)
@@ -169,7 +169,7 @@ test('what comes, goes or is looked at between two steps counts', () => {
   const late = latePoints(150_000)
   const changes: readonly ((points: TagPoints) => void)[] = [
     (points) => points.add(columnsOf([[5, -1]]), 0, 1),
-    (points) => points.remove(10, 20_000),
+    (points) => points.remove([{ from: 10, to: 20_000 }]),
     (points) => points.columns(),
   ]
   for (const change of changes) {

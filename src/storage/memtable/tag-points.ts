@@ -1,7 +1,8 @@
-import { lowerBound, makeColumns, type PointColumns, STATUS_OK } from '../../series/columns.ts'
+import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
 import { mergePoints } from '../blocks/merge-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { RunMerge } from '../blocks/run-merge.ts'
+import { type Span, without } from '../blocks/spans.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { columnsOfCells, copyCells } from './cell-list.ts'
 import { badWord, CELL_POINTS, type Cells, firstDouble, NO_CELL, nextWord } from './cells.ts'
@@ -201,20 +202,11 @@ export class TagPoints {
     this.#long?.release()
   }
 
-  /** Takes points of [from, to) away. */
-  remove(from: number, to: number): void {
-    const { times, values, statuses } = this.#lend()
-    const start = lowerBound(times, from)
-    const end = lowerBound(times, to)
-    if (start === end) return
-    const kept = makeColumns(times.length - (end - start))
-    kept.times.set(times.subarray(0, start))
-    kept.times.set(times.subarray(end), start)
-    kept.values.set(values.subarray(0, start))
-    kept.values.set(values.subarray(end), start)
-    kept.statuses.set(statuses.subarray(0, start))
-    kept.statuses.set(statuses.subarray(end), start)
-    this.#take(kept)
+  /** Takes points in spans away, which are joined. */
+  remove(spans: readonly Span[]): void {
+    const points = this.#lend()
+    const kept = without(points, spans)
+    if (kept !== points) this.#take(kept)
   }
 
   /** Goes on with these points, copied, and nothing else. */

@@ -21,10 +21,11 @@ export function cheapest(
 ): MergePlan | null {
   const usable = parts.map(({ name, bytes }) => !excluded.has(name) && bytes < limits.largestBytes)
   const barriers = parts.filter(({ name, tombstones }) => excluded.has(name) && tombstones > 0)
+  const cells = parts.map((part) => filledCell(part, limits))
   let best: { readonly cost: number; readonly members: readonly number[] } | null = null
   for (let start = 0; start < parts.length; start++) {
     if (!usable[start]) continue
-    const candidate = new Candidate(parts, usable, barriers, limits, start)
+    const candidate = new Candidate(parts, usable, cells, barriers, limits, start)
     for (let next = start + 1; next < parts.length; next++) {
       const step = candidate.step(next)
       if (step === 'stop') break
@@ -55,8 +56,13 @@ interface Extent {
 export class Candidate {
   /** Indexes. */
   readonly members: number[] = []
+  readonly #isMember: Uint8Array
+  /** Bytes of each layer by its last sequence number. */
+  readonly #layers = new Map<number, number>()
   readonly #parts: readonly PartInfo[]
   readonly #usable: readonly boolean[]
+  /** The cell that each part fills. */
+  readonly #cells: readonly (string | null)[]
   /** Parts whose tombstones a merge may not know. */
   readonly #barriers: readonly PartInfo[]
   readonly #limits: MergeLimits
@@ -74,14 +80,17 @@ export class Candidate {
   constructor(
     parts: readonly PartInfo[],
     usable: readonly boolean[],
+    cells: readonly (string | null)[],
     barriers: readonly PartInfo[],
     limits: MergeLimits,
     start: number,
   ) {
     this.#parts = parts
     this.#usable = usable
+    this.#cells = cells
     this.#barriers = barriers
     this.#limits = limits
+    this.#isMember = new Uint8Array(parts.length)
     this.#add(start)
   }
 
@@ -91,12 +100,7 @@ export class Candidate {
 
   /** Bytes of each layer by its last sequence number: what came out of the same merge. */
   layers(): ReadonlyMap<number, number> {
-    const layers = new Map<number, number>()
-    for (const index of this.members) {
-      const { lastSequence, bytes } = this.#parts[index]!
-      layers.set(lastSequence, (layers.get(lastSequence) ?? 0) + bytes)
-    }
-    return layers
+    return this.#layers
   }
 
   /**
@@ -144,11 +148,11 @@ export class Candidate {
 
   /** Takes the next part in order, leaves it out, or finds that nothing after it may be taken. */
   step(index: number): 'taken' | 'left' | 'stop' {
-    if (this.members.includes(index)) return 'left'
-    if (this.layers().size >= MOST_FAN_INS * this.#limits.fanIn) return 'stop'
+    if (this.#isMember[index] === 1) return 'left'
+    if (this.#layers.size >= MOST_FAN_INS * this.#limits.fanIn) return 'stop'
     const part = this.#parts[index]!
     const overlaps = this.#overlaps(part)
-    if (this.#usable[index] && (overlaps || this.#belongs(part)) && this.#take(index)) return 'taken'
+    if (this.#usable[index] && (overlaps || this.#belongs(index)) && this.#take(index)) return 'taken'
     return overlaps ? 'stop' : 'left'
   }
 
@@ -158,16 +162,29 @@ export class Candidate {
     for (let next = index; next >= 0; next = this.#between()) {
       if (this.#usable[next] && this.#add(next)) continue
       this.#extent = before
-      this.members.length = before.count
+      this.#drop(before.count)
       return false
     }
     return true
+  }
+
+  /** Leaves the members out that came last, all but so many. */
+  #drop(count: number): void {
+    for (const index of this.members.splice(count)) this.#isMember[index] = 0
+    this.#layers.clear()
+    for (const index of this.members) this.#addToLayer(this.#parts[index]!)
+  }
+
+  #addToLayer({ lastSequence, bytes }: PartInfo): void {
+    this.#layers.set(lastSequence, (this.#layers.get(lastSequence) ?? 0) + bytes)
   }
 
   #add(index: number): boolean {
     const part = this.#parts[index]!
     const { count, firstTime, lastTime, firstSequence, lastSequence, lowestLast, bytes, cell } = this.#extent
     this.members.push(index)
+    this.#isMember[index] = 1
+    this.#addToLayer(part)
     this.#extent = {
       count: count + 1,
       // Infinite times of a part without points change nothing.
@@ -177,7 +194,7 @@ export class Candidate {
       lastSequence: Math.max(lastSequence, part.lastSequence),
       lowestLast: Math.min(lowestLast, part.lastSequence),
       bytes: bytes + part.bytes,
-      cell: cell ?? this.#confinedTo(part),
+      cell: cell ?? this.#cells[index]!,
     }
     return this.#extent.bytes <= this.#limits.largestBytes && !this.#isAcrossBarrier
   }
@@ -201,7 +218,7 @@ export class Candidate {
         part.lastSequence >= firstSequence &&
         part.firstSequence <= lastSequence &&
         this.#overlaps(part) &&
-        !this.members.includes(index),
+        this.#isMember[index] === 0,
     )
   }
 
@@ -210,17 +227,22 @@ export class Candidate {
   }
 
   /** Whether a part that overlaps nothing of this would stay together with it. */
-  #belongs(part: PartInfo): boolean {
+  #belongs(index: number): boolean {
+    const part = this.#parts[index]!
     const { firstTime, lastTime, cell: own } = this.#extent
     const hasPoints = part.points > 0 && firstTime <= lastTime
-    const cell = this.#confinedTo(part)
+    const cell = this.#cells[index]!
     if (!hasPoints || (cell === null && own === null)) return true
+    if (cell !== null && own !== null && cell !== own) return false
     const both = cellOf(Math.min(part.firstTime, firstTime), Math.max(part.lastTime, lastTime))
     return (cell ?? both) === both && (own ?? both) === both
   }
+}
 
-  /** The cell that a part fills: that of all its points, when there is enough of them to be cut out. */
-  #confinedTo({ points, bytes, firstTime, lastTime }: PartInfo): string | null {
-    return points === 0 || bytes <= this.#limits.partitionBytes ? null : cellOf(firstTime, lastTime)
-  }
+/** The cell that a part fills: that of all its points, when there is enough of them to be cut out. */
+function filledCell(
+  { points, bytes, firstTime, lastTime }: PartInfo,
+  { partitionBytes }: MergeLimits,
+): string | null {
+  return points === 0 || bytes <= partitionBytes ? null : cellOf(firstTime, lastTime)
 }

@@ -1,10 +1,10 @@
+import type { Span } from '../blocks/spans.ts'
 import { Damage } from '../damage.ts'
 import { systemCode } from '../files/files.ts'
 import type { Part, PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { TombstoneBuilder, type TombstoneColumns } from '../parts/tombstone-columns.ts'
 import { TombstoneList } from '../parts/tombstone-list.ts'
-import type { Span } from './spans.ts'
 
 /** A tombstone is compared with so many newer ones of its tag. */
 const COMPARED = 16

@@ -1,4 +1,4 @@
-import type { Span } from './spans.ts'
+import type { Span } from '../blocks/spans.ts'
 
 /**
  * What retention has removed of the tags of merged parts: of each tag all points before `good`, and those between it

@@ -1,10 +1,11 @@
 import { lowerBound } from '../../series/columns.ts'
+import type { Span } from '../blocks/spans.ts'
 import type { Part, PartRun } from '../parts/part.ts'
 import { SmallRun } from '../parts/runs.ts'
 import { TombstoneBuilder } from '../parts/tombstone-columns.ts'
 import type { TombstoneList } from '../parts/tombstone-list.ts'
 import { Pacer } from '../pause.ts'
-import { type Span, TombstoneMap } from './spans.ts'
+import { TombstoneMap } from './tombstone-map.ts'
 
 /** A part is written anew by itself when tombstones cover so much of its points. */
 export const RECLAIMED_SHARE = 0.3

@@ -11,8 +11,8 @@ import { ExpiredSpans } from './expired.ts'
 import type { MergeOrder, MergeResult } from './merge.ts'
 import { MergeInput, ofInput } from './merge-input.ts'
 import { MergeOutputs } from './merge-outputs.ts'
-import { TombstoneMap } from './spans.ts'
 import { mergeTag, type Pause } from './tag-merge.ts'
+import { TombstoneMap } from './tombstone-map.ts'
 
 /** Pages of inputs are read one after the other, those of small runs many times in a row. */
 const CACHE_BYTES = 16 << 20

@@ -1,8 +1,8 @@
 import { lowerBound, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { mergePoints } from '../blocks/merge-points.ts'
 import { ColumnsMemory } from '../blocks/sort-memory.ts'
+import { isCut, isWithin, type Span, without } from '../blocks/spans.ts'
 import type { InputRun } from './merge-input.ts'
-import { isCut, isWithin, type Span, withoutSpans } from './spans.ts'
 
 /** The points of a tag in an input, and what is taken from them. */
 export interface CutRun {
@@ -61,7 +61,7 @@ function nextMemory(count: number): PointColumns {
 function mergeSmall(runs: readonly CutRun[], sink: MergeSink): void {
   let merged: PointColumns | null = null
   for (const { run, cuts } of runs) {
-    const points = withoutSpans(run.small!, cuts)
+    const points = without(run.small!, cuts)
     if (points.times.length > 0) merged = merged === null ? points : mergePoints(merged, points, nextMemory)
   }
   if (merged !== null) sink.takePoints(merged)
@@ -125,7 +125,7 @@ class Cursor {
   }
 
   decode(): void {
-    const points = withoutSpans(this.run.points(this.block), this.#cuts)
+    const points = without(this.run.points(this.block), this.#cuts)
     if (points.times.length === 0) {
       this.nextBlock()
       return

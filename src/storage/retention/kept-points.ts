@@ -1,11 +1,6 @@
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import type { Span } from '../blocks/spans.ts'
 import type { PointBlocks } from '../reads/point-blocks.ts'
-
-/** [from, to) of a tag's time. */
-export interface HiddenSpan {
-  readonly from: number
-  readonly to: number
-}
 
 /**
  * The points of a tag that stay although they lie at or before its watermark: the newest of them, and the last good one
@@ -33,8 +28,8 @@ export function keptPoints(blocks: PointBlocks, watermark: number): PointColumns
 }
 
 /** What is gone at or before a watermark of which these points were kept: all that lies before and between them. */
-export function hiddenSpans({ times }: PointColumns): readonly HiddenSpan[] {
-  const hidden: HiddenSpan[] = []
+export function hiddenSpans({ times }: PointColumns): readonly Span[] {
+  const hidden: Span[] = []
   let from = Number.NEGATIVE_INFINITY
   for (const time of times) {
     if (from < time) hidden.push({ from, to: time })

@@ -1,11 +1,5 @@
-import { makeColumns, type PointColumns } from '../../series/columns.ts'
+import { joinSpans, type Span } from '../blocks/spans.ts'
 import type { TombstoneColumns } from '../parts/tombstone-columns.ts'
-
-/** [from, to) of time. */
-export interface Span {
-  readonly from: number
-  readonly to: number
-}
 
 const NONE: readonly Span[] = []
 
@@ -59,50 +53,5 @@ export class TombstoneMap {
       while (place < tags.length && tags[place]! < tag) place++
       this.#places[i] = place
     }
-  }
-}
-
-function joinSpans(spans: readonly Span[]): readonly Span[] {
-  if (spans.length < 2) return spans
-  const joined: { from: number; to: number }[] = []
-  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
-    const last = joined.at(-1)
-    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)
-    else joined.push({ from, to })
-  }
-  return joined
-}
-
-/** Whether anything of [first, last] is taken away. */
-export function isCut(cuts: readonly Span[], first: number, last: number): boolean {
-  return cuts.some(({ from, to }) => from <= last && to > first)
-}
-
-/** Whether all of [first, last] is taken away by one span. */
-export function isWithin(cuts: readonly Span[], first: number, last: number): boolean {
-  return cuts.some(({ from, to }) => from <= first && to > last)
-}
-
-/** Points without those within spans, which are ascending and apart from each other; may be the argument. */
-export function withoutSpans(points: PointColumns, cuts: readonly Span[]): PointColumns {
-  const { times, values, statuses } = points
-  const count = times.length
-  if (count === 0 || !isCut(cuts, times[0]!, times[count - 1]!)) return points
-  const left = makeColumns(count)
-  let length = 0
-  let cut = 0
-  for (let i = 0; i < count; i++) {
-    const time = times[i]!
-    while (cut < cuts.length && cuts[cut]!.to <= time) cut++
-    if (cut < cuts.length && time >= cuts[cut]!.from) continue
-    left.times[length] = time
-    left.values[length] = values[i]!
-    left.statuses[length] = statuses[i]!
-    length++
-  }
-  return {
-    times: left.times.subarray(0, length),
-    values: left.values.subarray(0, length),
-    statuses: left.statuses.subarray(0, length),
   }
 }
