@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { describe, it } from 'node:test'
 import { STEP_US } from '../../src/demo/plant.ts'
 import { until } from '../until.ts'
 import { acceptedWrite } from './accepted-write.ts'
-import { serve, temporaryFolder, tidemark } from './run.ts'
+import { PROJECT, serve, temporaryFolder, tidemark } from './run.ts'
 
 const CURRENT = { requests: { a: { type: 'CURRENT_POINT', tag: 'local/A' } } }
 
@@ -32,6 +33,21 @@ describe('serve', async () => {
       a: { dataPoint: { timestamp: '2026-01-01T00:00:00.000Z', value: 1.5, status: 'OK' } },
     })
     await second.stop()
+  })
+
+  it('prints at its start the lines that docs/command-line.md shows', async () => {
+    const page = readFileSync(join(PROJECT, 'docs', 'command-line.md'), 'utf8')
+    const [, shown = ''] = /^\$ tidemark serve\n(.*?)\n\n/ms.exec(page)!
+    const service = await serve(['--data-dir', 'shown'], { cwd })
+    const [printed = ''] = service.stdout().split('\n\n')
+    // Version, port and folder are other ones in each run.
+    const common = (text: string) =>
+      text
+        .replace(/^Tidemark \S+/, 'Tidemark VERSION')
+        .replace(/127\.0\.0\.1:\d+/g, 'HOST')
+        .replace(/(data|--data-dir)( +)\/\S+$/gm, '$1$2FOLDER')
+    assert.equal(common(printed), common(shown))
+    await service.stop()
   })
 
   it('sees keys that are made and revoked beside it, and the last revoked one brings no new first keys', async () => {
