@@ -139,6 +139,7 @@ export class LocalAccess implements Access {
       now: presentInstant(),
       defaultZone: parseTimeZone(this.#settings.timeZone) ?? UTC,
       deadlineSeconds: WRITE_DEADLINE_SECONDS,
+      limits: this.#settings.limits,
       signal: this.#signal,
     }
   }

@@ -62,3 +62,21 @@ describe('tags, alias and points through a running service', async () => {
     }
   })
 })
+
+describe('tags, alias and points in place', async () => {
+  const cwd = await temporaryFolder()
+
+  it('obey the configured limits of tags and ranges', async () => {
+    await writeFile(join(cwd, 'limited.yaml'), 'limits: {tags: 2, ranges: 1}')
+    const run = (...args: string[]) => tidemark([...args, '--config', 'limited.yaml'], { cwd })
+    const three = await run('tags', 'create', 'local/A', 'local/B', 'local/C')
+    assert.equal(three.code, 1)
+    assert.match(three.stderr, /^The tags limit of one request is 2, and this request has more/)
+    assert.equal((await run('tags', 'create', 'local/A', 'local/B')).code, 0)
+    const range = ['--from', 'yesterday', '--to', 'today']
+    const two = await run('points', 'delete', 'local/A', 'local/B', ...range)
+    assert.equal(two.code, 1)
+    assert.match(two.stderr, /^The ranges limit of one request is 1, and this request has 2/)
+    assert.equal((await run('points', 'delete', 'local/A', ...range)).code, 0)
+  })
+})
