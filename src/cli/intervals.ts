@@ -123,7 +123,7 @@ async function run(
   context: CommandContext,
   tableOf: (found: readonly Found[]) => Table,
 ): Promise<void> {
-  checkOutput(options)
+  checkOutput(options, options.explain === true)
   const given = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined))
   const requests = Object.fromEntries(tags.map((tag) => [tag, { type, tag, details: given }]))
   await runMultiCall(requests, options, context, ({ results, next = {} }) => {

@@ -55,14 +55,24 @@ export function addOutputOptions(command: Command): Command {
     )
 }
 
-/** @throws CommandError for options that do not go together, before anything is asked */
-export function checkOutput({ csv, json, timeFormat, decimalComma, separator }: OutputOptions): void {
+/**
+ * @param explain  whether the cost of a call is printed in place of its answer, as JSON
+ * @param further  options of one command alone that JSON has no use for, by their flag
+ * @throws CommandError for options that do not go together, before anything is asked
+ */
+export function checkOutput(
+  { csv, json, timeFormat, decimalComma, separator }: OutputOptions,
+  explain = false,
+  further: Readonly<Record<string, unknown>> = {},
+): void {
   if (timeFormat !== undefined) timeWriter(timeFormat)
-  if (json === true) {
-    const ignored = { '--csv': csv, '--time-format': timeFormat, '--decimal-comma': decimalComma }
+  if (json === true || explain) {
+    const by = explain
+      ? '--explain, which prints the cost as JSON'
+      : '--json, which prints the answer as it came'
+    const ignored = { '--csv': csv, '--time-format': timeFormat, '--decimal-comma': decimalComma, ...further }
     for (const [flag, value] of Object.entries(ignored)) {
-      if (value !== undefined)
-        throw usageError(`${flag} would be ignored by --json, which prints the answer as it came`)
+      if (value !== undefined) throw usageError(`${flag} would be ignored by ${by}`)
     }
   }
   if (separator !== undefined && csv !== true) throw usageError('--separator is for --csv')

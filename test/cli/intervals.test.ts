@@ -187,6 +187,8 @@ local/PUMP;15.01.2026 12:30;15.01.2026 13:00;1800;end;8;8;15.01.2026 12:30
     const range = ['gaps', 'local/LEVEL', '--from', 'today', '--longer-than', '20m']
     const cases = [
       [['--json', '--csv'], /--csv would be ignored by --json/],
+      [['--explain', '--csv'], /--csv would be ignored by --explain, which prints the cost as JSON/],
+      [['--explain', '--json', '--decimal-comma'], /--decimal-comma would be ignored by --explain/],
       [['--separator', ';'], /--separator is for --csv/],
       [['--time-format', 'HH:mm'], /the year is missing/],
     ] as const
@@ -195,6 +197,22 @@ local/PUMP;15.01.2026 12:30;15.01.2026 13:00;1800;end;8;8;15.01.2026 12:30
       assert.deepEqual([refused.code, refused.stdout], [2, ''])
       assert.match(refused.stderr, sentence)
     }
+  })
+
+  it('refuses the same for a query, and columns of a table beside JSON', async () => {
+    const cases = [
+      [['--explain', '--csv'], /^--csv would be ignored by --explain/],
+      [['--explain', '--wide'], /^--wide would be ignored by --explain/],
+      [['--json', '--wide'], /^--wide would be ignored by --json/],
+    ] as const
+    for (const [options, sentence] of cases) {
+      const refused = await run('query', 'local/LEVEL', ...options)
+      assert.deepEqual([refused.code, refused.stdout], [2, ''])
+      assert.match(refused.stderr, sentence)
+    }
+    const cost = await run('query', 'local/LEVEL', '--explain', '--json')
+    assert.equal(cost.code, 0)
+    assert.equal(JSON.parse(cost.stdout).explain.allowed, true)
   })
 
   it('refuses options that would be ignored, and asks for those that are needed', async () => {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { MultiBody } from '../access.ts'
 import { addAccessOptions, type CommandContext } from '../context.ts'
-import { usageError } from '../exit.ts'
 import { type CallOptions, runMultiCall } from '../multi-call.ts'
 import { listOption, option, wholeNumber, zoneId } from '../options.ts'
 import { addOutputOptions, checkOutput, type OutputOptions, printTable } from '../output.ts'
@@ -87,9 +86,7 @@ Examples:
 async function runQuery(tags: readonly string[], options: Options, context: CommandContext): Promise<void> {
   const { REQUEST_TYPES } = await import('../../multi/requests/table.ts')
   const { type, details } = requestOf(options, REQUEST_TYPES)
-  checkOutput(options)
-  if (options.json === true && options.wide === true)
-    throw usageError('--wide would be ignored by --json, which prints the answer as it came')
+  checkOutput(options, options.explain === true, { '--wide': options.wide })
   const requests = Object.fromEntries(tags.map((tag) => [tag, { type, tag, details }]))
   await runMultiCall(requests, options, context, (answer) =>
     printAnswer(tags, answer, options, context.terminal),
