@@ -63,3 +63,13 @@ local/P1.TEMP  2026-10-25T03:00:00.000+01:00     24  OK
     /^line 2: "22\/04\/2026 10:00" is no time; --time-format 'dd\/MM\/yyyy HH:mm' would fit\n/,
   )
 })
+
+test('an import that goes on with a later line has the units of the file', async () => {
+  const cwd = await temporaryFolder()
+  const input = 'time;FLOW\n;[m3/h]\n2026-01-01;1\n2026-01-02;2\n'
+  const done = await tidemark(['import', '-', '--from-line', '4', '--zone', 'UTC'], { cwd, input })
+  assert.deepEqual([done.code, done.stderr], [0, 'Line 2 was taken as units: FLOW in m3/h\n'])
+  assert.match(done.stdout, /^Imported 1 point of 1 tag in 1 row /)
+  const list = await tidemark(['tags', 'list', '--csv'], { cwd })
+  assert.equal(list.stdout, 'tag,units,stepped,description\nlocal/FLOW,m3/h,,\n')
+})

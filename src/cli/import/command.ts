@@ -309,7 +309,13 @@ function tell(report: ImportReport, options: Options, seconds: number, terminal:
     say(terminal, `Imported ${counted} (${seconds.toFixed(1)} s${rate})`)
   }
   tellDoubts(report, terminal)
-  if (report.problems === 0) return
+  const { tooOld } = report
+  const old = `${plural(tooOld, 'point')} left out: their tags keep none that are as old (retention)`
+  if (report.problems === 0) {
+    if (tooOld > 0) throw new CommandError(old, EXIT.partly)
+    return
+  }
+  if (tooOld > 0) note(terminal, old)
   if (!isStopped) {
     throw new CommandError(
       `${plural(report.problems, 'problem')}: what they are about was left out`,
@@ -342,7 +348,7 @@ function printFirst({ firstPoints }: ImportReport, { zone }: Options, terminal: 
 
 /** What was read, but may have been meant otherwise. */
 function tellDoubts(report: ImportReport, terminal: Terminal): void {
-  const { comments, duplicates, unclearTimes, tooOld } = report
+  const { comments, duplicates, unclearTimes } = report
   if (comments > 0) note(terminal, `${plural(comments, 'comment row')} passed over`)
   if (duplicates.count > 0) {
     const atLeast = duplicates.isAtLeast ? 'At least ' : ''
@@ -350,9 +356,6 @@ function tellDoubts(report: ImportReport, terminal: Terminal): void {
       terminal,
       `${atLeast}${plural(duplicates.count, 'point')} with the time of an earlier one of the same tag: the last one counts`,
     )
-  }
-  if (tooOld > 0) {
-    note(terminal, `${plural(tooOld, 'point')} left out: their tags keep none that are as old (retention)`)
   }
   if (unclearTimes > 0) {
     note(

@@ -22,7 +22,7 @@ export interface ImportOptions extends LayoutOptions {
   readonly addressOf: (name: string, layout: Layout['kind']) => string | null
   /** Points in one write request. */
   readonly batchPoints: number
-  /** Rows that end before this line are passed over. */
+  /** Rows that end before this line are passed over; header and units are read all the same. */
   readonly fromLine: number
   /** Whether rows that cannot be parsed are left out; otherwise the first one ends all writing. */
   readonly skipBad: boolean
@@ -159,14 +159,15 @@ export async function importFile(
   let isFirst = true
   for await (const row of rows) {
     signal.throwIfAborted()
-    if (row.line < options.fromLine) continue
-    line = row.line
+    // Units are those of the whole file, also where its beginning is passed over.
     const units = isFirst ? unitsOf(row.cells, layout, options) : null
     isFirst = false
     if (units !== null) {
-      await options.onUnits(units, line)
+      await options.onUnits(units, row.line)
       continue
     }
+    if (row.line < options.fromLine) continue
+    line = row.line
     rowCount++
     read(row)
     // After a bad row the rest is only read, to tell all that is wrong at once.
