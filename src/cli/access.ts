@@ -1,4 +1,4 @@
-import type { MetadataPut, TagMetadata } from '../historian/contract.ts'
+import type { TagMetadata } from '../historian/contract.ts'
 
 /**
  * How a command reaches historians: a running service over HTTP, or a data directory in place. Both speak the bodies of
@@ -8,10 +8,10 @@ export interface Access {
   listHistorians(): Promise<readonly { readonly name: string; readonly writable: boolean }[]>
   /** A page of tags as `GET /historian/search` gives them. */
   searchTags(query: SearchQuery): Promise<SearchPage>
-  /** Metadata of named tags; a tag that does not exist is absent. */
-  findTags(addresses: readonly string[]): Promise<ReadonlyMap<string, TagMetadata>>
-  /** Creates tags or overwrites their metadata; `maxGap` and `states` that are left out stay. */
-  putTags(entries: ReadonlyMap<string, MetadataPut>): Promise<void>
+  /** Metadata of named tags, as `POST /historian/metadata/get` gives it. */
+  getMetadata(addresses: readonly string[]): Promise<MetadataAnswer>
+  /** Creates or changes tags as `POST /historian/<change>` does: those with problems stay as they were. */
+  putMetadata(change: MetadataChange, body: object): Promise<MetadataAnswer>
   /**
    * Writes points, creating missing tags; resolves when they are durable.
    * @returns how many were left out, as their tags keep none that are as old
@@ -43,12 +43,25 @@ export interface SearchPage {
   readonly next?: string
 }
 
-export type Change =
-  | 'metadata/create'
-  | 'metadata/update'
-  | 'metadata/rename'
-  | 'metadata/delete'
-  | 'delete/points'
+export type MetadataChange = 'metadata/create' | 'metadata/update'
+export type Change = 'metadata/rename' | 'metadata/delete' | 'delete/points'
+
+/** What became of each tag of a request about metadata; one that is refused as a whole ends the command. */
+export interface MetadataAnswer {
+  /** Metadata of the tags that were found or stored, by address. */
+  readonly entries: ReadonlyMap<string, TagMetadata>
+  /** Of all others. */
+  readonly problems: readonly MetadataProblem[]
+  /** What is behind the problems, for --debug. */
+  readonly cause?: unknown
+}
+
+export interface MetadataProblem {
+  /** Of src/errors/codes.ts. */
+  readonly code: string
+  /** With the names that were probably meant. */
+  readonly sentence: string
+}
 
 export interface AliasQuery {
   readonly prefix?: string | undefined

@@ -7,7 +7,7 @@ export const EXIT = {
   failed: 1,
   /** Arguments, options or configuration are invalid; nothing was tried. */
   usage: 2,
-  /** Done in part: some rows were skipped, some requests of a query ended in errors, damage left points out. */
+  /** Done in part: rows or points were left out, some tags were not stored or not answered, damage left points out. */
   partly: 3,
   /** `check` found damage. */
   damaged: 4,

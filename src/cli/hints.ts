@@ -1,4 +1,4 @@
-import type { MultiBody } from './access.ts'
+import type { MetadataProblem, MultiBody } from './access.ts'
 
 type Issue = NonNullable<MultiBody['issues']>[number]
 
@@ -9,6 +9,25 @@ export function withHints(errors: readonly string[], issues: MultiBody['issues']
     const issue = byMessage.get(error)
     return issue === undefined ? error : error + hintOf(issue)
   })
+}
+
+/** The problems of an answer about metadata, with the same hints. */
+export function problemsOf(issues: readonly Issue[]): readonly MetadataProblem[] {
+  return issues.map((issue) => ({ code: issue.code, sentence: issue.message + hintOf(issue) }))
+}
+
+const MAX_ERRORS_SHOWN = 10
+
+/** The first of many errors, and how many more there are. */
+export function firstErrors(errors: readonly string[]): readonly string[] {
+  const shown = errors.slice(0, MAX_ERRORS_SHOWN)
+  if (errors.length > shown.length) shown.push(`and ${errors.length - shown.length} more`)
+  return shown
+}
+
+/** A sentence with the first of many errors below it. */
+export function joinErrors(message: string, errors: readonly string[]): string {
+  return errors.length === 0 ? message : `${message}:\n  ${firstErrors(errors).join('\n  ')}`
 }
 
 function hintOf({ code, suggestions = [] }: Issue): string {

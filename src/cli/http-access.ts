@@ -1,22 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MetadataPut, TagMetadata } from '../historian/contract.ts'
+import type { TagMetadata } from '../historian/contract.ts'
 import type {
   Access,
   AliasPage,
   AliasQuery,
   Change,
   ColumnsBody,
+  MetadataAnswer,
+  MetadataChange,
   MultiBody,
   SearchPage,
   SearchQuery,
 } from './access.ts'
 import { CommandError, usageError } from './exit.ts'
-import { withHints } from './hints.ts'
+import { joinErrors, problemsOf, withHints } from './hints.ts'
 
 /** Waits before trying again what a service could not take now; writing twice is always safe. */
 const RETRY_SECONDS = [0.5, 1, 2, 5, 10]
-const MAX_ERRORS_SHOWN = 10
-/** Addresses asked for at once. */
+/** Aliases asked for at once. */
 const CHUNK = 1000
 
 export interface HttpAccessOptions {
@@ -62,25 +63,12 @@ export class HttpAccess implements Access {
     return await this.#get<SearchPage>(`/historian/search?${query}`)
   }
 
-  async findTags(addresses: readonly string[]): Promise<ReadonlyMap<string, TagMetadata>> {
-    const found = new Map<string, TagMetadata>()
-    for (let at = 0; at < addresses.length; at += CHUNK) {
-      const tags = addresses.slice(at, at + CHUNK)
-      const { body } = await this.#post('/historian/metadata/get', { tags })
-      for (const [address, metadata] of Object.entries((body as { entries?: object }).entries ?? {})) {
-        found.set(address, metadata as TagMetadata)
-      }
-    }
-    return found
+  async getMetadata(addresses: readonly string[]): Promise<MetadataAnswer> {
+    return metadataOf(await this.#post('/historian/metadata/get', { tags: addresses }), 'entries')
   }
 
-  async putTags(entries: ReadonlyMap<string, MetadataPut>): Promise<void> {
-    const all = [...entries]
-    for (let at = 0; at < all.length; at += CHUNK) {
-      const chunk = Object.fromEntries(all.slice(at, at + CHUNK))
-      const answer = await this.#post('/historian/metadata/create', { entries: chunk, updateIfExists: true })
-      refuseErrors(answer)
-    }
+  async putMetadata(change: MetadataChange, body: object): Promise<MetadataAnswer> {
+    return metadataOf(await this.#post(`/historian/${change}`, body), 'handledEntries')
   }
 
   async writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<number> {
@@ -207,6 +195,19 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+function metadataOf(answer: Answer, field: 'entries' | 'handledEntries'): MetadataAnswer {
+  const { message, issues = [], [field]: entries } = answer.body as MetadataBody
+  if (message !== undefined || typeof entries !== 'object' || entries === null) throw refusal(answer)
+  return { entries: new Map(Object.entries(entries)), problems: problemsOf(issues) }
+}
+
+interface MetadataBody {
+  readonly message?: string
+  readonly entries?: Readonly<Record<string, TagMetadata>>
+  readonly handledEntries?: Readonly<Record<string, TagMetadata>>
+  readonly issues?: MultiBody['issues']
+}
+
 /** An answer whose `errors` is not empty, or whose status is no success, ends the command. */
 function refuseErrors(answer: Answer): void {
   if (answer.status !== 200 || errorsOf(answer).length > 0) throw refusal(answer)
@@ -222,12 +223,4 @@ function refusal(answer: Answer): CommandError {
   const { issues } = answer.body as Pick<MultiBody, 'issues'>
   const errors = withHints(errorsOf(answer), issues).filter((error) => error !== message)
   return new CommandError(joinErrors(message ?? `The service answered ${answer.status}`, errors))
-}
-
-/** A sentence with the first of many errors below it. */
-export function joinErrors(message: string, errors: readonly string[]): string {
-  if (errors.length === 0) return message
-  const shown = errors.slice(0, MAX_ERRORS_SHOWN)
-  if (errors.length > shown.length) shown.push(`and ${errors.length - shown.length} more`)
-  return `${message}:\n  ${shown.join('\n  ')}`
 }

@@ -2,16 +2,20 @@ import { deleteAlias, listAliases, putAlias } from '../aliases/requests.ts'
 import type { Settings } from '../config/settings.ts'
 import type { ErrorBody } from '../errors/error-body.ts'
 import type { Outcome, Result } from '../errors/outcome.ts'
-import { TidemarkError } from '../errors/tidemark-error.ts'
-import { parseAddress } from '../grammar/address.ts'
-import type { Historian, MetadataPut, TagMetadata } from '../historian/contract.ts'
+import type { TagMetadata } from '../historian/contract.ts'
 import { searchTags } from '../historian/search.ts'
 import { runMulti } from '../multi/run.ts'
 import { parseTimeZone, UTC } from '../time/zone.ts'
 import type { WriteCall } from '../write/call.ts'
 import { deletePoints, deleteTags } from '../write/corrections.ts'
 import { type Members, objectOf } from '../write/members.ts'
-import { createMetadata, type MetadataBody, updateMetadata } from '../write/metadata.ts'
+import {
+  createMetadata,
+  getMetadata,
+  type MetadataBody,
+  type MetadataGetBody,
+  updateMetadata,
+} from '../write/metadata.ts'
 import { renameTags } from '../write/rename.ts'
 import { writePoints } from '../write/write-points.ts'
 import type {
@@ -20,14 +24,15 @@ import type {
   AliasQuery,
   Change,
   ColumnsBody,
+  MetadataAnswer,
+  MetadataChange,
   MultiBody,
   SearchPage,
   SearchQuery,
 } from './access.ts'
 import { presentInstant } from './clock.ts'
 import { CommandError } from './exit.ts'
-import { withHints } from './hints.ts'
-import { joinErrors } from './http-access.ts'
+import { joinErrors, problemsOf, withHints } from './hints.ts'
 import type { InPlace } from './tools.ts'
 
 /** No client waits behind a connection: a slow disk is no reason to give up. */
@@ -60,23 +65,15 @@ export class LocalAccess implements Access {
     return result.body as SearchPage
   }
 
-  async findTags(addresses: readonly string[]): Promise<ReadonlyMap<string, TagMetadata>> {
-    const found = new Map<string, TagMetadata>()
-    for (const [name, group] of Map.groupBy(addresses, (address) => parseAddress(address)?.historian ?? '')) {
-      const tags = group.map((address) => parseAddress(address)?.tag ?? '')
-      const metadata = await this.#historian(name).findTags(tags, { signal: this.#signal })
-      for (const [index, entry] of metadata.entries()) if (entry !== null) found.set(group[index]!, entry)
-    }
-    return found
+  async getMetadata(addresses: readonly string[]): Promise<MetadataAnswer> {
+    const result = await getMetadata({ tags: addresses }, this.#call())
+    return metadataOf(result, result.body.entries)
   }
 
-  async putTags(entries: ReadonlyMap<string, MetadataPut>): Promise<void> {
-    const body = { entries: Object.fromEntries(entries), updateIfExists: true }
-    const { outcome, body: answer, failures } = await createMetadata(body, this.#call())
-    const errors = sentencesIn(answer.errors)
-    if (outcome !== 'done' || errors.length > 0) {
-      throw failure(outcome, 'The metadata could not be stored', errors, failures)
-    }
+  async putMetadata(change: MetadataChange, body: object): Promise<MetadataAnswer> {
+    const put = change === 'metadata/create' ? createMetadata : updateMetadata
+    const result = await put(body, this.#call())
+    return metadataOf(result, result.body.handledEntries)
   }
 
   async writePoints(points: ReadonlyMap<string, ColumnsBody>): Promise<number> {
@@ -101,7 +98,7 @@ export class LocalAccess implements Access {
   }
 
   async change(change: Change, body: object): Promise<Readonly<Record<string, unknown>>> {
-    const result: Result<ErrorBody | MetadataBody> = await CHANGES[change](body, this.#call())
+    const result: Result<ErrorBody> = await CHANGES[change](body, this.#call())
     const { outcome, body: answer } = result
     if (outcome !== 'done' || sentencesIn(answer.errors).length > 0) throw refusalOf(result)
     return Object.fromEntries(
@@ -127,12 +124,6 @@ export class LocalAccess implements Access {
     await this.#data.close()
   }
 
-  #historian(name: string): Historian {
-    const historian = this.#data.historians.find(name)
-    if (historian === null) throw new TidemarkError('HISTORIAN_UNKNOWN', { historian: name })
-    return historian
-  }
-
   #call(): WriteCall {
     return {
       historians: this.#data.historians,
@@ -146,16 +137,24 @@ export class LocalAccess implements Access {
 }
 
 const CHANGES = {
-  'metadata/create': createMetadata,
-  'metadata/update': updateMetadata,
   'metadata/rename': renameTags,
   'metadata/delete': deleteTags,
   'delete/points': deletePoints,
 } as const satisfies Readonly<Record<Change, unknown>>
 
+function metadataOf(
+  result: Result<MetadataBody | MetadataGetBody>,
+  entries: Members<TagMetadata>,
+): MetadataAnswer {
+  const { message, issues = [] } = result.body
+  if (message !== undefined) throw refusalOf(result)
+  const problems = problemsOf(issues)
+  return { entries: new Map(Object.entries(objectOf(entries))), problems, cause: result.failures?.[0] }
+}
+
 /** The end of a command whose request was refused, with the names that were probably meant. */
 function refusalOf({ outcome, body, failures }: Result<object>): CommandError {
-  const { message, errors = [], issues } = body as Partial<ErrorBody | MetadataBody>
+  const { message, errors = [], issues } = body as Partial<ErrorBody | MetadataBody | MetadataGetBody>
   const sentences = withHints(sentencesIn(errors), issues)
   const first = message ?? 'Not everything could be done'
   return failure(outcome, first, sentences, failures)

@@ -3,7 +3,9 @@ import { buffer } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import type { MetadataPut } from '../historian/contract.ts'
 import { type AccessOptions, addAccessOptions, type CommandContext, openAccess } from './context.ts'
-import { CommandError } from './exit.ts'
+import { CommandError, EXIT } from './exit.ts'
+import { joinErrors } from './hints.ts'
+import { putMetadata, sentencesOf } from './metadata.ts'
 import { say } from './terminal.ts'
 
 /** Adds `tags import`, the other half of `tags list --json`. */
@@ -25,9 +27,16 @@ export function addTagsImport(tags: Command, context: CommandContext): void {
 async function importTags(file: string, options: AccessOptions, context: CommandContext): Promise<void> {
   const entries = entriesOf(await textOf(file, context), file)
   const access = await openAccess(options, context)
-  await access.putTags(entries).finally(() => access.close())
-  const count = entries.size.toLocaleString('en-US')
-  say(context.terminal, `Imported the metadata of ${count} ${entries.size === 1 ? 'tag' : 'tags'}.`)
+  const answer = await putMetadata(access, 'upsert', entries).finally(() => access.close())
+  const { entries: stored, problems, cause } = answer
+  if (stored.size > 0 || problems.length === 0) {
+    const count = stored.size.toLocaleString('en-US')
+    say(context.terminal, `Imported the metadata of ${count} ${stored.size === 1 ? 'tag' : 'tags'}.`)
+  }
+  if (problems.length === 0) return
+  const message = 'The metadata of some tags could not be stored'
+  const code = stored.size > 0 ? EXIT.partly : EXIT.failed
+  throw new CommandError(joinErrors(message, sentencesOf(problems)), code, cause)
 }
 
 async function textOf(file: string, { input }: CommandContext): Promise<string> {

@@ -3,6 +3,7 @@ import type { TagMetadata } from '../historian/contract.ts'
 import type { Access, SearchPage } from './access.ts'
 import { type AccessOptions, addAccessOptions, type CommandContext, openAccess } from './context.ts'
 import { CommandError, EXIT, usageError } from './exit.ts'
+import { findMetadata, putMetadata, sayChanged, sentencesOf } from './metadata.ts'
 import { addMetadataOptions, type MetadataOptions, metadataOf } from './metadata-options.ts'
 import { option, wholeNumber, zoneId } from './options.ts'
 import {
@@ -199,32 +200,35 @@ async function showTags(
   checkOutput(options)
   const wanted = [...new Set(names)]
   const { metadata, answer } = await withAccess(options, context, async (access) => ({
-    metadata: await access.findTags(wanted),
+    metadata: await findMetadata(access, wanted),
     answer: await access.multi({
       ...(options.zone !== undefined && { timeZone: options.zone }),
       requests: Object.fromEntries(wanted.map((tag) => [tag, { type: 'CURRENT_POINT', tag }])),
     }),
   }))
   const { terminal } = context
-  const found = wanted.filter((tag) => metadata.has(tag))
+  const { entries, problems, cause } = metadata
+  const found = wanted.filter((tag) => entries.has(tag))
   if (options.json === true) {
     say(
       terminal,
       JSON.stringify(
-        Object.fromEntries(found.map((tag) => [tag, { ...metadata.get(tag), ...answer.results[tag] }])),
+        Object.fromEntries(found.map((tag) => [tag, { ...entries.get(tag), ...answer.results[tag] }])),
         null,
         2,
       ),
     )
   } else if (found.length > 0) {
-    const table = metadataTable(found.map((tag) => ({ qualifiedTagName: tag, ...metadata.get(tag)! })))
+    const table = metadataTable(found.map((tag) => ({ qualifiedTagName: tag, ...entries.get(tag)! })))
     const rows = table.rows.map((row, index) => [...row, ...currentPoint(answer.results[found[index]!])])
     printTable({ header: [...table.header, 'last', 'value', 'status'], rows }, options, terminal)
   }
   const { errorSentences } = await import('./multi-call.ts')
-  const sentences = errorSentences(answer)
-  if (found.length === wanted.length && sentences.length === 0) return
-  throw new CommandError(sentences.map(printable).join('\n'), found.length > 0 ? EXIT.partly : EXIT.failed)
+  const errors = Object.fromEntries(Object.entries(answer.errors).filter(([tag]) => entries.has(tag)))
+  const points = errorSentences({ ...answer, errors }).map(printable)
+  const sentences = [...new Set([...sentencesOf(problems), ...points])]
+  if (sentences.length === 0) return
+  throw new CommandError(sentences.join('\n'), found.length > 0 ? EXIT.partly : EXIT.failed, cause)
 }
 
 function currentPoint(result: Readonly<Record<string, unknown>> | undefined): readonly Cell[] {
@@ -241,16 +245,19 @@ async function describeTags(
   const changes = metadataOf(options)
   if (Object.keys(changes).length === 0)
     throw usageError('Say what changes: --description, --units, --stepped, --max-gap or --states')
-  await withAccess(options, context, async (access) => {
-    const existing = await access.findTags(names)
-    // What does not exist is said by the update, with the names that were probably meant.
-    const entries = names.map((tag) => {
-      const { description = null, units = null, stepped = false } = existing.get(tag) ?? {}
-      return [tag, { description, units, stepped, ...changes }]
-    })
-    await access.change('metadata/update', { entries: Object.fromEntries(entries) })
+  const answer = await withAccess(options, context, async (access) => {
+    const { entries: existing, problems, cause } = await findMetadata(access, names)
+    // What is not known of a tag would be cleared.
+    const entries = new Map(
+      Array.from(existing, ([tag, { description, units, stepped }]) => [
+        tag,
+        { description, units, stepped, ...changes },
+      ]),
+    )
+    const done = await putMetadata(access, 'update', entries)
+    return { ...done, problems: [...problems, ...done.problems], cause: cause ?? done.cause }
   })
-  say(context.terminal, `Changed ${counted(names)}.`)
+  sayChanged('Changed', answer, context.terminal)
 }
 
 async function createTags(
@@ -258,9 +265,9 @@ async function createTags(
   options: ChangeOptions,
   context: CommandContext,
 ): Promise<void> {
-  const entries = Object.fromEntries(names.map((tag) => [tag, metadataOf(options)]))
-  await withAccess(options, context, (access) => access.change('metadata/create', { entries }))
-  say(context.terminal, `Made ${counted(names)}.`)
+  const entries = new Map(names.map((tag) => [tag, metadataOf(options)]))
+  const answer = await withAccess(options, context, (access) => putMetadata(access, 'create', entries))
+  sayChanged('Made', answer, context.terminal)
 }
 
 async function renameTag(
@@ -298,10 +305,6 @@ async function deleteTags(
     const count = Number(points).toLocaleString('en-US')
     say(context.terminal, `${dryRun ? 'Would delete' : 'Deleted'} ${printable(tag)} with ${count} points.`)
   }
-}
-
-function counted(names: readonly string[]): string {
-  return names.length === 1 ? printable(names[0]!) : `${names.length} tags`
 }
 
 async function withAccess<Done>(

@@ -80,3 +80,97 @@ describe('tags, alias and points in place', async () => {
     assert.equal((await run('points', 'delete', 'local/A', ...range)).code, 0)
   })
 })
+
+describe('tags of which some cannot be changed or shown', async () => {
+  const cwd = await temporaryFolder()
+  const config =
+    'defaultHistorian: local\nhistorians: {local: {type: embedded}, old: {type: embedded, writable: false}}\n'
+  await writeFile(join(cwd, 'tidemark.yaml'), config)
+  const listed = JSON.stringify([{ qualifiedTagName: 'local/E' }, { qualifiedTagName: 'old/E' }])
+  const STEPS = [
+    {
+      args: ['tags', 'create', 'local/A', 'old/A', 'local/B', 'local/A'],
+      code: 3,
+      out: 'Made local/A.\nMade local/B.\n',
+      err: 'Historian old for tag A is not writable\n',
+    },
+    {
+      args: ['tags', 'create', 'local/A', 'local/C', 'local/D'],
+      code: 3,
+      out: 'Made local/C.\nMade local/D.\n',
+      err: 'Tag local/A already exists; tidemark tags describe changes its metadata\n',
+    },
+    {
+      args: ['tags', 'create', 'local/A', 'none/A'],
+      code: 1,
+      out: '',
+      err:
+        'Tag local/A already exists; tidemark tags describe changes its metadata\n' +
+        'Historian none for tag A does not exist\n',
+    },
+    {
+      args: ['tags', 'describe', 'local/A', 'local/NONE', '--units', 'bar'],
+      code: 3,
+      out: 'Changed local/A.\n',
+      err: 'Tag local/NONE does not exist\n',
+    },
+    {
+      args: ['tags', 'import', '-'],
+      code: 3,
+      out: 'Imported the metadata of 1 tag.\n',
+      err: 'The metadata of some tags could not be stored:\n  Historian old for tag E is not writable\n',
+    },
+    {
+      args: ['alias', 'put', 'level', 'local/A', '--units', 'm'],
+      code: 0,
+      out: 'Made aliases/level.\n',
+      err: '',
+    },
+    {
+      args: ['tags', 'show', 'local/A', 'aliases/level', 'none/A', 'calc/ADD(local/A, 1)', '--csv'],
+      code: 3,
+      out: 'tag,units,stepped,description,last,value,status\nlocal/A,bar,,,,,\naliases/level,m,,,,,\n',
+      err: 'Historian none for tag A does not exist\nHistorian calc cannot hold metadata\n',
+    },
+    {
+      args: ['tags', 'show', 'local/A', '--json'],
+      code: 0,
+      out: `${JSON.stringify(
+        {
+          'local/A': {
+            description: null,
+            units: 'bar',
+            stepped: false,
+            dataPoint: { timestamp: '2026-01-01T00:00:00.000Z', value: null, status: 'BAD' },
+          },
+        },
+        null,
+        2,
+      )}\n`,
+      err: '',
+    },
+    { args: ['tags', 'show', 'none/A'], code: 1, out: '', err: 'Historian none for tag A does not exist\n' },
+  ] as const
+  const removed = ['local/A', 'local/B', 'local/C', 'local/D', 'local/E']
+
+  /** Each step with what it is expected to print; times of `now` are those of this test. */
+  async function runSteps(access: readonly string[]) {
+    for (const { args, ...expected } of STEPS) {
+      const { code, stdout, stderr } = await tidemark([...args, ...access], { cwd, input: listed })
+      const out = stdout.replace(/"timestamp": "[^"]*"/g, '"timestamp": "2026-01-01T00:00:00.000Z"')
+      assert.deepEqual({ code, out, err: stderr }, expected, args.join(' '))
+    }
+    for (const args of [
+      ['alias', 'delete', 'level'],
+      ['tags', 'delete', ...removed],
+    ])
+      assert.equal((await tidemark([...args, ...access], { cwd })).code, 0)
+  }
+
+  it('are named beside those that were, with the same words through a service and in place', async () => {
+    const service = await serve([], { cwd })
+    await runSteps(['--url', service.url, '--key', service.writeKey])
+    await service.stop()
+    await runSteps([])
+  })
+})

@@ -1,6 +1,6 @@
 import type { Access, ColumnsBody, MultiBody } from '../access.ts'
 import { CommandError } from '../exit.ts'
-import { joinErrors } from '../http-access.ts'
+import { joinErrors } from '../hints.ts'
 
 /** Points requested in one call; a service may allow fewer, then calls get smaller. */
 const POINTS_PER_CALL = 50_000

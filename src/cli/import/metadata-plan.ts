@@ -1,6 +1,8 @@
 import type { TagMetadata } from '../../historian/contract.ts'
-import type { Access } from '../access.ts'
-import { CommandError, usageError } from '../exit.ts'
+import type { Access, MetadataProblem } from '../access.ts'
+import { CommandError, EXIT, usageError } from '../exit.ts'
+import { joinErrors } from '../hints.ts'
+import { findMetadata, putMetadata, sentencesOf } from '../metadata.ts'
 
 /** The options about metadata, by column, tag name or address. */
 interface MetadataChoices {
@@ -60,7 +62,12 @@ export class MetadataPlan {
         `The points are written, but --stepped, --units or --describe names ${name}, which is no tag of this import`,
       )
     })
-    const existing = await access.findTags([...new Set(addresses)])
+    const { entries: existing, problems, cause } = await findMetadata(access, addresses)
+    // Tags that are not known for another reason might lose what they have.
+    refuse(
+      problems.filter(({ code }) => code !== 'TAG_NOT_FOUND'),
+      cause,
+    )
     const entries = new Map<string, TagMetadata>()
     for (const [index, name] of this.#names.entries()) {
       const address = addresses[index]!
@@ -72,6 +79,13 @@ export class MetadataPlan {
         stepped: before.stepped || this.#stepped.includes(name),
       })
     }
-    await access.putTags(entries)
+    const answer = await putMetadata(access, 'upsert', entries)
+    refuse(answer.problems, answer.cause)
   }
+}
+
+function refuse(problems: readonly MetadataProblem[], cause: unknown): void {
+  if (problems.length === 0) return
+  const message = 'The points are written, but not the metadata of all tags'
+  throw new CommandError(joinErrors(message, sentencesOf(problems)), EXIT.partly, cause)
 }
