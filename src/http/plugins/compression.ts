@@ -34,6 +34,8 @@ const ENCODINGS: readonly Encoding[] = [
   { name: 'gzip', stream: () => createGzip(ZLIB), whole: (body) => gzipWhole(body, ZLIB) },
   { name: 'deflate', stream: () => createDeflate(ZLIB), whole: (body) => deflateWhole(body, ZLIB) },
 ]
+/** For what is kept packed with gzip. */
+const GZIP_FIRST = ENCODINGS.toSorted((a, b) => Number(b.name === 'gzip') - Number(a.name === 'gzip'))
 const zstdWhole = promisify<string | Buffer, object, Buffer>(zstdCompress)
 const gzipWhole = promisify<string | Buffer, object, Buffer>(gzip)
 const deflateWhole = promisify<string | Buffer, object, Buffer>(deflate)
@@ -62,6 +64,16 @@ export function addCompression(app: FastifyInstance): void {
 
 /** The encoding that a client likes best of ours, null for none: sent as it is. */
 export function chooseEncoding(accepted: string | undefined): Encoding | null {
+  return bestOf(ENCODINGS, accepted)
+}
+
+/** Whether a body that is kept packed with gzip is what a client likes best, or as much as anything else of ours. */
+export function prefersGzip(accepted: string | undefined): boolean {
+  return bestOf(GZIP_FIRST, accepted)?.name === 'gzip'
+}
+
+/** @param encodings in order of preference where the client likes several equally */
+function bestOf(encodings: readonly Encoding[], accepted: string | undefined): Encoding | null {
   if (accepted === undefined) return null
   const qualities = new Map<string, number>()
   for (const entry of accepted.toLowerCase().split(',')) {
@@ -73,7 +85,7 @@ export function chooseEncoding(accepted: string | undefined): Encoding | null {
   let best: Encoding | null = null
   // A client that would rather have it uncompressed says so by a higher quality of identity.
   let bestQuality = qualities.get('identity') ?? 0
-  for (const encoding of ENCODINGS) {
+  for (const encoding of encodings) {
     const quality = qualityOf(encoding.name)
     const isBetter = best === null ? quality > 0 && quality >= bestQuality : quality > bestQuality
     if (!isBetter) continue
@@ -93,9 +105,11 @@ function isCompressible(reply: FastifyReply): boolean {
   )
 }
 
-function addVary(reply: FastifyReply): void {
-  const vary = reply.getHeader('vary')
-  reply.header('vary', vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`)
+/** Says that the body follows from Accept-Encoding, beside what else it follows from. */
+export function addVary(reply: FastifyReply): void {
+  const vary = String(reply.getHeader('vary') ?? '')
+  if (vary.includes('Accept-Encoding')) return
+  reply.header('vary', vary === '' ? 'Accept-Encoding' : `${vary}, Accept-Encoding`)
 }
 
 function isStream(payload: unknown): payload is Readable {

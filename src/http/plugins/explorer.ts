@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { type Asset, explorerAssets } from '../explorer/assets.ts'
 import { shownPath } from '../url-sanitizer.ts'
+import { addVary, prefersGzip } from './compression.ts'
 
 /**
  * Scripts, styles and connections only to the service itself; texts become elements only through the one policy of the
@@ -43,7 +44,7 @@ export async function sendExplorer(basePath: string, reply: FastifyReply): Promi
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
   reply.type(asset.type).header('cache-control', 'public, max-age=31536000, immutable')
-  reply.header('vary', 'Accept-Encoding')
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(asset.body)
+  addVary(reply)
+  if (!prefersGzip(request.headers['accept-encoding'])) return reply.send(asset.body)
   return reply.header('content-encoding', 'gzip').send(asset.gzipped)
 }

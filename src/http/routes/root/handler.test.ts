@@ -58,6 +58,27 @@ test('a file is packed for clients that accept it, and is the same', async () =>
   assert.deepEqual(gunzipSync(packed.rawPayload), files.get('main.js')!.body)
 })
 
+test('a file comes in an encoding that the client takes, or as it is', async () => {
+  const { version, files } = await explorerAssets()
+  const url = `/tide/explorer/${version}/main.js`
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br, zstd', 'gzip'],
+    ['*', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['*;q=0', undefined],
+    ['identity', undefined],
+    ['gzip;q=0, *;q=0', undefined],
+    ['gzip;q=0.5, identity', undefined],
+    ['gzip;q=0, deflate', 'deflate'],
+    ['x-not-gzip-at-all', undefined],
+  ] as const) {
+    const sent = await app.inject({ method: 'GET', url, headers: { 'accept-encoding': accepted } })
+    assert.equal(sent.headers['content-encoding'], encoding, accepted)
+    assert.equal(sent.headers.vary, 'Accept-Encoding', accepted)
+    if (encoding === undefined) assert.deepEqual(sent.rawPayload, files.get('main.js')!.body, accepted)
+  }
+})
+
 test('all that a browser loads of the page is below 80 kB packed', async () => {
   const { page, files } = await explorerAssets()
   const sum = [...files.values()].reduce(
