@@ -12,7 +12,8 @@ const LAG_SAMPLE_MS = 20
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 /** A gauge that has a label is not printed before it is set; one without is, as 0. This one is never given. */
 const NO_LABELS = ['none'] as const
-const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
+/** Of the interface; any other text of a client is `other`. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
 /** Of the folders with data. */
 export interface DataMeasures {

@@ -26,6 +26,23 @@ test('requests, points and historian calls are counted, without naming tags, key
   assert.doesNotMatch(text, new RegExp(`FLOW|local|writer|such|${READ_KEY}|${WRITE_KEY}`))
 })
 
+test('requests are counted by the methods of the interface, and all others together', async () => {
+  const { app } = testService()
+  const headers = { 'x-api-key': WRITE_KEY }
+  const url = '/historian/aliases/level'
+  for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND'] as const) {
+    await app.inject({ method: method as 'PUT', url, headers, payload: { tag: 'value/1' } })
+  }
+  const { text } = await get(app, '/metrics', {})
+  const counted = text.split('\n').filter((line) => line.startsWith('tidemark_http_requests_total{'))
+  const route = '/historian/aliases/*'
+  assert.deepEqual(counted, [
+    `tidemark_http_requests_total{route="${route}",method="PUT",status="201"} 1`,
+    `tidemark_http_requests_total{route="${route}",method="DELETE",status="204"} 1`,
+    'tidemark_http_requests_total{route="unknown",method="other",status="405"} 2',
+  ])
+})
+
 test('the metrics are behind a key when the configuration says so', async () => {
   const { app } = testService({ server: { metricsNeedKey: true } })
   assert.equal((await get(app, '/metrics', {})).status, 401)
