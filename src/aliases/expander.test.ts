@@ -169,6 +169,52 @@ describe('what aliases refer to is bounded', () => {
     assert.ok(!(expanderOf(doubling).lookUp('d10') instanceof TidemarkError))
   })
 
+  /** Aliases of so many tags and arguments, and how many of them were parsed. */
+  function many(count: number, numbers: number) {
+    const large = `calc/ADD(${Array(numbers).fill('1').join(',')})`
+    const names = Array.from({ length: count }, (_, i) => `a${i}`)
+    const all = `calc/ADD(${names.map((name) => `aliases/${name}`).join(',')})`
+    const aliases: Record<string, string> = { all, top: 'aliases/all' }
+    for (const [i, name] of names.entries()) {
+      aliases[name] = large
+      aliases[`three${i}`] = `calc/ADD(aliases/a${i}, aliases/a${i + 1}, aliases/a${i + 2})`
+    }
+    let parses = 0
+    const expander = new AliasExpander({
+      aliases: new MemoryAliasStore(aliases),
+      parse: (address) => {
+        parses++
+        return parse(address)
+      },
+      sees: null,
+    })
+    return { expander, all, parses: () => parses }
+  }
+
+  test('an alias that leads too far reads no more aliases than lead there', () => {
+    const { expander, parses } = many(500, 2000)
+    const error = expander.lookUp('top')
+    assert.ok(error instanceof TidemarkError && error.code === 'ALIAS_LIMIT')
+    assert.equal(error.message, `Alias top leads too far: more than ${MAX_TREE_NODES} tags and arguments`)
+    assert.ok(parses() <= 6, `${parses()} parses`)
+  })
+
+  test('a request that leads too far reads no more aliases than lead there', () => {
+    const { expander, all, parses } = many(500, 2000)
+    expander.expand(parse(all))
+    assert.equal(expander.unresolved.size, 500)
+    assert.match(expander.unresolved.get('aliases/a499')!.message, new RegExp(`more than ${MAX_TREE_NODES}`))
+    assert.ok(parses() <= 4, `${parses()} parses`)
+  })
+
+  test('what was read of aliases that lead too far counts for the request, too', () => {
+    const { expander, parses } = many(300, 2000)
+    for (let i = 0; i < 300; i += 3) expander.expand(parse(`aliases/three${i}`))
+    assert.match(expander.unresolved.get('aliases/three0')!.message, /leads too far: more than 10000 tags/)
+    assert.match(expander.unresolved.get('aliases/three297')!.message, /in one request/)
+    assert.ok(parses() < 80, `${parses()} parses`)
+  })
+
   test('many requests for a large alias end at a bound of their own', () => {
     const large = { large: `calc/ADD(${Array(2000).fill('1').join(',')})` }
     const expander = expanderOf(large)

@@ -11,6 +11,7 @@ import type { AliasReader } from './store.ts'
 export const MAX_ALIAS_CHAIN: number = FIXED_LIMITS.aliasChain.limit
 /** Tags and arguments of a tree after its aliases were replaced: more than fit into a calculation without aliases. */
 export const MAX_TREE_NODES = 10_000
+const TOO_MANY_NODES = `more than ${MAX_TREE_NODES} tags and arguments`
 /** The same for all trees that are expanded together: a short request must not become a large one many times over. */
 export const MAX_CALL_NODES = 200_000
 
@@ -43,15 +44,26 @@ export class AliasExpander {
   readonly #options: ExpanderOptions
   readonly #done = new Map<string, Expanded | TidemarkError>()
   #nodesLeft = MAX_CALL_NODES
+  /** Of the trees that were read for the alias that is expanded now. */
+  #nodesRead = 0
 
   constructor(options: ExpanderOptions) {
     this.#options = options
   }
 
-  /** The tree of a request; the same object when it has no alias. */
+  /**
+   * The tree of a request; the same object when it has no alias. Synchronous, and bounded: once it has too many nodes
+   * no further alias is read.
+   */
   expand(tree: TagTree): TagTree {
-    const expanded = this.#walk(tree, (alias) => this.#outermost(alias))
-    const excess = excessOf(expanded)
+    let nodes = 0
+    const expanded = this.#walk(tree, (alias) => {
+      if (nodes > MAX_TREE_NODES) return limitError(alias.name, TOO_MANY_NODES)
+      const found = this.#outermost(alias)
+      if (!(found instanceof TidemarkError)) nodes += found.nodes
+      return found
+    })
+    const excess = nodes > MAX_TREE_NODES ? TOO_MANY_NODES : excessOf(expanded)
     if (excess === null) return expanded.tree
     // Together with what stands around it an alias can lead too far although each alone does not.
     return this.#walk(tree, (alias) => limitError(alias.name, excess)).tree
@@ -68,16 +80,21 @@ export class AliasExpander {
   }
 
   #outermost(alias: TagNode): Expanded | TidemarkError {
+    const limit = () =>
+      limitError(alias.name, `more than ${MAX_CALL_NODES} tags and arguments in one request`)
+    if (this.#nodesLeft < 0) return limit()
     const found = this.#visible(alias.name)
-    if (found instanceof TidemarkError) return found
+    if (found instanceof TidemarkError) {
+      this.#nodesLeft -= this.#nodesRead
+      return found
+    }
     this.#nodesLeft -= found.nodes
-    return this.#nodesLeft >= 0
-      ? found
-      : limitError(alias.name, `more than ${MAX_CALL_NODES} tags and arguments in one request`)
+    return this.#nodesLeft >= 0 ? found : limit()
   }
 
   #visible(name: string): Expanded | TidemarkError {
     let found = this.#done.get(name)
+    this.#nodesRead = 0
     if (found === undefined) {
       try {
         found = this.#alias(name, [])
@@ -119,6 +136,9 @@ export class AliasExpander {
       if (error instanceof TidemarkError) return error
       throw error
     }
+    this.#nodesRead += nodesOf(tree)
+    // What it leads to has at least as many: ends here, so that no alias holds up the event loop.
+    if (this.#nodesRead > MAX_TREE_NODES) throw new ExpansionError(limitError(path[0]!, TOO_MANY_NODES))
     const own = withTags(tree, (tag) => (isAliases(tag.historian) ? undefined : { alias: name }))
     const expanded = this.#walk(own, (inner) => this.#alias(inner.name, path))
     const excess = excessOf(expanded)
@@ -178,7 +198,15 @@ class ExpansionError extends Error {
 /** What a tree has too much of; `null` when it may be evaluated. */
 function excessOf({ nodes, depth }: Expanded): string | null {
   if (depth > MAX_CALL_DEPTH) return `more than ${MAX_CALL_DEPTH} calls inside each other`
-  return nodes > MAX_TREE_NODES ? `more than ${MAX_TREE_NODES} tags and arguments` : null
+  return nodes > MAX_TREE_NODES ? TOO_MANY_NODES : null
+}
+
+/** Tags, calls and arguments of a tree as it is. */
+function nodesOf(tree: TagTree): number {
+  if (tree.kind === 'tag') return 1
+  return tree.args.reduce((sum, argument) => {
+    return sum + 1 + (argument.kind === 'series' ? nodesOf(argument.tree) : 0)
+  }, 1)
 }
 
 function missing(name: string): TidemarkError {

@@ -109,3 +109,23 @@ test('a call that has ended looks at no more aliases', async (t) => {
   await assert.rejects(found, /gone/)
   assert.equal(reads(), 1)
 })
+
+test('an alias that would lead too far is refused after as many as lead there, to a key with a list, too', async () => {
+  const large = `calc/ADD(${Array(2000).fill('1').join(',')})`
+  const many = names.map((name) => `'aliases/${name}'`)
+  const store = new MemoryAliasStore(Object.fromEntries(names.map((name) => [name, large])))
+  let parses = 0
+  const clock = () => {
+    parses++
+    return NOON
+  }
+  const language = { signatures: SIGNATURES, defaultHistorian: null, clock, zone: UTC }
+  for (const seesAll of [true, false]) {
+    parses = 0
+    const historians = new HistorianRegistry([new MemoryHistorian('local')], null, seesAll)
+    const view = aliasViews(store, language)(historians)
+    const alias = { name: 'all', tag: `calc/ADD(${many.join(',')})`, description: null, units: null }
+    await assert.rejects(view.put(alias), { code: 'ALIAS_LIMIT' })
+    assert.ok(parses <= 5, `${parses} parses`)
+  }
+})

@@ -275,6 +275,8 @@ export class AliasView implements VisibleAliases {
 
   /** A caller who does not see all historians only makes aliases that are then visible to that caller. */
   #checkVisible(name: string, tree: TagTree, aliases: AliasReader): void {
+    const expander = this.#expander(aliases)
+    expander.expand(tree)
     for (const { historian, name: tag } of tagsOf(tree)) {
       const refuse = (code: 'HISTORIAN_NOT_FOUND' | 'TAG_NOT_FOUND') => {
         const reason = new TidemarkError(code, { historian, tag }).message
@@ -282,7 +284,8 @@ export class AliasView implements VisibleAliases {
       }
       // An alias of its own name is a cycle, which has a sentence of its own.
       if (isAliases(historian)) {
-        if (tag !== name && this.#visible(aliases, tag) === null) throw refuse('TAG_NOT_FOUND')
+        const error = tag === name ? undefined : expander.unresolved.get(formatAddress(historian, tag))
+        if (error !== undefined) throw error.code === 'ALIAS_LIMIT' ? error : refuse('TAG_NOT_FOUND')
       } else if (!isReservedHistorian(historian) && this.#historians.find(historian) === null) {
         throw refuse('HISTORIAN_NOT_FOUND')
       }
