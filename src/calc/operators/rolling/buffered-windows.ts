@@ -6,13 +6,13 @@ import { MIN_INSTANT } from '../../../time/instant.ts'
 import { type Chunk, emptyUntilOf, type Limit } from '../../graph/chunk.ts'
 import type { Operator } from '../../graph/operator.ts'
 import { type BufferedPart, valuesIn } from './buffered-input.ts'
-import { windowsOf } from './cells.ts'
+import { pointsOf } from './cells.ts'
 import { larger, smaller, type Windows } from './folds.ts'
 import { distinctTimes, valuesOf } from './indexes.ts'
 import { finite, type RollingOp } from './ops.ts'
 import { SegmentSums } from './segment-sums.ts'
 import { vertexValues } from './vertex-values.ts'
-import type { RollingWindow, WindowBounds } from './window.ts'
+import { type RollingWindow, type WindowBounds, withoutCut } from './window.ts'
 
 const NONE = new Float64Array(0)
 const NO_INDEXES = new Int32Array(0)
@@ -55,11 +55,9 @@ export function bufferedWindows(
     const needsLast = op.bounds !== undefined && coveredUs.some((length) => length === 0)
     const [first, last] =
       op.bounds === 'both'
-        ? valuesAtBounds(chunks, bounds, limit)
+        ? valuesAtBounds(op, chunks, bounds, limit)
         : [NONE, needsLast ? valuesIn(chunks, bounds.ends, limit) : NONE]
-    const windows = hasCells
-      ? windowsOf(cellTimes, limit === 'before' ? earlier(times) : bounds, 'after')
-      : NO_WINDOWS
+    const windows = hasCells ? pointsOf(cellTimes, limit === 'before' ? earlier(times) : bounds) : NO_WINDOWS
     return finite(op.fold({ integrals, coveredUs, cells, windows, first, last }))
   }
 }
@@ -69,13 +67,16 @@ export function bufferedWindows(
  * often at each level.
  */
 function valuesAtBounds(
+  { ofStart }: RollingOp,
   chunks: readonly Chunk[],
-  { starts, ends }: WindowBounds,
+  bounds: WindowBounds,
   limit: Limit,
 ): readonly [first: Float64Array, last: Float64Array] {
+  const { starts, ends } = bounds
   const times = distinctTimes(starts, ends)
   const values = valuesIn(chunks, times, limit)
-  return [valuesOf(times, values, starts), valuesOf(times, values, ends)]
+  const first = valuesOf(times, values, starts)
+  return [ofStart === true ? withoutCut(first, bounds) : first, valuesOf(times, values, ends)]
 }
 
 /**

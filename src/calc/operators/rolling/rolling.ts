@@ -1,7 +1,7 @@
 import type { AggregateColumns, AggregateName } from '../../../series/aggregate-names.ts'
 import { reverseColumns, STATUS_OK } from '../../../series/columns.ts'
 import type { FindPoint, Integrals, RangeResult } from '../../../series/reads.ts'
-import { clampInstant, END_INSTANT, type Instant, instantFromUs } from '../../../time/instant.ts'
+import { clampInstant, END_INSTANT, type Instant, instantFromUs, MIN_INSTANT } from '../../../time/instant.ts'
 import { aggregatesOf } from '../../consumers/aggregates.ts'
 import { goesBack, pageReach, reachFrom } from '../../consumers/find-point.ts'
 import { rawPoints, rawPointsFromChunks } from '../../consumers/raw-points.ts'
@@ -29,7 +29,7 @@ import { windowIntegrals, windowSums } from './folds.ts'
 import { finite, type RollingOp } from './ops.ts'
 import { nextOuterBreak } from './outer-breaks.ts'
 import { lastRead, MORE_POINTS, RollingStream } from './stream.ts'
-import type { RollingWindow, WindowBounds } from './window.ts'
+import { type RollingWindow, type WindowBounds, withoutCut } from './window.ts'
 
 export interface RollingOptions {
   readonly op: RollingOp
@@ -191,8 +191,9 @@ export class RollingOperator extends OwnTimesOperator {
     if (op.integrals !== undefined)
       this.#integrals.needs(first, last, 2 * count, keyOf(key, 'spans', text), sink)
     const names = this.#cellNames
-    // Points at the very start of a window are not in it: what is made of totals then begins inside of one of these.
-    const inside = instantFromUs(Math.min(first + 1, after))
+    // Points at the very start of a window are not in it, but where it is cut at the first accepted instant: what is
+    // made of totals then begins inside of one of these.
+    const inside = first === MIN_INSTANT ? first : instantFromUs(Math.min(first + 1, after))
     const cells = { from: inside, to: after, count: 2 * count, key: keyOf(key, 'cells', text) }
     if (names.length > 0) sink.need(input, { kind: 'aggregates', ...cells, names })
     if (op.bounds === undefined) return
@@ -247,7 +248,7 @@ export class RollingOperator extends OwnTimesOperator {
         ...integrals,
         cells: aggregates,
         windows: points.windows,
-        first,
+        first: op.ofStart === true ? withoutCut(first, bounds) : first,
         last: isUncovered ? await valuesOfInput(input, bounds.ends) : last,
       }),
     )

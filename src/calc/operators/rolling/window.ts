@@ -11,6 +11,8 @@ import { reachingTo, reachOf } from '../../graph/reach.ts'
 /** Where the windows of some times start, which is just outside them, and end, which is inside. */
 export interface WindowBounds {
   readonly starts: Float64Array
+  /** The same for raw points: before the first accepted instant, where that is inside of a window that is cut there. */
+  readonly pointStarts: Float64Array
   readonly ends: Float64Array
   /** An instant in each window that many windows share, whichever of them are asked for: see folds.ts. */
   readonly pivots: Float64Array
@@ -22,7 +24,8 @@ const STEP_TIMES = 4_096
 /**
  * The rolling windows (start, end] of all t. Days and longer are steps on the calendar of a zone, so that a later t
  * can have a window that starts earlier: 30 March minus a month is 28 February, as is 29 March. Bounds are cut at the
- * accepted instants: no tag has points before or after them.
+ * accepted instants: no tag has points before or after them. A point at the first one is inside of a window that is cut
+ * there.
  */
 export class RollingWindow {
   /** The same only for equal windows. */
@@ -122,14 +125,14 @@ export class RollingWindow {
 
   /** A t whose window starts at an instant, as far as one does: months are not equally long. */
   startingAt(at: number): number {
-    const near = 2 * at - this.startFor(at)
-    return near + at - this.startFor(near)
+    const near = 2 * at - this.#windows.startFor(instantFromUs(at))
+    return near + at - this.#windows.startFor(instantFromUs(near))
   }
 
   /** The same for its end. */
   endingAt(at: number): number {
-    const near = 2 * at - this.endFor(at)
-    return near + at - this.endFor(near)
+    const near = 2 * at - this.#windows.endFor(instantFromUs(at))
+    return near + at - this.#windows.endFor(instantFromUs(near))
   }
 
   /**
@@ -142,8 +145,8 @@ export class RollingWindow {
     if (this.lengthUs !== null) setTrailing(bounds, times, this.lengthUs, early)
     else {
       for (let i = 0; i < times.length; i++) {
-        const start = this.startFor(times[i]! - early)
-        bounds.starts[i] = start === MIN_INSTANT ? start : start + early
+        const start = this.#windows.startFor(instantFromUs(times[i]! - early))
+        setStart(bounds, i, start, early)
         bounds.ends[i] = Math.max(this.endFor(times[i]! - early) + early, bounds.starts[i]!)
       }
     }
@@ -157,6 +160,7 @@ export class RollingWindow {
     for (let from = 0; from < times.length; from += STEP_TIMES) {
       const part = this.boundsAt(times.subarray(from, from + STEP_TIMES), 'at')
       bounds.starts.set(part.starts, from)
+      bounds.pointStarts.set(part.pointStarts, from)
       bounds.ends.set(part.ends, from)
       bounds.pivots.set(part.pivots, from)
       await evaluation.pause()
@@ -168,6 +172,7 @@ export class RollingWindow {
 function emptyBounds(length: number): WindowBounds {
   return {
     starts: new Float64Array(length),
+    pointStarts: new Float64Array(length),
     ends: new Float64Array(length),
     pivots: new Float64Array(length),
   }
@@ -183,23 +188,32 @@ function setPivots({ starts, ends, pivots }: WindowBounds, lengthUs: number): vo
   }
 }
 
+/** Values at the starts of windows, without those of windows that begin before the first accepted instant. */
+export function withoutCut(values: Float64Array, { pointStarts }: WindowBounds): Float64Array {
+  if (!pointStarts.some((start) => start < MIN_INSTANT)) return values
+  return values.map((value, i) => (pointStarts[i]! < MIN_INSTANT ? Number.NaN : value))
+}
+
+/** Sets where a window starts that would start at an instant which may lie beyond the accepted ones. */
+function setStart({ starts, pointStarts }: WindowBounds, i: number, start: number, early: number): void {
+  const first = clampInstant(start)
+  starts[i] = first === MIN_INSTANT ? first : first + early
+  pointStarts[i] = start < MIN_INSTANT ? MIN_INSTANT - 1 : starts[i]!
+}
+
 /** Bounds of windows that are equally long, without a look at the calendar for each. */
-function setTrailing(
-  { starts, ends }: WindowBounds,
-  times: Float64Array,
-  lengthUs: number,
-  early: number,
-): void {
+function setTrailing(bounds: WindowBounds, times: Float64Array, lengthUs: number, early: number): void {
+  const { starts, pointStarts, ends } = bounds
   for (let i = 0; i < times.length; i++) {
     const time = times[i]! - early
     const start = time - lengthUs
     if (start > MIN_INSTANT && time < END_INSTANT) {
       starts[i] = start + early
+      pointStarts[i] = start + early
       ends[i] = time + early
       continue
     }
-    const first = clampInstant(start)
-    starts[i] = first === MIN_INSTANT ? first : first + early
+    setStart(bounds, i, start, early)
     ends[i] = Math.max(clampInstant(time) + early, starts[i]!)
   }
 }
