@@ -70,6 +70,41 @@ test('from every instant of a span its offset leads where the span says', () => 
   )
 })
 
+test('a span holds its instant where clocks go back over midnight, also a minute after it', () => {
+  const changes = [
+    ['America/St_Johns', '1988-10-30T01:31:00Z'],
+    ['America/St_Johns', '2009-11-01T02:31:00Z'],
+    ['America/Sao_Paulo', '2008-02-17T02:00:00Z'],
+    ['Asia/Amman', '1987-10-01T21:00:00Z'],
+  ] as const
+  const texts = [
+    '1d',
+    '-1d',
+    '1mo',
+    'yesterday',
+    'end of day',
+    'begin of hour',
+    'end of last week',
+    'end of month',
+  ]
+  for (const [id, change] of changes) {
+    const zone = parseTimeZone(id)!
+    for (const text of [...texts, '1 day ago at 23:30', 'yesterday at the same time', 'monday']) {
+      const offset = parseOffset(text)!
+      for (let minutes = -30 * 60; minutes < 30 * 60; minutes += 5) {
+        const at = instantFromUs((Date.parse(change) + minutes * 60_000) * 1000)
+        const { from, to, target } = offsetSpanAt(at, offset, zone)
+        const what = `${text} from ${new Date(at / 1000).toISOString()} in ${id}`
+        assert.ok(from <= at && at < to, what)
+        for (const time of [from, at, to - 1]) {
+          const found = target.kind === 'moved' ? time + target.us : target.kind === 'fixed' && target.at
+          assert.equal(found, applyOffset(instantFromUs(time), offset, zone), what)
+        }
+      }
+    }
+  }
+})
+
 test('an offset that leads out of the accepted range leads nowhere', () => {
   const utc = parseTimeZone('UTC')!
   const span = offsetSpanAt(MIN_INSTANT, parseOffset('-1h')!, utc)

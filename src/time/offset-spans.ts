@@ -3,7 +3,7 @@ import { type TimeStep, weekdayOf } from './expression.ts'
 import { END_INSTANT, type Instant, instantFromUs, MIN_INSTANT, US_PER_DAY, US_PER_MS } from './instant.ts'
 import { addToLocal, instantOfLocal } from './local.ts'
 import type { Offset } from './offset.ts'
-import { type Period, startOfNextPeriod, startOfPeriod } from './periods.ts'
+import { CLOCK_PERIOD_US, firstDayOf, type Period, startOfNextPeriod, startOfPeriod } from './periods.ts'
 import type { TimeZone } from './zone.ts'
 
 /** Where an offset leads from the instants of a span: all of them equally far, or all to the same instant. */
@@ -158,12 +158,16 @@ class Walk {
     this.#value = this.#isLocal ? local : this.#start
   }
 
-  /** Goes to an instant that is the same for all instants of a period. */
+  /**
+   * Goes to an instant that is the same for all instants of a period, as long as the clocks are not changed: where they
+   * go back over midnight, it is the day before once more after the first instants of a day.
+   */
   #setTo(period: Period, find: (at: Instant) => number): void {
     this.#toInstant()
     const at = instantFromUs(this.#value)
-    const start = startOfPeriod(at, period, this.#zone)
-    this.#keep(Math.min(start, at), startOfNextPeriod(at, period, this.#zone))
+    this.#toLocal()
+    this.#keep(...localPeriod(this.#value, period))
+    this.#isLocal = false
     this.#set(find(at))
   }
 
@@ -231,4 +235,15 @@ class Walk {
     this.#from = Math.max(this.#from, low + back)
     this.#to = Math.min(this.#to, high + back)
   }
+}
+
+/** A period on the clocks that holds a local time: from its beginning up to that of the next. */
+function localPeriod(local: number, period: Period): readonly [from: number, to: number] {
+  if (period === 'second' || period === 'minute' || period === 'hour') {
+    const us = CLOCK_PERIOD_US[period]
+    const from = Math.floor(local / us) * us
+    return [from, from + us]
+  }
+  const day = Math.floor(local / US_PER_DAY)
+  return [firstDayOf(day, period) * US_PER_DAY, firstDayOf(day, period, 1) * US_PER_DAY]
 }

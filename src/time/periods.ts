@@ -8,7 +8,7 @@ export type Period = ClockPeriod | CalendarPeriod
 export type ClockPeriod = 'second' | 'minute' | 'hour'
 export type CalendarPeriod = 'day' | 'week' | 'month' | 'quarter' | 'year'
 
-const CLOCK_PERIOD_US = {
+export const CLOCK_PERIOD_US = {
   second: US_PER_SECOND,
   minute: US_PER_MINUTE,
   hour: US_PER_HOUR,

@@ -18,21 +18,30 @@ const OFFSETS = [
   ...['last moment of yesterday', 'yesterday at the same time', 'begin of this hour', 'end of last week'],
 ]
 
-/** A point every few hours around a change of clocks and the end of a month. */
+/** Changes of clocks: in two of them they go back over midnight, so that a day is over twice. */
+const PLACES = [
+  { id: 'Europe/Oslo', change: '2024-03-31T01:00:00Z' },
+  { id: 'UTC', change: '2024-03-31T01:00:00Z' },
+  { id: 'Australia/Lord_Howe', change: '2024-03-31T01:00:00Z' },
+  { id: 'America/Sao_Paulo', change: '2008-02-17T02:00:00Z' },
+  { id: 'Asia/Amman', change: '1987-10-01T21:00:00Z' },
+]
+
+/** A point every few hours around a change of clocks and the end of a month; times from that change on. */
 const rows = fc
   .uniqueArray(fc.tuple(fc.integer({ min: -900, max: 900 }), fc.integer({ min: -5, max: 5 }), fc.nat(6)), {
     maxLength: 40,
     selector: ([hour]) => hour,
   })
   .map((rows) =>
-    rows.sort(([a], [b]) => a - b).map(([hour, value, bad]): Row => [hourAt(hour), value, bad === 0]),
+    rows.sort(([a], [b]) => a - b).map(([hour, value, bad]): Row => [hour * US_PER_HOUR, value, bad === 0]),
   )
 
 const setting = fc.record({
   rows,
   stepped: fc.boolean(),
   offset: fc.constantFrom(...OFFSETS),
-  zone: fc.constantFrom('Europe/Oslo', 'UTC', 'Australia/Lord_Howe'),
+  place: fc.constantFrom(...PLACES),
   from: fc.integer({ min: -200, max: 200 }),
   hours: fc.integer({ min: 1, max: 300 }),
   now: fc.integer({ min: -100, max: 900 }),
@@ -42,10 +51,6 @@ const setting = fc.record({
 
 type Setting = typeof setting extends fc.Arbitrary<infer Made> ? Made : never
 
-function hourAt(hour: number): Instant {
-  return instantFromUs(Date.parse('2024-03-31T01:00:00Z') * 1000 + hour * US_PER_HOUR)
-}
-
 interface Case {
   readonly series: TestSeries
   readonly plain: TestSeries
@@ -54,12 +59,17 @@ interface Case {
   readonly from: Instant
   readonly to: Instant
   readonly rows: readonly Row[]
+  readonly hourAt: (hour: number) => Instant
   readonly target: (at: number) => Instant | null
   readonly span: (at: number) => SpanTarget
 }
 
-function makeCase({ rows, stepped, offset, zone: id, from, hours, now, pushDowns, page }: Setting): Case {
-  const zone = parseTimeZone(id)!
+function makeCase(setting: Setting): Case {
+  const { stepped, offset, place, from, hours, now, pushDowns, page } = setting
+  const zone = parseTimeZone(place.id)!
+  const change = Date.parse(place.change) * 1000
+  const hourAt = (hour: number) => instantFromUs(change + hour * US_PER_HOUR)
+  const rows = setting.rows.map(([time, value, bad = false]): Row => [change + time, value, bad])
   const source = new ArraySource(new Map([['T', columnsOf(rows)]]))
   const range = { from: hourAt(from), to: hourAt(from + hours) }
   const context = { source, now: hourAt(now), zone, range, pagePoints: page }
@@ -77,6 +87,7 @@ function makeCase({ rows, stepped, offset, zone: id, from, hours, now, pushDowns
     zone,
     ...range,
     rows,
+    hourAt,
     target: (at) => applyOffset(instantFromUs(at), parsed, zone),
     span: (at) => offsetSpanAt(instantFromUs(at), parsed, zone).target,
   }
@@ -146,7 +157,8 @@ test('raw points stand where those of the input come to, and where the offset ch
           const signal = await one.series.valuesAt(times.toSorted())
           if (order === 'desc') signal.reverse()
           times.forEach((time, i) => {
-            if (statuses[i] !== STATUS_BAD && time <= hourAt(setting.now)) assert.equal(values[i], signal[i])
+            if (statuses[i] !== STATUS_BAD && time <= one.hourAt(setting.now))
+              assert.equal(values[i], signal[i])
           })
           more = result.more
           if (order === 'asc') from = instantFromUs(times.at(-1)! + 1)
@@ -166,7 +178,7 @@ test('the raw point next to an instant is one of the raw points', async () => {
       fc.constantFrom<FindPoint>('before', 'before-or-at', 'after', 'after-or-at'),
       async (setting, find) => {
         const one = makeCase(setting)
-        const [first, last] = [hourAt(setting.from - 1500), hourAt(setting.from + 1500)]
+        const [first, last] = [one.hourAt(setting.from - 1500), one.hourAt(setting.from + 1500)]
         const all = rawTimes(one, first, last)
         const at = one.from
         const expected = {
@@ -279,7 +291,10 @@ test('on each of the days that lead to the last day of a month, a hold ends wher
 })
 
 test('a raw point that would lie before the first accepted instant, or behind the last one, is none', async () => {
-  const [from, to, now] = [hourAt(0), hourAt(1), hourAt(100)]
+  const noon = Date.parse('2024-03-31T12:00:00Z') * 1000
+  const [from, to, now] = [0, 1, 100].map((hour) => instantFromUs(noon + hour * US_PER_HOUR)) as [
+    ...[Instant, Instant, Instant],
+  ]
   for (const [offset, time, find] of [
     ['1d', MIN_INSTANT + US_PER_HOUR, 'before'],
     ['-1d', END_INSTANT - US_PER_HOUR, 'after'],
