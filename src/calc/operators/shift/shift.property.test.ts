@@ -310,3 +310,40 @@ test('a raw point that would lie before the first accepted instant, or behind th
     assert.deepEqual([...integrals], [offset === '1d' ? 16 * US_PER_HOUR : 0])
   }
 })
+
+/** A shifted tag with one point, near an end of the accepted range. */
+function edgeCase(offset: string, zone: TimeZone, time: Instant, now: Instant) {
+  const source = new ArraySource(new Map([['T', columnsOf([[time, 4]])]]))
+  const context = { source, now, zone, range: { from: now, to: now } }
+  const options = { signatures: SIGNATURES, defaultHistorian: null, now, zone }
+  const tree = parseTag(`calc/TIMESHIFT(h/T, ${offset})`, options)
+  return { source, series: seriesOf(tree, context, ({ name }) => storedTag(name, false, 'none')) }
+}
+
+test('there is no current point where it would lie before the first accepted instant', async () => {
+  const now = instantFromUs(MIN_INSTANT + 12 * US_PER_HOUR)
+  for (const id of ['UTC', 'Europe/Oslo']) {
+    for (const offset of ['1', '1h', '1d', 'in 1 day', '1mo']) {
+      const { series } = edgeCase(offset, parseTimeZone(id)!, MIN_INSTANT, now)
+      const found = await series.currentPoint('before-or-at', now)
+      assert.ok(found === null || found.bad, `${offset} in ${id}`)
+      const { time = null } = found ?? {}
+      assert.ok(time === null || time >= MIN_INSTANT, `${offset} in ${id}`)
+    }
+  }
+})
+
+test('a raw point is found from instants that lead nowhere', async () => {
+  const day = 24 * US_PER_HOUR
+  for (const id of ['UTC', 'Europe/Oslo']) {
+    const zone = parseTimeZone(id)!
+    const first = edgeCase('-1d', zone, MIN_INSTANT, instantFromUs(0))
+    assert.equal((await first.series.rawPoint('after-or-at', MIN_INSTANT))?.time, MIN_INSTANT + day)
+    const estimated = first.series.estimate([{ kind: 'point', find: 'after-or-at', at: MIN_INSTANT }])
+    assert.ok(first.source.crossed <= costOf(estimated, first.source), id)
+    const stored = instantFromUs(END_INSTANT - US_PER_HOUR)
+    const last = edgeCase('1d', zone, stored, instantFromUs(0))
+    const at = instantFromUs(END_INSTANT - 1)
+    assert.equal((await last.series.rawPoint('before-or-at', at))?.time, stored - day)
+  }
+})

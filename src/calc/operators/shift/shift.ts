@@ -192,7 +192,8 @@ class ShiftOperator extends BaseOperator {
     const time = instantFromUs(point.time - us)
     const last = find === 'before' ? instantFromUs(at - 1) : at
     const found = await this.map.breakNear(last, true, time, this.#pause)
-    return found === null ? { ...point, time } : super.currentPoint(find, found)
+    if (found !== null) return super.currentPoint(find, found)
+    return isAccepted(time) ? { ...point, time } : null
   }
 
   protected override async findTime(find: FindPoint, at: Instant): Promise<Instant | null> {
@@ -220,8 +221,8 @@ class ShiftOperator extends BaseOperator {
       return found === null ? null : { time: found.time, source: null }
     }
     const isBack = goesBack(find)
-    const first = firstOf(find, at)
-    if (!isAccepted(first)) return null
+    const first = this.map.firstLeading(firstOf(find, at), isBack)
+    if (first === null) return null
     const { target } = this.map.spanAt(first)
     const source =
       target.kind === 'moved'

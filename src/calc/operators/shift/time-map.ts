@@ -68,6 +68,16 @@ export class TimeMap {
     return from === at && target.kind !== 'none' && isOther(this.spanAt(at - 1).target, target)
   }
 
+  /** The first instant in a direction from which it leads anywhere; `null` where there is none. */
+  firstLeading(at: number, isBack: boolean): Instant | null {
+    for (let next = at; isAccepted(next); ) {
+      const { from, to, target } = this.spanAt(next)
+      if (target.kind !== 'none') return instantFromUs(next)
+      next = isBack ? from - 1 : to
+    }
+    return null
+  }
+
   /** Where it leads from ascending times up to END_INSTANT, which lies in no span; NaN out of the accepted range. */
   async targetsOf(times: Float64Array, pause: () => Promise<void>): Promise<Float64Array> {
     const targets = new Float64Array(times.length)
