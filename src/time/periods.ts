@@ -1,6 +1,6 @@
 import { firstDayOfMonth, mondayOf, monthIndexOf } from './civil.ts'
 import { type Instant, instantFromUs, US_PER_HOUR, US_PER_MINUTE, US_PER_SECOND } from './instant.ts'
-import { instantAtOffset, localDayOf, startOfDay, startOfLocal } from './local.ts'
+import { instantAtOffset, localDayOf, startOfDay } from './local.ts'
 import { localAt, type TimeZone } from './zone.ts'
 
 /** A period of the calendar or the clock; weeks begin on Mondays. */
@@ -29,19 +29,19 @@ export function startOfPeriod(at: Instant, period: Period, zone: TimeZone, shift
   }
 }
 
-/**
- * First instant of the next period: for hours where the clocks are moved by half an hour, the next full hour
- * they show.
- */
+/** First instant of the next period. */
 export function startOfNextPeriod(at: Instant, period: Period, zone: TimeZone): Instant {
   if (period !== 'second' && period !== 'minute' && period !== 'hour')
     return startOfPeriod(at, period, zone, 1)
-  const start = startOfClockPeriod(at, period, zone)
-  const after = (periods: number) =>
-    startOfClockPeriod(instantFromUs(start + periods * CLOCK_PERIOD_US[period]), period, zone)
-  const next = after(1)
-  // An hour in which the clocks are moved back by half an hour takes 90 minutes.
-  return next > start ? next : after(2)
+  const us = CLOCK_PERIOD_US[period]
+  for (let from = at; ; ) {
+    const end = Math.floor(localAt(from, zone) / us + 1) * us - zone.offsetUsAt(from)
+    const changed = zone.starts[zone.spanAt(from) + 1] ?? Number.POSITIVE_INFINITY
+    if (end < changed) return instantFromUs(end)
+    from = instantFromUs(changed)
+    // An hour in which the clocks are moved back by half an hour takes 90 minutes.
+    if (startOfClockPeriod(from, period, zone) === from) return from
+  }
 }
 
 /** From period to period as the clocks show them: where they are moved not all are equally long. */
@@ -52,11 +52,18 @@ function startOfShiftedPeriod(at: Instant, period: ClockPeriod, zone: TimeZone, 
   return start
 }
 
+/** A change of clocks begins a period, unless it leads from one to the same: then that one goes on. */
 function startOfClockPeriod(at: Instant, period: ClockPeriod, zone: TimeZone): Instant {
   const us = CLOCK_PERIOD_US[period]
   const local = Math.floor(localAt(at, zone) / us) * us
   // The second of two equal hours begins with itself, not with the first.
-  return instantAtOffset(local, zone.offsetUsAt(at), zone) ?? startOfLocal(local, zone)
+  const own = instantAtOffset(local, zone.offsetUsAt(at), zone)
+  if (own !== null) return own
+  const changed = zone.starts[zone.spanAt(at)]!
+  const before = instantFromUs(changed - 1)
+  return Math.floor(localAt(before, zone) / us) * us === local
+    ? startOfClockPeriod(before, period, zone)
+    : instantFromUs(changed)
 }
 
 /** First day of the period that holds a day, or of one `shift` periods later; days since 1970-01-01. */
