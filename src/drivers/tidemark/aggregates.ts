@@ -15,7 +15,7 @@ import { type Answers, askForEach } from './extrapolation-limits.ts'
 import type { Instance } from './instance.ts'
 import type { LabelRequest } from './labels.ts'
 import { windowRuns } from './runs.ts'
-import { gapDetail, timeText, usOfMs } from './wire.ts'
+import { endText, gapDetail, timeText, usOfMs } from './wire.ts'
 
 /** Where a tag is found there. */
 export interface Addresses {
@@ -63,7 +63,7 @@ export function windowLabels(
   // Totals are in the tag's unit times microseconds here, and times seconds on the way.
   const common = { ...details, aggregates: words, ...(aggregates.includes('total') && { per: '1s' }) }
   return windowRuns(edges).map(({ start, end }) => {
-    const window = { from: timeText(edges[start]!), to: timeText(edges[end]!), ...common }
+    const window = { from: timeText(edges[start]!), to: endText(edges[end]!), ...common }
     return end === start + 1
       ? { type: 'AGGREGATED_POINTS', tag, details: window }
       : { type: 'MULTIPLE_AGGREGATED_POINTS', tag, details: { ...window, count: end - start } }

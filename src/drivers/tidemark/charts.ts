@@ -11,7 +11,7 @@ import { notUnderstood } from './errors.ts'
 import type { Instance } from './instance.ts'
 import { ask, type LabelRequest } from './labels.ts'
 import { type Run, windowRuns } from './runs.ts'
-import { gapDetail, LAST_INSTANT, readColumns, readPoint, timeText } from './wire.ts'
+import { endText, gapDetail, LAST_INSTANT, readColumns, readPoint, timeText } from './wire.ts'
 
 /** Longer than any two points are apart: what `maxGap` of a tag's metadata there gives way to. */
 const NO_GAP = '182622d'
@@ -72,7 +72,7 @@ interface Chart {
 function chartOf(query: PlotQuery, { start, end }: Run, addresses: Addresses): Chart {
   const { edges, maxGapUs } = query
   const [from, to] = [edges[start]!, edges[end]!]
-  const details = { from: timeText(from), to: timeText(to), width: end - start }
+  const details = { from: timeText(from), to: endText(to), width: end - start }
   const stored = addresses.stored(query.tag)
   // Without gaps the points of a chart are the same, stepped or not.
   const tag = maxGapUs === undefined ? stored : addresses.signal(query)

@@ -1,13 +1,13 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext, CountedRange, TagRange } from '../../historian/contract.ts'
-import { END_INSTANT, type Instant, MIN_INSTANT } from '../../time/instant.ts'
+import { type Instant, MIN_INSTANT } from '../../time/instant.ts'
 import { windowsIn } from './aggregates.ts'
 import { countsOf, type SendChange } from './changes.ts'
 import { notUnderstood } from './errors.ts'
 import type { Instance } from './instance.ts'
 import { ask, explainLoads, type LabelRequest } from './labels.ts'
 import { rangeDetails } from './ranges.ts'
-import { comparedDetail, LAST_INSTANT, readPoint, timeText } from './wire.ts'
+import { comparedDetail, LAST_INSTANT, timeText } from './wire.ts'
 
 /**
  * Number of points in each range, exactly, and an upper bound of those that comparisons need; at least `cap` where the
@@ -78,22 +78,11 @@ async function countCompared(
   return loads.map((load) => (load === null ? cap : Math.min(load, cap)))
 }
 
-/**
- * The last instant of all is in no window, since none can end after it: whether a point is there is asked for by
- * itself.
- */
+/** None for an empty range. */
 function countRequests(tag: string, from: number, to: number): readonly LabelRequest[] {
-  const start = Math.max(from, MIN_INSTANT)
-  const end = Math.min(to, LAST_INSTANT)
-  const requests: LabelRequest[] = []
-  if (start < end) {
-    const details = { from: timeText(start), to: timeText(end), aggregates: ['COUNT'] }
-    requests.push({ type: 'AGGREGATED_POINTS', tag, details })
-  }
-  if (to >= END_INSTANT && start <= LAST_INSTANT) {
-    requests.push({ type: 'POINT_AFTER_OR_AT', tag, details: { at: timeText(LAST_INSTANT) } })
-  }
-  return requests
+  const range = rangeDetails(from, to)
+  if (range === null) return []
+  return [{ type: 'AGGREGATED_POINTS', tag, details: { ...range, aggregates: ['COUNT'] } }]
 }
 
 async function countAll(
@@ -115,9 +104,7 @@ async function countAll(
 function countOf(instance: Instance, answer: Readonly<Record<string, unknown>>): number {
   const [window] = windowsIn(answer) ?? []
   if (typeof window?.count === 'number') return window.count
-  const point = readPoint(answer.dataPoint)
-  if (point === null) throw notUnderstood(instance.historian, 'it gives no count')
-  return Number.isNaN(point.time) ? 0 : 1
+  throw notUnderstood(instance.historian, 'it gives no count')
 }
 
 /**

@@ -4,7 +4,7 @@ import { type GapPage, NO_GAPS } from '../../series/gaps.ts'
 import { notUnderstood } from './errors.ts'
 import type { Instance } from './instance.ts'
 import { ask } from './labels.ts'
-import { durationText, timeText, usOfMs } from './wire.ts'
+import { durationText, endText, timeText, usOfMs } from './wire.ts'
 
 /** Times without a good point, by GAPS. @param most gaps of one tag that a call may ask for */
 export async function readGaps(
@@ -19,7 +19,7 @@ export async function readGaps(
     tag: addressOf(tag),
     details: {
       from: timeText(from),
-      to: timeText(to),
+      to: endText(to),
       longerThan: durationText(longerThanUs),
       maxIntervals: Math.min(limit, most),
     },

@@ -7,7 +7,7 @@ import { byExtrapolationLimit } from './extrapolation-limits.ts'
 import type { Instance } from './instance.ts'
 import { ask, type LabelRequest } from './labels.ts'
 import { gridRuns, type Run } from './runs.ts'
-import { gapDetail, readColumns, timeText } from './wire.ts'
+import { endText, gapDetail, readColumns, timeText } from './wire.ts'
 
 /** Times in more runs than this are worked out here, from the good points beside them. */
 const MOST_RUNS = 64
@@ -70,7 +70,7 @@ function labelOf(query: InterpolationQuery, { start, end }: Run, addresses: Addr
     tag: addresses.signal(query),
     details: {
       from: timeText(times[start]!),
-      to: timeText(times[end]!),
+      to: endText(times[end]!),
       count: end - start + 1,
       ...gapDetail(query),
     },

@@ -5,21 +5,16 @@ import { END_INSTANT, MIN_INSTANT } from '../../time/instant.ts'
 import { notUnderstood } from './errors.ts'
 import type { Instance } from './instance.ts'
 import { ask, type LabelRequest } from './labels.ts'
-import { comparedDetail, LAST_INSTANT, readColumns, readMissing, timeText } from './wire.ts'
+import { comparedDetail, endText, readColumns, readMissing, timeText } from './wire.ts'
 
 /**
- * Details of RAW_POINTS for [from, to), whose ends need not be instants that the interface accepts; null when it is
+ * Details of a request for [from, to), whose ends need not be instants that the interface accepts; null when it is
  * empty.
  */
 export function rangeDetails(from: number, to: number): Readonly<Record<string, unknown>> | null {
   const first = Math.max(from, MIN_INSTANT)
   if (first >= Math.min(to, END_INSTANT)) return null
-  if (to < END_INSTANT) return { from: timeText(first), to: timeText(to) }
-  // There is no instant after the last one to end before; and where it alone is meant, none to begin at either.
-  const details = { to: timeText(LAST_INSTANT), rightBoundary: 'INCLUDE' }
-  return first < LAST_INSTANT
-    ? { ...details, from: timeText(first) }
-    : { ...details, from: timeText(first - 1), leftBoundary: 'EXCLUDE' }
+  return { from: timeText(first), to: endText(to) }
 }
 
 /** A range of which not everything has come yet. */

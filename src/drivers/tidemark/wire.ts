@@ -22,6 +22,11 @@ export function timeText(at: number): string {
   return formatInstant(Math.min(Math.max(at, MIN_INSTANT), LAST_INSTANT) as Instant, UTC)
 }
 
+/** The end of a range, which may be the instant after the last one that the interface accepts; else as `timeText`. */
+export function endText(to: number): string {
+  return to < END_INSTANT ? timeText(to) : END_TEXT
+}
+
 /** A duration of whole microseconds, in milliseconds. */
 export function durationText(us: number): string {
   const whole = Math.floor(us / US_PER_MS)

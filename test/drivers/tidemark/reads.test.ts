@@ -151,3 +151,51 @@ test('the first and the last instant of all are in the ranges that hold them', a
     points([END_INSTANT - 1, 2], [MIN_INSTANT, 1], [Number.NaN, Number.NaN], [Number.NaN, Number.NaN]),
   )
 })
+
+test('windows, charts and gaps that end with the last instant of all hold the point that is there', async () => {
+  const last = END_INSTANT - 1
+  const stored = points([END_INSTANT - 9, 1], [last - 1, 7], [last, 2])
+  await historian.write(writeBatch([{ tag: 'LATE', points: stored }], true), context)
+  const edges = Float64Array.of(END_INSTANT - 10, END_INSTANT - 5, END_INSTANT)
+  const shape = { tag: 'LATE', stepped: true, holdUntil: at(last) }
+  const names = ['count', 'last'] as const
+  const grids = [edges, edges.slice(1), Float64Array.of(last, END_INSTANT)]
+  const windows = await historian.readAggregates(
+    grids.map((grid) => ({ ...shape, edges: grid, aggregates: names })),
+    context,
+  )
+  assert.deepEqual(
+    windows.map(({ count, last }) => [[...count!], [...last!]]),
+    [
+      [
+        [1, 2],
+        [1, 2],
+      ],
+      [[2], [2]],
+      [[1], [2]],
+    ],
+  )
+  const spans = { ...shape, starts: edges.slice(0, 2), ends: edges.slice(1) }
+  const [integrals] = await historian.readIntegrals([spans], context)
+  assert.deepEqual(
+    [integrals!.integrals, integrals!.coveredUs].map((all) => [...all]),
+    [
+      [4, 10],
+      [4, 4],
+    ],
+  )
+  const [chart] = await historian.readPlots([{ tag: 'LATE', stepped: true, edges }], context)
+  assertPoints(chart!.points, stored)
+  const gaps = { from: at(last - 5), to: at(END_INSTANT), longerThanUs: 3, limit: 5 }
+  const pages = await historian.readGaps(
+    ['LATE', 'ENDS'].map((tag) => ({ tag, ...gaps })),
+    context,
+  )
+  assert.deepEqual(
+    pages.map(({ from, to }) => [[...from], [...to]]),
+    [
+      [[last - 5], [last - 1]],
+      [[last - 5], [last]],
+    ],
+  )
+})
