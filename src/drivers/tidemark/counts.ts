@@ -92,13 +92,50 @@ async function countAll(
   context: CallContext,
 ): Promise<readonly number[]> {
   try {
-    const answers = await ask(instance, requests, { kind: 'estimate' }, context)
-    return answers.map((answer) => (answer === null ? 0 : countOf(instance, answer)))
+    return await countEach(instance, requests, context)
   } catch (error) {
     // Where counting alone is more than the other instance allows, reading is too.
-    if (error instanceof TidemarkError && error.code === 'HISTORIAN_LIMIT') return requests.map(() => cap)
+    if (isLimit(error)) return requests.map(() => cap)
     throw error
   }
+}
+
+/**
+ * The counts themselves, of which no limit of the other instance takes the place: a call that it refuses is made in
+ * smaller ones. Rejects with HISTORIAN_LIMIT where a count is refused alone.
+ * @param labels that the first call has at most
+ */
+async function countExactly(
+  instance: Instance,
+  requests: readonly LabelRequest[],
+  labels: number,
+  context: CallContext,
+): Promise<readonly number[]> {
+  const counts: number[] = []
+  let size = labels
+  while (counts.length < requests.length) {
+    const part = requests.slice(counts.length, counts.length + size)
+    try {
+      for (const count of await countEach(instance, part, context)) counts.push(count)
+    } catch (error) {
+      if (!isLimit(error) || part.length === 1) throw error
+      size = Math.ceil(part.length / 2)
+    }
+  }
+  return counts
+}
+
+async function countEach(
+  instance: Instance,
+  requests: readonly LabelRequest[],
+  context: CallContext,
+): Promise<readonly number[]> {
+  const answers = await ask(instance, requests, { kind: 'estimate' }, context)
+  return answers.map((answer) => (answer === null ? 0 : countOf(instance, answer)))
+}
+
+function isLimit(error: unknown): boolean {
+  return error instanceof TidemarkError && error.code === 'HISTORIAN_LIMIT'
 }
 
 function countOf(instance: Instance, answer: Readonly<Record<string, unknown>>): number {
@@ -176,25 +213,20 @@ async function countSeveral(
   pagePoints: number,
   context: CallContext,
 ): Promise<number[]> {
-  const chunks: { readonly index: number; readonly range: TagRange }[] = []
+  const asked: Asked[] = []
   for (const indexes of byTag.values()) {
     if (indexes.length < 2) continue
     const taken: TagRange[] = []
     for (const index of indexes) {
-      for (const range of without(ranges[index]!, taken)) chunks.push({ index, range })
+      for (const { tag, from, to } of without(ranges[index]!, taken))
+        for (const request of countRequests(addressOf(tag), from, to)) asked.push({ index, request })
       taken.push(ranges[index]!)
     }
   }
   const counts = new Array<number>(ranges.length).fill(0)
-  const found = await countPoints(
-    instance,
-    chunks.map(({ range }) => range),
-    addressOf,
-    pagePoints,
-    Number.POSITIVE_INFINITY,
-    context,
-  )
-  chunks.forEach(({ index }, i) => {
+  const requests = asked.map(({ request }) => request)
+  const found = await countExactly(instance, requests, pagePoints, context)
+  asked.forEach(({ index }, i) => {
     counts[index]! += found[i]!
   })
   return counts

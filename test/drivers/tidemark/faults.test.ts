@@ -83,6 +83,23 @@ test('limits of the other instance are errors of its labels, with the name of th
   assert.equal(next, undefined)
 })
 
+test('points that are deleted are counted for each range, also of more tags than the other instance reads in a call', async () => {
+  const { historian } = await open(configFor(upstream, 'plant'))
+  const tags = Array.from({ length: 8 }, (_, index) => `DELETED${index}`)
+  const entries = tags.map((tag) => ({ tag, points: ramp(100, 0, 1_000_000) }))
+  await historian.write(writeBatch(entries, true), context)
+  const seconds = (tag: string, from: number, to: number) => ({
+    tag,
+    from: instantFromUs(from * 1_000_000),
+    to: instantFromUs(to * 1_000_000),
+  })
+  const ranges = tags.flatMap((tag, i) => [seconds(tag, 0, 10 + i), seconds(tag, 50, 90)])
+  const counts = tags.flatMap((_, i) => [10 + i, 40])
+  assert.deepEqual(await historian.deletePoints(ranges, true, context), counts)
+  assert.deepEqual(await historian.deletePoints(ranges, false, context), counts)
+  assert.deepEqual(await historian.deletePoints(ranges, false, context), Array(16).fill(0))
+})
+
 test('a chart beyond a limit of the other instance is interpolated where the details say so', async () => {
   const { historian } = await open(configFor(upstream, 'plant'))
   await historian.write(writeBatch([{ tag: 'CHART', points: ramp(1_300, 0, 1_000_000) }], true), context)
