@@ -39,7 +39,9 @@ export const clickhouseConfigSchema = z.strictObject({
   writable: z.boolean('true or false').default(true),
   /** Connections to each server. */
   connections: z.int('a number of connections').min(1).max(200).default(8),
-  /** Longest time that one query may take. */
+  /** Longest time for one read or change, all of its queries together; keep it below limits.deadlineSeconds. */
+  timeoutSeconds: z.number('a number of seconds').positive('a number above 0').max(3600).default(20),
+  /** Longest time that the server works on one query, where nothing has it stopped before. */
   queryTimeoutSeconds: z.number('a number of seconds').positive('a number above 0').max(3600).default(60),
 })
 

@@ -25,6 +25,7 @@ import type {
 } from '../../historian/contract.ts'
 import type { DriverEnvironment, DriverLog } from '../../historian/driver.ts'
 import { makeChange, type RemoteChange } from '../../historian/remote/change.ts'
+import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import { unavailable } from '../../historian/remote/unavailable.ts'
 import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
 import type { AggregateColumns } from '../../series/aggregate-names.ts'
@@ -62,6 +63,7 @@ export class ClickhouseHistorian implements Historian {
   readonly type = 'clickhouse'
   readonly capabilities: Capabilities
   readonly #log: DriverLog
+  readonly #timeoutSeconds: number
   readonly #servers: Servers
   readonly #tables: Tables
   readonly #tags: TagTable
@@ -87,7 +89,8 @@ export class ClickhouseHistorian implements Historian {
     const settings = insertSettings(config)
     this.#servers = new Servers(name, config, meter)
     this.#tables = new Tables(name, config, this.#servers, log)
-    const timeoutSeconds = config.queryTimeoutSeconds
+    const { timeoutSeconds } = config
+    this.#timeoutSeconds = timeoutSeconds
     // Tags are never partitioned.
     const isWhole = config.cluster === undefined
     const tagInserts = { settings, isWhole, hasPartitions: false, timeoutSeconds }
@@ -130,7 +133,7 @@ export class ClickhouseHistorian implements Historian {
     }
     try {
       // Every shard is asked.
-      await this.#run(context, () => this.#tags.find([''], context))
+      await this.#read(context, (limited) => this.#tags.find([''], limited))
     } catch (error) {
       if (named === '' || !(error instanceof TidemarkError)) throw error
       throw unavailable(
@@ -148,19 +151,19 @@ export class ClickhouseHistorian implements Historian {
   }
 
   findTags(names: readonly string[], context: CallContext): Promise<readonly (TagMetadata | null)[]> {
-    return this.#run(context, () => this.#tags.find(names, context))
+    return this.#read(context, (limited) => this.#tags.find(names, limited))
   }
 
   searchTags(query: TagQuery, context: CallContext): Promise<TagPage> {
-    return this.#run(context, () => this.#tags.search(query, context))
+    return this.#read(context, (limited) => this.#tags.search(query, limited))
   }
 
   readPoints(queries: readonly PointQuery[], context: CallContext): Promise<PointColumns> {
-    return this.#run(context, () => this.#boundingValues.points(queries, context))
+    return this.#read(context, (limited) => this.#boundingValues.points(queries, limited))
   }
 
   readRanges(queries: readonly RangeQuery[], context: CallContext): Promise<readonly RangeResult[]> {
-    return this.#run(context, () => this.#compared.read(queries, context))
+    return this.#read(context, (limited) => this.#compared.read(queries, limited))
   }
 
   readBoundingValues(
@@ -168,7 +171,7 @@ export class ClickhouseHistorian implements Historian {
     times: Float64Array,
     context: CallContext,
   ): Promise<readonly BoundingValues[]> {
-    return this.#run(context, () => this.#boundingValues.boundingValues(tags, times, context))
+    return this.#read(context, (limited) => this.#boundingValues.boundingValues(tags, times, limited))
   }
 
   estimatePoints(
@@ -176,14 +179,14 @@ export class ClickhouseHistorian implements Historian {
     _cap: number,
     context: CallContext,
   ): Promise<readonly number[]> {
-    return this.#run(context, () => this.#compared.count(ranges, context))
+    return this.#read(context, (limited) => this.#compared.count(ranges, limited))
   }
 
   readAggregates(
     queries: readonly AggregateQuery[],
     context: CallContext,
   ): Promise<readonly AggregateColumns[]> {
-    return this.#run(context, () => this.#signals.aggregates(queries, context))
+    return this.#read(context, (limited) => this.#signals.aggregates(queries, limited))
   }
 
   /** One look for the bounding values of all tags with the same times. */
@@ -192,11 +195,11 @@ export class ClickhouseHistorian implements Historian {
     context: CallContext,
   ): Promise<readonly Float64Array[]> {
     const found: Float64Array[] = []
-    await this.#run(context, async () => {
+    await this.#read(context, async (limited) => {
       for (const members of sameWindows(queries, ({ times }) => times)) {
         const { times } = queries[members[0]!]!
         const tags = members.map((index) => queries[index]!.tag)
-        const boundingValues = await this.#boundingValues.boundingValues(tags, times, context)
+        const boundingValues = await this.#boundingValues.boundingValues(tags, times, limited)
         members.forEach((index, i) => {
           found[index] = interpolate(boundingValues[i]!, times, queries[index]!)
         })
@@ -206,15 +209,15 @@ export class ClickhouseHistorian implements Historian {
   }
 
   readIntegrals(queries: readonly IntegralQuery[], context: CallContext): Promise<readonly Integrals[]> {
-    return this.#run(context, () => this.#signals.integrals(queries, context))
+    return this.#read(context, (limited) => this.#signals.integrals(queries, limited))
   }
 
   readPlots(queries: readonly PlotQuery[], context: CallContext): Promise<readonly PlotPoints[]> {
-    return this.#run(context, () => this.#plots.read(queries, context))
+    return this.#read(context, (limited) => this.#plots.read(queries, limited))
   }
 
   readGaps(queries: readonly GapsQuery[], context: CallContext): Promise<readonly GapPage[]> {
-    return this.#run(context, () => this.#gaps.read(queries, context))
+    return this.#read(context, (limited) => this.#gaps.read(queries, limited))
   }
 
   async write(batch: WriteBatch, context: CallContext): Promise<void> {
@@ -261,17 +264,25 @@ export class ClickhouseHistorian implements Historian {
     })
   }
 
+  #read<Result>(context: CallContext, call: (limited: CallContext) => Promise<Result>): Promise<Result> {
+    return withTimeLimit(this.name, this.#timeoutSeconds, context, (limited) => this.#run(limited, call))
+  }
+
   #change<Result>({ signal }: CallContext, call: (change: RemoteChange) => Promise<Result>): Promise<Result> {
-    return makeChange({ historian: this.name, signal }, (change) => this.#run(change, () => call(change)))
+    const options = { historian: this.name, seconds: this.#timeoutSeconds, signal }
+    return makeChange(options, (change) => this.#run(change, call))
   }
 
   /** Runs a call once the tables are there; after a table was not there they are looked at anew. */
-  async #run<Result>(context: CallContext, call: () => Promise<Result>): Promise<Result> {
+  async #run<Context extends CallContext, Result>(
+    context: Context,
+    call: (context: Context) => Promise<Result>,
+  ): Promise<Result> {
     context.signal.throwIfAborted()
     try {
       await this.#tables.ready(context)
       await new CooperativeScheduler(context.signal).yieldIfDue()
-      return await call()
+      return await call(context)
     } catch (error) {
       if (isOutdated(error)) this.#tables.forget()
       throw error

@@ -10,8 +10,8 @@ outcomePromises(
     const server = await startClickhouse()
     return {
       port: Number(new URL(server.url).port),
-      async open(port, queryTimeoutSeconds) {
-        const historian = await openHistorian({ urls: [`http://127.0.0.1:${port}`], queryTimeoutSeconds })
+      async open(port, timeoutSeconds) {
+        const historian = await openHistorian({ urls: [`http://127.0.0.1:${port}`], timeoutSeconds })
         // Looks at the tables, which is no part of a write.
         try {
           await historian.checkHealth(context)
@@ -22,7 +22,7 @@ outcomePromises(
         return historian
       },
       isSentAgain: true,
-      // A delete takes several statements; a read that is held ends 5 s after its time limit.
+      // A delete takes several statements.
       strides: { write: 11, delete: 23, hold: 61 },
       stop: () => server.kill(),
     }

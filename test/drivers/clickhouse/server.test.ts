@@ -338,6 +338,28 @@ describe('connections to a ClickHouse server', { skip: clickhouseServer.skip }, 
     await historian.close()
   })
 
+  test('that carry no answer fail reads and changes by name when their time is up, while a query may still go on', async () => {
+    mode = 'open'
+    const settings = { urls: [`http://127.0.0.1:${port}`], database: 'late', queryTimeoutSeconds: 600 }
+    const patient = await openHistorian(settings)
+    await write(patient, 'a', points([1, 1]))
+    const historian = await openHistorian({ ...settings, timeoutSeconds: 1 })
+    const late = hasCode(
+      'HISTORIAN_UNAVAILABLE',
+      /^Historian plant could not be reached: no answer within 1 seconds$/,
+    )
+    mode = 'silent'
+    await assert.rejects(readAll(historian, 'a'), late)
+    await assert.rejects(async () => historian.findTags(['a'], context), late)
+    await assert.rejects(historian.deletePoints!([{ tag: 'a', ...EVER }], true, context), late)
+    await assert.rejects(write(historian, 'a', points([2, 2])), late)
+    mode = 'open'
+    for (const socket of sockets) socket.destroy()
+    assertPoints(await readAll(patient, 'a'), points([1, 1]))
+    await historian.close()
+    await patient.close()
+  })
+
   test('that carry no answer end by the time limit of the query, and by the caller before that', async () => {
     mode = 'open'
     const historian = await openHistorian({
