@@ -87,8 +87,8 @@ export async function readAggregates(
     queries.map((query, n) => ({ ...query, n })),
     ({ aggregates, edges }) => `${aggregates} ${gridName(edges)}`,
   )
-  await Promise.all(
-    Array.from(groups.values(), (group) => readGroup(server, places, group, results, context)),
+  await server.forEachGroup(groups.values(), context, (group, limited) =>
+    readGroup(server, places, group, results, limited),
   )
   return results
 }

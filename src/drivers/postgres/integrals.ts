@@ -20,20 +20,18 @@ export async function readIntegrals(
     queries.map((query, n) => ({ ...query, n })),
     (query) => `${gridName(query.starts)} ${gridName(query.ends)} ${shapeName(query)}`,
   )
-  await Promise.all(
-    Array.from(groups.values(), async (group) => {
-      try {
-        await readGroup(server, places, group, results, context)
-      } catch (error) {
-        if (!leavesDoubles(error)) throw error
-        for (const query of group) {
-          results[query.n] = await server.snapshot('integrals', context, (reader) =>
-            integralsFromPoints(reader, places, query, context),
-          )
-        }
+  await server.forEachGroup(groups.values(), context, async (group, limited) => {
+    try {
+      await readGroup(server, places, group, results, limited)
+    } catch (error) {
+      if (!leavesDoubles(error)) throw error
+      for (const query of group) {
+        results[query.n] = await server.snapshot('integrals', limited, (reader) =>
+          integralsFromPoints(reader, places, query, limited),
+        )
       }
-    }),
-  )
+    }
+  })
   return results
 }
 

@@ -64,20 +64,18 @@ export async function readPlots(
     queries.map((query, n) => ({ ...query, n })),
     ({ edges, maxGapUs }) => `${gridName(edges)} ${maxGapUs ?? ''}`,
   )
-  await Promise.all(
-    Array.from(groups.values(), (group) =>
-      server.snapshot('plots', context, async (reader) => {
-        const found = new Map(group.map(({ n }) => [n, new Map<number, FoundColumn>()]))
-        await reader.read('plots', context, (session) => {
-          const union = new Union()
-          addColumns(union, places, group, found)
-          addGaps(union, places, group, found)
-          return union.run(session)
-        })
-        await readDetails(reader, places, group, found, context)
-        for (const query of group) results[query.n] = plotOf(query, found.get(query.n)!)
-      }),
-    ),
+  await server.forEachGroup(groups.values(), context, (group, limited) =>
+    server.snapshot('plots', limited, async (reader) => {
+      const found = new Map(group.map(({ n }) => [n, new Map<number, FoundColumn>()]))
+      await reader.read('plots', limited, (session) => {
+        const union = new Union()
+        addColumns(union, places, group, found)
+        addGaps(union, places, group, found)
+        return union.run(session)
+      })
+      await readDetails(reader, places, group, found, limited)
+      for (const query of group) results[query.n] = plotOf(query, found.get(query.n)!)
+    }),
   )
   return results
 }

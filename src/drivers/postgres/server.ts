@@ -9,6 +9,7 @@ import { retrySafely } from '../../historian/remote/retry.ts'
 import { withTimeLimit } from '../../historian/remote/time-limit.ts'
 import { readTls, type TlsOptions } from '../../historian/remote/tls.ts'
 import { isTransient, unavailable } from '../../historian/remote/unavailable.ts'
+import { Semaphore } from '../../scheduling/semaphore.ts'
 import { cancelBackend, type ServerAddress } from './cancel.ts'
 import type { PostgresConfig } from './config.ts'
 import { isRefused, sqlStateOf, translate } from './errors.ts'
@@ -16,6 +17,8 @@ import { Session } from './session.ts'
 
 /** Calls that wait for a connection at the same time; beyond, they are refused at once. */
 const MAX_WAITING = 1_000
+/** Statements of one read at the same time: fewer than fill the queue, so that other calls come in between. */
+const PARALLEL = 8
 /** A connection that was not needed for so long is closed. */
 const IDLE_MS = 60_000
 /** How long a cancelled statement is waited for, and asked again to end, before its connection is torn down. */
@@ -83,9 +86,15 @@ export class Server implements Reader {
     context: CallContext,
     work: (session: Session) => Promise<Result>,
   ): Promise<Result> {
-    return this.#inTime(context, (limited) =>
+    return this.inTime(context, (limited) =>
       retrySafely(() => this.#use(kind, limited, work), { signal: limited.signal }),
     )
+  }
+
+  /** Does work, such as several reads, in the time that one read has. */
+  inTime<Result>(context: CallContext, work: (limited: CallContext) => Promise<Result>): Promise<Result> {
+    const { historian, config } = this.#options
+    return withTimeLimit(historian, config.timeoutSeconds, context, work)
   }
 
   /**
@@ -125,13 +134,20 @@ export class Server implements Reader {
     )
   }
 
-  async close(): Promise<void> {
-    await this.#pool.end()
+  /** Does work for each group of the queries of one read, a few groups at a time, all in the time that one read has. */
+  async forEachGroup<Query>(
+    groups: Iterable<readonly Query[]>,
+    context: CallContext,
+    work: (group: readonly Query[], limited: CallContext) => Promise<void>,
+  ): Promise<void> {
+    const places = new Semaphore(PARALLEL)
+    await this.inTime(context, (limited) =>
+      Promise.all(Array.from(groups, (group) => places.run(() => work(group, limited)))),
+    )
   }
 
-  #inTime<Result>(context: CallContext, work: (limited: CallContext) => Promise<Result>): Promise<Result> {
-    const { historian, config } = this.#options
-    return withTimeLimit(historian, config.timeoutSeconds, context, work)
+  async close(): Promise<void> {
+    await this.#pool.end()
   }
 
   async #use<Result>(
