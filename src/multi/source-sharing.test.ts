@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test'
 import type { MemoryHistorian } from '../../test/contract/memory-historian.ts'
 import { askBody, historianOf, type Json, type TestPoint, timeOf } from '../../test/multi-harness.ts'
 import { pointRead } from '../calc/leaves/stored-cost.ts'
+import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { type Instant, instantFromUs, US_PER_SECOND } from '../time/instant.ts'
 import { PlannedReads } from './reads.ts'
@@ -69,6 +70,51 @@ describe('reads are shared by what they ask for', () => {
       fixed: { type: 'HISTORICAL_POINT', tag: 'calc/POINTINTIME(plant/FLOW, -6h)', details },
     }
     assert.deepEqual(await costOf(requests), { planned: 2, fetched: 2 })
+  })
+})
+
+describe('bounding values at times that no two labels share', () => {
+  const tag = { historian: 'plant', tag: 'FLOW', number: 0, stepped: false }
+  const instants = Array.from({ length: 100 }, (_, i) => timeOf('01:00') + i * US_PER_SECOND)
+
+  /** What the reads of all instants settle as, of a historian that waits for a function before each answer. */
+  function readingBy(answer: () => Promise<void>) {
+    const historian = Object.create(plant, {
+      readBoundingValues: {
+        value: async (...read: Parameters<MemoryHistorian['readBoundingValues']>) => {
+          await answer()
+          return plant.readBoundingValues(...read)
+        },
+      },
+    })
+    const historians = { find: () => historian } as unknown as HistorianView
+    const source = new CallSource(historians, { signal: new AbortController().signal })
+    const stored = { ...tag, pushDowns: plant.capabilities }
+    return Promise.allSettled(instants.map((at) => source.boundingValues(stored, Float64Array.of(at))))
+  }
+
+  test('are read a few at a time', async () => {
+    let now = 0
+    let most = 0
+    const settled = await readingBy(async () => {
+      most = Math.max(most, ++now)
+      await new Promise((resolve) => setImmediate(resolve))
+      now--
+    })
+    assert.ok(settled.every(({ status }) => status === 'fulfilled'))
+    assert.equal(most, 8)
+  })
+
+  test('are not asked for one after the other of a historian that cannot be reached', async () => {
+    const gone = new TidemarkError('HISTORIAN_UNAVAILABLE', { historian: 'plant', reason: 'no answer' })
+    let calls = 0
+    const settled = await readingBy(async () => {
+      calls++
+      await new Promise((resolve) => setImmediate(resolve))
+      throw gone
+    })
+    assert.ok(settled.every((one) => one.status === 'rejected' && one.reason === gone))
+    assert.equal(calls, 8)
   })
 })
 

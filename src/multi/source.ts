@@ -12,6 +12,7 @@ import { comparedName } from '../calc/leaves/stored-cost.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian, PointQuery } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
+import { Semaphore } from '../scheduling/semaphore.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import type { PointColumns } from '../series/columns.ts'
 import type { GapPage, GapSearch } from '../series/gaps.ts'
@@ -34,6 +35,12 @@ export const KEPT_POINTS = 1_000_000
  * is counted, and made, as often as it is wanted, but for equal ones that are on their way at the same time.
  */
 export const KEPT_READS = 32_768
+
+/**
+ * Method calls for bounding values at different times that a historian has at the same time from one call: labels that
+ * share no times would fill its queue.
+ */
+const PARALLEL_TIMES = 8
 
 /** Budget of fetched points: estimates may be coarse, this ends a call that fetches far more than estimated. */
 export interface FetchBudget {
@@ -239,6 +246,7 @@ function readerOf(historian: Historian, context: CallContext, count: (points: nu
     const found = await historian.readPoints(queries, context)
     return queries.map((_, i) => pointAt(found, i))
   }
+  const places = new Semaphore(PARALLEL_TIMES, isUnreachable)
   const boundingValues = new Map<number, (tag: string) => Promise<BoundingValues>>()
   return {
     points: reads(
@@ -266,10 +274,16 @@ function readerOf(historian: Historian, context: CallContext, count: (points: nu
     /** Bounding points of many tags at the same times are one read; at other times they are another. */
     boundingValuesAt: (times: Float64Array) =>
       boundingValues.getOrInsertComputed(contentKey(times), () => {
-        const read = (tags: readonly string[]) => historian.readBoundingValues(tags, times, context)
+        const read = (tags: readonly string[]) =>
+          places.run(async () => historian.readBoundingValues(tags, times, context))
         return reads(() => read, countBoundingValues)
       }),
   }
+}
+
+/** Those that wait for such a historian would wait for its time limit again and again, beyond the call's deadline. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof TidemarkError && error.code === 'HISTORIAN_UNAVAILABLE'
 }
 
 /** A tag may be read linear and with step interpolation in the same call. */
