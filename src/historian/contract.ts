@@ -1,3 +1,4 @@
+import type { TidemarkError } from '../errors/tidemark-error.ts'
 import type { AggregateColumns, AggregateName } from '../series/aggregate-names.ts'
 import type { PointColumns } from '../series/columns.ts'
 import type { GapPage, GapSearch } from '../series/gaps.ts'
@@ -149,8 +150,8 @@ export interface Historian {
   // biome-ignore lint/suspicious/noConfusingVoidType: a driver without retention has nothing to say
   write(batch: WriteBatch, context: CallContext): Promise<TooOldPoints | null | void>
   /**
-   * Creates and overwrites metadata, all of it or nothing. `maxGap` and `states` that an entry leaves out stay as they
-   * are, null clears them.
+   * Creates and overwrites metadata, all of it or nothing but for entries whose outcome says that they were left alone.
+   * `maxGap` and `states` that an entry leaves out stay as they are, null clears them.
    */
   putTags(entries: readonly TagPut[], mode: PutMode, context: CallContext): Promise<readonly PutOutcome[]>
   /**
@@ -248,8 +249,11 @@ export interface TagRename {
 
 /** `create` makes missing tags, `update` changes existing ones, `upsert` does both. */
 export type PutMode = 'create' | 'update' | 'upsert'
-/** For each entry: stored, or left alone because it exists (create) or is missing (update). */
-export type PutOutcome = 'stored' | 'exists' | 'missing'
+/**
+ * For each entry: stored, or left alone because it exists (create), because it is missing (update), or because the
+ * historian has no place for its name or texts, as the error says.
+ */
+export type PutOutcome = 'stored' | 'exists' | 'missing' | TidemarkError
 
 export interface TagQuery {
   /** `null` for all tags. */

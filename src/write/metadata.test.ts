@@ -275,6 +275,24 @@ describe('historians that fail', () => {
     assert.equal(body.issues[0].code, 'HISTORIAN_UNAVAILABLE')
   })
 
+  test('an entry that its historian has no place for is an error of its own, and the others are handled', async () => {
+    const local = await historianWith('local')
+    const refusal = new TidemarkError('HISTORIAN_REFUSED', { historian: 'local', reason: 'no such names' })
+    const stored = local.putTags.bind(local)
+    local.putTags = async (entries, mode, context) =>
+      Promise.all(
+        entries.map(async (entry) =>
+          entry.name === 'B' ? refusal : (await stored([entry], mode, context))[0]!,
+        ),
+      )
+    const entries = { 'local/A': {}, 'local/B': {}, 'local/C': {} }
+    const { outcome, body } = await run(createMetadata, { entries }, local)
+    assert.equal(outcome, 'done')
+    assert.deepEqual(body.handledEntries, { 'local/A': EMPTY, 'local/C': EMPTY })
+    assert.deepEqual(body.errors, { 'local/B': refusal.message })
+    assert.deepEqual(body.issues, [{ code: 'HISTORIAN_REFUSED', message: refusal.message, tag: 'local/B' }])
+  })
+
   test('an outcome that is not known is reported for changes, not for points', async () => {
     const down = await historianWith('down')
     const cut = { historian: 'down', reason: 'the connection was cut' }

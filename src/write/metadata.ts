@@ -159,6 +159,8 @@ async function putGroup(
       const outcome = outcomes[index]
       if (outcome === 'stored')
         report.entries.set(name.address, metadataAfter(kept.get(name) ?? null, metadata))
+      else if (outcome instanceof TidemarkError)
+        report.fail(name.address, [issueOf(outcome, { tag: name.address })])
       else report.fail(name.address, [tagIssue(outcome === 'exists' ? 'TAG_EXISTS' : 'TAG_NOT_FOUND', name)])
     })
   } catch (error) {

@@ -94,8 +94,14 @@ export class Writer {
   ): Promise<readonly PutOutcome[]> {
     const { tags, own } = this.#target
     context.signal.throwIfAborted()
-    for (const { name } of entries) this.#seriesOf(name)
-    const names = [...new Set(entries.map(({ name }) => name))]
+    const refused = new Map<string, TidemarkError>()
+    const possible = new Set<string>()
+    for (const { name } of entries) {
+      const refusal = this.#refusalOf(name)
+      if (refusal === null) possible.add(name)
+      else refused.set(name, refusal)
+    }
+    const names = [...possible]
     const there = new Set<string>()
     if (mode !== 'upsert') {
       const found = await tags.find(names, context)
@@ -105,6 +111,8 @@ export class Writer {
     }
     const stored = new Map<string, TagPut['metadata']>()
     const outcomes = entries.map(({ name, metadata }): PutOutcome => {
+      const refusal = refused.get(name)
+      if (refusal !== undefined) return refusal
       if (mode === 'create' && there.has(name)) return 'exists'
       if (mode === 'update' && !there.has(name)) return 'missing'
       there.add(name)
@@ -144,12 +152,18 @@ export class Writer {
   }
 
   #seriesOf(tag: string): SeriesField {
+    const refusal = this.#refusalOf(tag)
+    if (refusal !== null) throw refusal
+    return this.#target.layout.parse(tag)!
+  }
+
+  /** Why there can be no such tag; `null` when there can. */
+  #refusalOf(tag: string): TidemarkError | null {
     const { historian, layout, own, status } = this.#target
     const kept = { measurement: own.measurement, statusField: status.field }
     const series = layout.parse(tag)
     const problem = series === null ? 'its name is not made as tagName says' : seriesProblem(series, kept)
-    if (problem !== null) throw nameRefused(historian, tag, problem)
-    return series!
+    return problem === null ? null : nameRefused(historian, tag, problem)
   }
 
   #remember(names: readonly string[]): void {

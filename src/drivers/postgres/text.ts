@@ -25,11 +25,25 @@ export function canHold(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** Refuses a text that cannot be stored. NOT_SUPPORTED with a sentence that names the field and the tag. */
-export function checkStorable(historian: string, tag: string, field: string, text: string | null): void {
-  if (text === null || canHold(text)) return
+/** Refuses a text that cannot be stored; see {@link storableError}. */
+export function checkStorable(historian: string, tag: string, field: string, text: string): void {
+  const error = storableError(historian, tag, field, text)
+  if (error !== null) throw error
+}
+
+/**
+ * The error of a text that cannot be stored, NOT_SUPPORTED with a sentence that names the field and the tag; `null` for
+ * all others.
+ */
+export function storableError(
+  historian: string,
+  tag: string,
+  field: string,
+  text: string | null,
+): TidemarkError | null {
+  if (text === null || canHold(text)) return null
   const shown = tag.toWellFormed().replaceAll('\0', '\ufffd').slice(0, 100)
-  throw new TidemarkError(
+  return new TidemarkError(
     'NOT_SUPPORTED',
     {
       historian,

@@ -141,9 +141,16 @@ export async function putTags(
       if (issue === undefined) throw notUnderstood(historian, 'it says nothing of a tag')
       if (issue.code === 'TAG_EXISTS') return 'exists'
       if (issue.code === 'TAG_NOT_FOUND') return 'missing'
-      throw errorOfIssue(historian, issue)
+      const error = errorOfIssue(historian, issue)
+      if (ofEntryAlone(error)) return error
+      throw error
     })
   })
+}
+
+/** Whether an error is about what an entry holds, and not about the historian or the other instance. */
+function ofEntryAlone({ code }: TidemarkError): boolean {
+  return code === 'HISTORIAN_REFUSED'
 }
 
 /**

@@ -154,8 +154,18 @@ describe('injection', { skip: foundInflux.skip }, () => {
       }
       await assert.rejects(historian.write(batch, context), refused)
       const metadata = { description: null, units: null, stepped: false }
-      await assert.rejects(historian.putTags([{ name, metadata }], 'upsert', context), refused)
-      assert.deepEqual(await historian.findTags([name], context), [null])
+      const entries = ['before', name, 'after'].map((tag) => ({ name: tag, metadata }))
+      const [before, refusal, after] = await historian.putTags(entries, 'upsert', context)
+      assert.throws(() => {
+        throw refusal
+      }, refused)
+      assert.deepEqual([before, after], ['stored', 'stored'])
+      assert.deepEqual(await historian.findTags(['before', name, 'after'], context), [
+        metadata,
+        null,
+        metadata,
+      ])
+      await historian.deleteTags(['before', 'after'], false, context)
     }
     const { historian: parts } = await openInflux(server, 'parts', { tagName: '{measurement}/{device}' })
     await assert.rejects(

@@ -356,8 +356,16 @@ describe('own tables in a PostgreSQL', { skip: found.skip }, () => {
         message: `Historian plant cannot store the ${field} of tag ${tag.toWellFormed().replaceAll('\0', '\ufffd')}: ${why}`,
       })
       await assert.rejects(write(historian, bad, points([1, 1])), refused('name', bad))
-      const put = (name: string, metadata: object) =>
-        historian.putTags([{ name, metadata: { ...NONE, ...metadata } }], 'upsert', context)
+      /** Puts it beside another entry, which is stored; rejects with the error of its own. */
+      const put = async (name: string, metadata: object) => {
+        const entries = [
+          { name, metadata: { ...NONE, ...metadata } },
+          { name: 'beside', metadata: NONE },
+        ]
+        const [own, beside] = await historian.putTags(entries, 'upsert', context)
+        assert.equal(beside, 'stored')
+        throw own
+      }
       await assert.rejects(put(bad, {}), refused('name', bad))
       await assert.rejects(put('a', { description: bad }), refused('description', 'a'))
       await assert.rejects(put('a', { units: bad }), refused('units', 'a'))

@@ -27,13 +27,24 @@ test('metadata survives the round trip, and changing it leaves the points alone'
   assertPoints(read!.points, points([1, 1]))
 })
 
-test('a description that is longer than the interface takes is refused, with its reason', async () => {
-  const metadata = { description: 'x'.repeat(10_001), units: null, stepped: false }
-  await assert.rejects(historian.putTags([{ name: 'long', metadata }], 'upsert', context), {
-    code: 'HISTORIAN_REFUSED',
-    message:
-      /^Historian site refused this: Invalid description x+ for tag plant\/long: null or a text of at most 10000 /,
-  })
+test('a description that is longer than the interface takes is refused, with its reason, and other entries are not', async () => {
+  const metadata = { description: null, units: null, stepped: false }
+  const entries = [
+    { name: 'long', metadata: { ...metadata, description: 'x'.repeat(10_001) } },
+    { name: 'short', metadata },
+  ]
+  const [long, short] = await historian.putTags(entries, 'upsert', context)
+  assert.throws(
+    () => {
+      throw long
+    },
+    {
+      code: 'HISTORIAN_REFUSED',
+      message:
+        /^Historian site refused this: Invalid description x+ for tag plant\/long: null or a text of at most 10000 /,
+    },
+  )
+  assert.equal(short, 'stored')
 })
 
 test('a tag that was found is not asked for again for a while, and one that is missing is', async () => {

@@ -12,7 +12,7 @@ import { encodeStates } from '../../../series/optional-metadata.ts'
 import { bigints, booleans, doubles, integers, Parameters, texts } from '../parameters.ts'
 import type { Server } from '../server.ts'
 import type { Session } from '../session.ts'
-import { canHold, checkStorable, literal } from '../text.ts'
+import { canHold, checkStorable, literal, storableError } from '../text.ts'
 import type { ManagedTables } from './layout.ts'
 import { pointsById } from './points-by-id.ts'
 import { LOCK_CLASS } from './schema.ts'
@@ -67,16 +67,16 @@ export class ManagedChanges {
     mode: PutMode,
     context: CallContext,
   ): Promise<readonly PutOutcome[]> {
-    for (const { name, metadata } of entries) {
-      if (mode !== 'update') checkStorable(this.#historian, name, 'name', name)
-      checkStorable(this.#historian, name, 'description', metadata.description)
-      checkStorable(this.#historian, name, 'units', metadata.units)
+    const refused = new Map<TagPut, TidemarkError>()
+    for (const entry of entries) {
+      const refusal = this.#refusalOf(entry, mode)
+      if (refusal !== null) refused.set(entry, refusal)
     }
     // Of several entries with one name the last is kept, with what it leaves as it is from those before it, but the
     // first of the creating ones.
     const wanted = new Map<string, TagPut>()
     for (const entry of entries) {
-      if (!canHold(entry.name)) continue
+      if (!canHold(entry.name) || refused.has(entry)) continue
       const before = wanted.get(entry.name)
       if (before === undefined) wanted.set(entry.name, entry)
       else if (mode !== 'create')
@@ -86,9 +86,21 @@ export class ManagedChanges {
       this.#put(session, [...wanted.values()].sort(byName), mode),
     )
     return entries.map((entry) => {
+      const refusal = refused.get(entry)
+      if (refusal !== undefined) return refusal
       if (!stored.has(entry.name)) return mode === 'create' ? 'exists' : 'missing'
       return mode === 'create' && wanted.get(entry.name) !== entry ? 'exists' : 'stored'
     })
+  }
+
+  /** Why an entry cannot be stored. One of a name that no tag has is missing where it is to be updated. */
+  #refusalOf({ name, metadata }: TagPut, mode: PutMode): TidemarkError | null {
+    const error = (field: string, text: string | null) => storableError(this.#historian, name, field, text)
+    return (
+      (mode === 'update' ? null : error('name', name)) ??
+      error('description', metadata.description) ??
+      error('units', metadata.units)
+    )
   }
 
   async deletePoints(
