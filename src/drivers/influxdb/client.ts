@@ -6,7 +6,8 @@ import type { Attempt, RemoteChange } from '../../historian/remote/change.ts'
 import { CredentialReader } from '../../historian/remote/credentials.ts'
 import { type HttpAnswer, HttpClient } from '../../historian/remote/http-client.ts'
 import { retrySafely } from '../../historian/remote/retry.ts'
-import { refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
+import { isTransient, refusedCredentials, unavailable } from '../../historian/remote/unavailable.ts'
+import { CooperativeScheduler } from '../../scheduling/cooperative-scheduler.ts'
 import { type AnswerLine, answerLines, type SeriesChunk } from './answer-lines.ts'
 import type { InfluxConfig } from './config.ts'
 import { queryRefused, ServerRefusal, writeRefused } from './errors.ts'
@@ -32,6 +33,8 @@ const CHUNK_ROWS = 10_000
 /** Texts of metadata can have 10,000 characters. */
 const CHUNK_ROWS_OF_TEXTS = 200
 const MAX_ERROR_BYTES = 1024 ** 2
+/** What may come of an answer before its rows are passed on: until then a connection that is cut is replaced. */
+const HELD_BYTES = 1024 ** 2
 
 const gzipped = promisify(zip)
 
@@ -110,7 +113,7 @@ export class InfluxClient {
           if (answer.status < 500) attempt.refused()
           throw queryRefused(this.#historian, await this.#refusalOf(answer, kind))
         }
-        await this.#takeLines(answer, batch, kind, attempt)
+        await this.#takeLines(answer.body, batch, kind, attempt)
       })
     }
   }
@@ -133,9 +136,18 @@ export class InfluxClient {
   }
 
   async #queryBatch(kind: RequestKind, batch: readonly Statement[], context: CallContext): Promise<void> {
-    const answer = await retrySafely(() => this.#sendQuery(kind, batch, context, null), context)
-    if (answer.status !== 200) throw queryRefused(this.#historian, await this.#refusalOf(answer, kind))
-    await this.#takeLines(answer, batch, kind, context)
+    let isTaken = false
+    const taking = () => {
+      isTaken = true
+    }
+    const ask = async () => {
+      const answer = await this.#sendQuery(kind, batch, context, null)
+      if (answer.status !== 200) throw queryRefused(this.#historian, await this.#refusalOf(answer, kind))
+      await this.#takeLines(heldBack(answer.body, taking), batch, kind, context)
+    }
+    // Rows that were taken would be taken twice.
+    const mayRetry = (error: unknown) => !isTaken && isTransient(error)
+    await retrySafely(ask, { signal: context.signal, isTransient: mayRetry })
   }
 
   #sendQuery(
@@ -158,14 +170,16 @@ export class InfluxClient {
   }
 
   async #takeLines(
-    answer: HttpAnswer,
+    body: AsyncIterable<Buffer>,
     batch: readonly Statement[],
     kind: RequestKind,
     { signal }: CallContext,
   ): Promise<void> {
-    for await (const line of answerLines(answer.body, this.#historian)) {
+    const scheduler = new CooperativeScheduler(signal)
+    for await (const line of answerLines(body, this.#historian)) {
       signal.throwIfAborted()
       this.#takeLine(line, batch, kind)
+      await scheduler.yieldIfDue()
     }
   }
 
@@ -252,6 +266,28 @@ export class InfluxClient {
     if (token !== undefined) return { authorization: `Token ${secret}` }
     return { authorization: `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}` }
   }
+}
+
+/**
+ * A body of which the beginning is held back, as long as it may be asked for again. @param passing called before that
+ * is passed on
+ */
+async function* heldBack(body: AsyncIterable<Buffer>, passing: () => void): AsyncGenerator<Buffer> {
+  let held: Buffer[] | null = []
+  let bytes = 0
+  for await (const chunk of body) {
+    if (held === null) {
+      yield chunk
+      continue
+    }
+    held.push(chunk)
+    bytes += chunk.length
+    if (bytes < HELD_BYTES) continue
+    passing()
+    yield* held
+    held = null
+  }
+  if (held !== null) yield* held
 }
 
 function batchesOf(statements: readonly Statement[]): readonly (readonly Statement[])[] {

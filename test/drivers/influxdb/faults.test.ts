@@ -127,12 +127,26 @@ describe('faults', { skip: foundInflux.skip }, () => {
     assert.ok((await untilDone(() => timesOf(historian, 'still'), isUnavailable)).has(1))
   })
 
-  test('a connection that is cut in the middle of an answer fails the call, and the next one connects', async () => {
+  test('a connection that is cut in the first megabyte of an answer is replaced, and what was read counts once', async () => {
     const historian = await open()
-    await historian.write(batchOf('cut', 0, 50_000), context)
+    await historian.write(batchOf('begun', 0, 100_000), context)
     const proxy = await FaultyProxy.start(Number(new URL(server.url).port))
     const cut = await open({}, { url: `http://127.0.0.1:${proxy.port}` })
-    proxy.arm({ kind: 'cut', direction: 'answer', after: 100_000 })
+    for (const after of [10, 100_000, 1_000_000]) {
+      proxy.arm({ kind: 'cut', direction: 'answer', after })
+      const [range] = await cut.readRanges([{ tag: 'begun', ...EVER, order: 'asc', limit: 1e6 }], context)
+      assert.ok(proxy.release())
+      assert.deepEqual(range!.points.times, ramp(100_000, 0, 1).times)
+    }
+    await proxy.close()
+  })
+
+  test('a connection that is cut in the middle of a long answer fails the call, and the next one connects', async () => {
+    const historian = await open()
+    await historian.write(batchOf('cut', 0, 100_000), context)
+    const proxy = await FaultyProxy.start(Number(new URL(server.url).port))
+    const cut = await open({}, { url: `http://127.0.0.1:${proxy.port}` })
+    proxy.arm({ kind: 'cut', direction: 'answer', after: 1_200_000 })
     await assert.rejects(timesOf(cut, 'cut'), {
       code: 'HISTORIAN_UNAVAILABLE',
       message: 'Historian plant could not be reached: the connection was cut',
