@@ -210,21 +210,23 @@ class PushedWindows {
   ): Statement {
     const { edges } = this.#query
     const from = edges[first]!
-    const start = Number(startNs) / 1_000
+    // Relative to the edge: nanoseconds since 1970 are not exact in a double.
+    const start = Number(startNs - BigInt(from) * 1_000n) / 1_000
     const width = Number(widthNs) / 1_000
     const offset = ((startNs % widthNs) + widthNs) % widthNs
+    const grouping = windows === 1 ? 'GROUP BY *' : `GROUP BY time(${widthNs}ns, ${offset}ns), * fill(none)`
     return {
       text:
         `SELECT ${expressions.join(', ')} ${fromClause(series.measurement, this.#source.retentionPolicy)} ` +
         `${whereClause(series, from, edges[first + windows]!, ...conditions)} ` +
-        `GROUP BY time(${widthNs}ns, ${offset}ns), * fill(none)`,
+        grouping,
       take: (chunk: SeriesChunk) => {
         if (!isOfSeries(chunk, series)) return
         for (const row of chunk.values ?? []) {
-          const window = first + Math.round(((row[0] as number) - start) / width)
+          const index = windows === 1 ? 0 : Math.round(((row[0] as number) - from - start) / width)
           into.forEach((name, column) => {
             const cell = row[column + 1]
-            if (typeof cell === 'number') this.#columns.get(name)![window] = cell
+            if (typeof cell === 'number') this.#columns.get(name)![first + index] = cell
           })
         }
       },

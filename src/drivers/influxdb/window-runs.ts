@@ -1,4 +1,9 @@
-/** Windows that InfluxDB makes in one statement: all of one width, one after the other. */
+import { US_PER_DAY } from '../../time/instant.ts'
+
+/**
+ * Windows that InfluxDB makes in one statement: all of one width, one after the other. A single one may be longer than
+ * InfluxDB's durations.
+ */
 export interface WindowRun {
   /** Index of the first window. */
   readonly first: number
@@ -10,6 +15,12 @@ export interface WindowRun {
 
 /** Narrower windows are matched exactly only: InfluxDB's times, in microseconds, have to tell one from the next. */
 const LEAST_BENT_US = 1_000
+
+/**
+ * Longer windows are a run each: InfluxDB counts windows from an offset below their width, and 20 years before 1700 are
+ * about the first of its nanoseconds of 64 bits.
+ */
+const LONGEST_JOINED_US = 20 * 365 * US_PER_DAY
 
 /**
  * Cuts windows into as few runs as it easily can. Windows of a fraction of a microsecond are rounded to whole ones and
@@ -32,6 +43,7 @@ function longestRun(edges: Float64Array, first: number): WindowRun {
   const exact = runOf(edges, first, BigInt(edges[first + 1]! - edges[first]!) * 1_000n)
   // A single window may be longer than nanoseconds of a double are exact.
   let best: WindowRun = exact.windows > 0 ? exact : { ...exact, windows: 1 }
+  if (edges[first + 1]! - edges[first]! > LONGEST_JOINED_US) return { ...best, windows: 1 }
   if (edges[first + 1]! - edges[first]! < LEAST_BENT_US) return best
   for (const windows of [left, 512, 64, 16, 4]) {
     if (windows > left || best.windows >= windows) continue
