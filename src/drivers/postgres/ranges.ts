@@ -112,7 +112,7 @@ function inOrder({ times }: PointColumns, sign: number): boolean {
 
 /**
  * Rows come in order from the index nearly always; the server does not promise it for rows inside a packed one. Of
- * several nanoseconds in a microsecond, which only existing tables have, the last is kept.
+ * several at one instant, which only local times of existing tables have that no clock showed, the last is kept.
  */
 function sortedOnce(points: PointColumns, sign: number): PointColumns {
   const order = Array.from(points.times.keys()).sort(

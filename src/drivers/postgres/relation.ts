@@ -55,26 +55,41 @@ export function pointColumns({ time, timeColumn, value, good }: Relation): strin
 
 /**
  * SQL of the points of the tag `q.tag` that meet conditions, one for each time; with a limit the first ones in order of
- * time. Which of several is the point of a time is decided before `onlyGood` looks at it.
+ * time. Which of several is the point of a time is decided before `onlyGood` looks at it. Conditions on the time are of
+ * whole microseconds.
  */
 export function selectPoints(
   relation: Relation,
   selection: Selection & { readonly onlyGood?: boolean },
 ): string {
-  const { from, ofKey, timeColumn, newestFirst, good } = relation
+  const { from, ofKey, time, timeColumn, newestFirst, good } = relation
   const { columns, order, limit, onlyGood = false } = selection
   const key = relation.key === null ? 'q.tag' : 'k.key'
   const rows = [...(ofKey === null ? [] : [ofKey(key)]), ...relation.where, ...selection.conditions]
   const bounded = limit === null ? '' : ` LIMIT ${limit}`
-  if (newestFirst === null) {
+  if (newestFirst === null && !time.isFiner) {
     const conditions = onlyGood ? [...rows, good] : rows
     // An order that nobody sees would only narrow the server's choice of plans.
     const ordered = limit === null ? '' : ` ORDER BY ${timeColumn} ${order}${bounded}`
     return `SELECT ${columns} FROM ${from} AS p${where(conditions)}${ordered}`
   }
-  const single = `SELECT DISTINCT ON (${timeColumn}) p.* FROM ${from} AS p${where(rows)} ORDER BY ${timeColumn} ${order}, ${newestFirst}`
+  const newest = newestFirst === null ? '' : ` ORDER BY ${timeColumn} ${order}, ${newestFirst}`
+  const single = `SELECT ${newest === '' ? '' : `DISTINCT ON (${timeColumn}) `}p.* FROM ${from} AS p${where(rows)}${newest}`
   const ordered = limit === null ? '' : ` ORDER BY ${timeColumn} ${order}${bounded}`
-  return `SELECT ${columns} FROM (${single}) AS p${where(onlyGood ? [good] : [])}${ordered}`
+  const points = time.isFiner ? lastOfMicroseconds(single, relation, order) : single
+  const conditions = [...(time.isFiner ? [`p.${LAST}`] : []), ...(onlyGood ? [good] : [])]
+  return `SELECT ${columns} FROM (${points}) AS p${where(conditions)}${ordered}`
+}
+
+const LAST = 'tidemark_last'
+
+/**
+ * Adds to rows whether no other one comes after them in their microsecond. The window has the order of the selection,
+ * so that the index gives both, and a limited selection ends as early as without.
+ */
+function lastOfMicroseconds(rows: string, { time, timeColumn }: Relation, order: Selection['order']): string {
+  const next = `${order === 'asc' ? 'lead' : 'lag'}(${timeColumn}) OVER (ORDER BY ${timeColumn} ${order})`
+  return `SELECT p.*, ${time.us(next)} IS DISTINCT FROM ${time.us(timeColumn)} AS ${LAST} FROM (${rows}) AS p`
 }
 
 function where(conditions: readonly string[]): string {

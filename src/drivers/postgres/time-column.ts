@@ -6,6 +6,8 @@ import { literal } from './text.ts'
  * is used. All of it works on whole microseconds since 1970, as `bigint`, on the outside.
  */
 export interface TimeColumn {
+  /** Whether several of its times may be in one microsecond, of which the last one is the point's. */
+  readonly isFiner: boolean
   /** A condition that is true for rows at or after a bound, exactly. */
   atOrAfter(column: string, us: string): string
   /** A condition that is true for rows before a bound, exactly. */
@@ -21,6 +23,7 @@ export interface TimeColumn {
 
 /** Whole microseconds since 1970 in a `bigint`: what Tidemark's own tables have. */
 export const MICROSECONDS: TimeColumn = {
+  isFiner: false,
   atOrAfter: (column, us) => `${column} >= ${us}`,
   before: (column, us) => `${column} < ${us}`,
   us: (column) => column,
@@ -57,6 +60,7 @@ export function zonedTimestamp(zone: string): TimeColumn {
   const before = (column: string, us: string) =>
     `${column} < ${local(us)} + ${slack} AND ${instant(column)} < ${TIMESTAMPTZ.bound(us)}`
   return {
+    isFiner: false,
     atOrAfter,
     before,
     us: (column) => TIMESTAMPTZ.us(instant(column)),
@@ -74,6 +78,7 @@ const US_PER_UNIT = { s: 1_000_000, ms: 1_000, us: 1 }
 export function integerTime(unit: TimeUnit): TimeColumn {
   if (unit === 'ns') {
     return native({
+      isFiner: true,
       bound: (us) => `(${us} * 1000)`,
       // Division cuts towards zero; before 1970 that would be the next microsecond.
       us: (column) => `((${column}::bigint - ((${column}::bigint % 1000) + 1000) % 1000) / 1000)`,
@@ -91,16 +96,22 @@ export function integerTime(unit: TimeUnit): TimeColumn {
 export function fractionalTime(unit: TimeUnit, type: 'float8' | 'numeric'): TimeColumn {
   const perUnit = unit === 'ns' ? '0.001' : String(US_PER_UNIT[unit])
   return native({
+    isFiner: true,
     bound: (us) => `((${us}::${type} - 0.5) / ${perUnit}::${type})`,
     us: (column) => `floor(${column}::${type} * ${perUnit}::${type} + 0.5)::bigint`,
   })
 }
 
 /** A column that is in step with instants. */
-function native({ bound, us }: { bound(us: string): string; us(column: string): string }): TimeColumn {
+function native({
+  isFiner = false,
+  bound,
+  us,
+}: Pick<TimeColumn, 'bound' | 'us'> & Partial<Pick<TimeColumn, 'isFiner'>>): TimeColumn {
   const atOrAfter = (column: string, at: string) => `${column} >= ${bound(at)}`
   const before = (column: string, at: string) => `${column} < ${bound(at)}`
   return {
+    isFiner,
     atOrAfter,
     before,
     us,

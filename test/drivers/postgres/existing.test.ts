@@ -218,6 +218,39 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
     ])
   })
 
+  const finerColumns: readonly (readonly [title: string, type: string, sql: string, config: object])[] = [
+    ['integer nanoseconds', 'bigint', 'us * 1000 + 300 * part', { timeUnit: 'ns' }],
+    ['exact seconds with a fraction', 'numeric', '(us * 10 + 2 * part - 3) / 10000000.0', { timeUnit: 's' }],
+    [
+      'milliseconds with a fraction',
+      'double precision',
+      '(us + part / 4.0 - 0.25) / 1000.0',
+      { timeUnit: 'ms' },
+    ],
+  ]
+  for (const [index, [title, type, sql, config]] of finerColumns.entries()) {
+    for (const unique of [true, false]) {
+      test(`of several rows in a microsecond the last one is the point in every read: ${title}, ${unique ? 'with' : 'without'} a unique index`, async () => {
+        const table = `finer_${index}_${unique}`
+        const all = wave(1)
+        await server.sql(`CREATE TABLE ${table} (tag text, at ${type}, v float8, status integer)`)
+        await server.sql(`CREATE ${unique ? 'UNIQUE' : ''} INDEX ON ${table} (tag, at)`)
+        // Before every second point there are others, which are the greatest of all or BAD.
+        await server.sql(
+          `INSERT INTO ${table} SELECT 'pump', ${sql}, CASE part WHEN 2 THEN v ELSE 1000 END, CASE part WHEN 2 THEN s ELSE part END
+            FROM unnest($1::bigint[], $2::float8[], $3::integer[]) WITH ORDINALITY AS q(us, v, s, i), generate_series(0, 2) AS part
+            WHERE part = 2 OR i % 2 = 0`,
+          [[...all.times], [...all.values], [...all.statuses]],
+        )
+        const status = { column: 'status', good: ['0'] }
+        const historian = await open({
+          points: { table, tag: 'tag', time: 'at', value: 'v', status, ...config },
+        })
+        await assertLike(historian, 'pump', all)
+      })
+    }
+  }
+
   test('an hour that comes twice belongs to its second time, and reads agree on it', async () => {
     // On 2026-10-25 at 01:00 UTC clocks in Oslo go from 03:00 back to 02:00.
     const turn = Date.UTC(2026, 9, 25, 1) * 1000
