@@ -58,5 +58,9 @@ test('texts of a historian that cannot be read are not set', () => {
   })
   assert.deepEqual(decodeOptionalMetadata('5min', '{"0":'), { maxGap: '5min' })
   assert.deepEqual(decodeOptionalMetadata(null, '{"a":"b"}'), {})
+  for (const none of ['soon', '0s', '1mo', '1M', '-1h', '1h 30min', 'NaN', 'x'.repeat(20_000)]) {
+    assert.deepEqual(decodeOptionalMetadata(none, null), {}, none.slice(0, 20))
+    assert.deepEqual(decodeOptionalMetadata(none, '{"0":"a"}'), { states: { 0: 'a' } })
+  }
   assert.equal(encodeStates(null), '')
 })

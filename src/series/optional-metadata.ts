@@ -1,3 +1,5 @@
+import { fixedDurationUs, LONGEST_DURATION } from '../time/duration.ts'
+
 /**
  * Names of a tag's values, by number: keys as JavaScript writes the number (`0`, `-1`, `0.5`), texts distinct, at least
  * one. Only `parseStates` makes one, so that a key is never anything else than a number.
@@ -76,14 +78,27 @@ export function encodeStates(states: TagStates | null | undefined): string {
 export function decodeOptionalMetadata(maxGap: string | null, states: string | null): OptionalMetadata {
   if (!maxGap && !states) return NOTHING
   const parsed = states ? decodeStates(states) : null
-  return { ...(maxGap && { maxGap }), ...(parsed !== null && { states: parsed }) }
+  return { ...(maxGap && isGap(maxGap) && { maxGap }), ...(parsed !== null && { states: parsed }) }
 }
 
 /**
- * Texts that were decoded a short while ago: many tags of a plant have the same states, and calls look them up anew.
+ * Texts that were decoded a short while ago: many tags of a plant have the same ones, and calls look them up anew.
  */
 const decoded = new Map<string, TagStates | null>()
+const gaps = new Map<string, boolean>()
 const MOST_DECODED = 1_000
+
+/** Whether a text is a duration of a fixed length. */
+function isGap(text: string): boolean {
+  let is = gaps.get(text)
+  if (is === undefined) {
+    is = fixedDurationUs(text) !== null
+    if (gaps.size === MOST_DECODED) gaps.clear()
+    // A longer one is none, and not worth keeping.
+    if (text.length <= LONGEST_DURATION) gaps.set(text, is)
+  }
+  return is
+}
 
 function decodeStates(text: string): TagStates | null {
   let states = decoded.get(text)

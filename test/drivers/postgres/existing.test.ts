@@ -11,6 +11,7 @@ import { instantFromUs } from '../../../src/time/instant.ts'
 import { MemoryHistorian } from '../../contract/memory-historian.ts'
 import { assertPoints, at, points, type Row, rows } from '../../contract/points.ts'
 import { aggregatesOf } from '../../contract/push-down-promises.ts'
+import { askBody } from '../../multi-harness.ts'
 import { found, type PostgresServer, startPostgres, testEnvironment } from '../../servers/postgres.ts'
 
 const context = { signal: new AbortController().signal }
@@ -502,6 +503,47 @@ describe('existing tables of a PostgreSQL', { skip: found.skip }, () => {
     assert.deepEqual(await search('back\\*'), ['back\\slash'])
     assert.deepEqual(await search('about pump*'), ['Pump "1"', 'pump,a=b'])
     assert.deepEqual(await search('?'), ['\u{1F525}'])
+  })
+
+  test('texts of maxGap and states that cannot be read are not set, and fail no read', async () => {
+    const tags: readonly (readonly [name: string, gap: string | null, states: string | null])[] = [
+      ['a', 'soon', '{"0":"Closed"'],
+      ['b', '1mo', '{"zero":"Closed"}'],
+      ['c', '0s', 'Closed'],
+      ['d', '5min', '{"0":"Closed"}'],
+      ['e', null, null],
+    ]
+    await server.sql('CREATE TABLE unread (tag text, gap text, states text)')
+    await server.sql('CREATE TABLE unread_points (tag text, at timestamptz, v float8, PRIMARY KEY (tag, at))')
+    for (const tag of tags) {
+      await server.sql('INSERT INTO unread VALUES ($1, $2, $3)', [...tag])
+      await server.sql("INSERT INTO unread_points VALUES ($1, '2026-03-01', 1), ($1, '2026-03-02', 2)", [
+        tag[0],
+      ])
+    }
+    const historian = await open({
+      points: { table: 'unread_points', tag: 'tag', time: 'at', value: 'v' },
+      tags: { table: 'unread', name: 'tag', maxGap: 'gap', states: 'states' },
+    })
+    const set = { ...NONE, stepped: true, maxGap: '5min', states: { 0: 'Closed' } }
+    const names = tags.map(([name]) => name)
+    const expected = [NONE, NONE, NONE, set, NONE]
+    assert.deepEqual(await historian.findTags(names, context), expected)
+    const page = await historian.searchTags({ pattern: null, after: null, limit: 9 }, context)
+    assert.deepEqual(
+      page.tags.map(({ metadata }) => metadata),
+      expected,
+    )
+    const details = { at: '2026-03-01T12:00:00Z' }
+    const requests = Object.fromEntries(
+      names.map((name) => [name, { type: 'HISTORICAL_POINT', tag: `plant/${name}`, details }]),
+    )
+    const { json } = await askBody([historian], { requests })
+    assert.deepEqual(json.errors, {})
+    assert.deepEqual(
+      names.map((name) => json.results[name].dataPoint.value),
+      [1.5, 1.5, 1.5, null, 1.5],
+    )
   })
 
   test('without a table of tags, those of the points are listed page by page in the order of code points', async () => {
