@@ -225,6 +225,8 @@ export class Servers {
       throw refused(this.#historian, refusalOf(await answer.text(MAX_MESSAGE_BYTES).catch(() => '')))
     } catch (error) {
       if (context.signal.aborted && statement.changes !== true) this.#kill(host, queryId, headers)
+      // The time was up: whether it is the query or the server, another one may be faster.
+      if (isUnreachable(context.signal.reason)) host.shunnedUntil = performance.now() + SHUN_MS
       context.signal.throwIfAborted()
       const isDown = error instanceof TidemarkError && refusalIn(error) === null
       if (isDown) this.#down.add(error)
@@ -269,6 +271,10 @@ export class Servers {
     // It ends by its time limit otherwise.
     work().catch(() => {})
   }
+}
+
+function isUnreachable(reason: unknown): boolean {
+  return reason instanceof TidemarkError && reason.code === 'HISTORIAN_UNAVAILABLE'
 }
 
 /** Room for lists of many thousand tags and ranges. */

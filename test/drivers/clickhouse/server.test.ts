@@ -360,6 +360,26 @@ describe('connections to a ClickHouse server', { skip: clickhouseServer.skip }, 
     await patient.close()
   })
 
+  test('that carry no answer keep calls from another server only until the time of one is up', async () => {
+    mode = 'open'
+    const settings = { urls: [`http://127.0.0.1:${port}`, server.url], database: 'moves' }
+    const patient = await openHistorian(settings)
+    await write(patient, 'a', points([1, 1]))
+    await patient.close()
+    const historian = await openHistorian({ ...settings, timeoutSeconds: 2 })
+    const isLate = (error: unknown) => (error as { code: string }).code === 'HISTORIAN_UNAVAILABLE'
+    await untilDone(() => readAll(historian, 'a'), isLate)
+    mode = 'silent'
+    await assert.rejects(
+      readAll(historian, 'a'),
+      hasCode('HISTORIAN_UNAVAILABLE', /no answer within 2 seconds$/),
+    )
+    assertPoints(await readAll(historian, 'a'), points([1, 1]))
+    mode = 'open'
+    for (const socket of sockets) socket.destroy()
+    await historian.close()
+  })
+
   test('that carry no answer end by the time limit of the query, and by the caller before that', async () => {
     mode = 'open'
     const historian = await openHistorian({
