@@ -8,6 +8,7 @@ import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { openFiles } from '../files/open-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import type { FileStore } from './file-store.ts'
 import { openFileStore } from './open-file-store.ts'
@@ -55,6 +56,28 @@ test('dropped files go when all readers have moved on, also those that nobody re
   assert.deepEqual(await timesOf(reader), [1])
   await reader.close()
   await owner.close()
+})
+
+test('a segment of the log that was flushed is closed by the owner and by who reads beside it', async (t) => {
+  const folder = temporaryFolder(t)
+  const written = openFiles()
+  const read = openFiles()
+  const owner = await openFileStore(folder, { historian: 'plant', owner: true, limits, files: written.files })
+  await write(owner, 1)
+  const reader = await openFileStore(folder, { historian: 'plant', owner: false, limits, files: read.files })
+  const openSegments = () =>
+    [written, read].map(({ paths }) => paths.filter((one) => /wal$/.test(one)).length)
+  for (let time = 2; time < 5; time++) {
+    await write(owner, time)
+    assert.equal((await timesOf(reader)).length, time)
+    assert.deepEqual(openSegments(), [1, 1])
+    await owner.flush()
+    assert.equal((await timesOf(reader)).length, time)
+    await until(() => openSegments().every((count) => count === 0), 'they are closed')
+  }
+  await reader.close()
+  await owner.close()
+  assert.deepEqual([...written.paths, ...read.paths], [])
 })
 
 test('dropped files go at the latest moment where a known reader stands still, which then begins anew', async (t) => {

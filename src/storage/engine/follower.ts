@@ -158,6 +158,7 @@ export class Follower {
       rotate: () => rotateOrKeep(memtable, this.#version),
     }
     this.#log.readUntil(published, target)
+    this.#log.closeFlushed(this.#version.flushedGeneration)
     dropFlushed(memtable, this.#version)
   }
 

@@ -79,6 +79,14 @@ export class LogFollower {
     this.#readTo(published.offset, checked)
   }
 
+  /**
+   * Closes the segment that is read when its generation is flushed, and all of it was read: its space comes back only
+   * when nobody has it open.
+   */
+  closeFlushed(generation: number): void {
+    if (this.#header !== null && this.#header.generation <= generation) this.#close()
+  }
+
   close(): void {
     this.#close()
   }

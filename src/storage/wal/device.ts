@@ -11,6 +11,8 @@ export interface WalDevice {
   begin(path: string, folder: string, header: Uint8Array): Promise<void>
   /** Writes bytes at an offset and has them on disk. Rejects with AppendFailed. The bytes are lent until then. */
   append(bytes: Uint8Array, at: number): Promise<void>
+  /** Closes the segment that is open, if any: space of a removed file comes back only when nobody has it open. */
+  end(): Promise<void>
   close(): Promise<void>
 }
 
@@ -144,6 +146,7 @@ export function inlineDevice(files: Files): WalDevice {
     },
     begin: (path, folder, header) => soon(() => segment.begin(path, folder, header)),
     append: (bytes, at) => soon(() => segment.append(bytes, at)),
+    end: () => soon(() => segment.close()),
     close: () => soon(() => segment.close()),
   }
 }

@@ -45,6 +45,9 @@ export class LogWriter {
   #previous = { segment: 0, bytes: 0 }
   #generation: number
   #nextSequence: number
+  #isAppending = false
+  /** Resolves when the segment that was dropped last is closed; never rejects. */
+  #ending: Promise<void> | null = null
 
   constructor(
     device: WalDevice,
@@ -111,9 +114,14 @@ export class LogWriter {
     return this.#segments.filter((segment) => segment.generation <= generation).map(complete)
   }
 
-  /** Takes segments away whose generations are flushed. */
+  /** Takes segments away whose generations are flushed; one that is still open is closed. */
   dropUntil(generation: number): void {
     this.#segments = this.#segments.filter((segment) => segment.generation > generation)
+    // A group under way is of a later generation, whose first segment closes the one before.
+    if (this.#isAppending || !this.#device.hasSegment || this.#header!.generation > generation) return
+    this.#needsSegment = true
+    // What keeps a file that is not needed from being closed keeps nothing else from going on.
+    this.#ending = this.#device.end().catch(() => {})
   }
 
   /**
@@ -122,6 +130,21 @@ export class LogWriter {
    * they may count all the same, if the process ends before the next group.
    */
   async append(records: readonly RecordBody[]): Promise<void> {
+    this.#isAppending = true
+    try {
+      await this.#ending
+      await this.#append(records)
+    } finally {
+      this.#isAppending = false
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#ending
+    await this.#device.close()
+  }
+
+  async #append(records: readonly RecordBody[]): Promise<void> {
     if (this.beginsSegment) await this.#begin()
     const { nextSequence } = this
     const bytes = this.#buffer.encode(this.#header!, this.#offset, nextSequence, this.#clock(), records)
@@ -136,10 +159,6 @@ export class LogWriter {
     this.#segments.at(-1)!.bytes = this.#offset
     this.#nextSequence += records.length
     this.#buffer.trim()
-  }
-
-  async close(): Promise<void> {
-    await this.#device.close()
   }
 
   async #begin(): Promise<void> {

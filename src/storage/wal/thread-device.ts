@@ -11,7 +11,7 @@ export type ToThread =
       readonly length: number
       readonly at: number
     }
-  | { readonly kind: 'close' }
+  | { readonly kind: 'end' | 'close' }
 
 export interface FromThread {
   readonly failure: {
@@ -64,9 +64,14 @@ export class ThreadDevice implements WalDevice {
     return this.#call({ kind: 'append', buffer: isNew ? buffer : null, length: bytes.length, at })
   }
 
+  async end(): Promise<void> {
+    this.#hasSegment = false
+    // One that has ended has closed its files.
+    if (this.#thread !== null) await this.#call({ kind: 'end' })
+  }
+
   async close(): Promise<void> {
     this.#isClosing = true
-    // One that has ended has closed its files.
     if (this.#thread !== null) await this.#call({ kind: 'close' }).catch(() => {})
     await this.#thread?.terminate()
   }

@@ -18,6 +18,7 @@ parentPort!.on('message', (message: ToThread) => {
         if (message.buffer !== null) buffer = new Uint8Array(message.buffer)
         segment.append(buffer.subarray(0, message.length), message.at)
         break
+      case 'end':
       case 'close':
         segment.close()
     }

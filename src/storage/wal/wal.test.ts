@@ -3,9 +3,11 @@ import { readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { openFiles, openInProcess } from '../files/open-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
-import { AppendFailed } from './device.ts'
+import { AppendFailed, inlineDevice } from './device.ts'
 import { LogWriter } from './log-writer.ts'
 import { type Publication, PublicationReader, Publisher, publicationName } from './publication.ts'
 import { ThreadDevice } from './thread-device.ts'
@@ -60,6 +62,43 @@ test('the thread of a log does what is done here', async (t) => {
   assert.deepEqual(read.records[21], expected(22))
   assert.equal(read.rotations, 1)
 })
+
+for (const [where, isAside] of [
+  ['this thread', false],
+  ['a thread of its own', true],
+] as const) {
+  test(`a segment that is dropped is closed, and the log goes on at once: on ${where}`, async (t) => {
+    const folder = temporaryFolder(t)
+    const { files, paths } = openFiles()
+    const device = isAside ? new ThreadDevice(() => {}) : inlineDevice(files)
+    const log = new LogWriter(device, folder, { token: 1, generation: 1, nextSequence: 1 })
+    const open = () => (isAside ? (openInProcess(folder) ?? []) : paths)
+    await log.append([bodyOf(1)])
+    log.rotate()
+    log.dropUntil(1)
+    await until(() => open().length === 0, 'it is closed')
+    await log.append([bodyOf(2)])
+    log.rotate()
+    log.dropUntil(2)
+    await log.append([bodyOf(3)])
+    // The one that is written stays, and so does one that is being begun.
+    log.dropUntil(2)
+    await log.append([bodyOf(4)])
+    log.rotate()
+    const appended = log.append([bodyOf(5)])
+    log.dropUntil(3)
+    await appended
+    log.rotate()
+    log.dropUntil(4)
+    await log.close()
+    assert.deepEqual(open(), [])
+    assert.deepEqual(
+      readBack(folder).segments.map(({ name }) => name.slice(9, 17)),
+      ['00000001', '00000002', '00000003', '00000004'],
+    )
+    assert.deepEqual(readBack(folder).records, upTo(5))
+  })
+}
 
 test('a thread that is refused a segment says why, and goes on', async (t) => {
   const folder = temporaryFolder(t)
