@@ -30,7 +30,6 @@ import type { EngineState } from './engine-state.ts'
 import { IntactBlocks, readIntactRange } from './intact-blocks.ts'
 import type { LateOwner, Owned } from './late-owner.ts'
 import type { Owner } from './owner.ts'
-import type { OpenParts } from './part-set.ts'
 import { planSpanDeletes, planTagDeletes } from './plan-changes.ts'
 import { planPuts, planRenames, type TagFieldsPut } from './plan-tags.ts'
 import { PointReader, type StoredPointQuery } from './point-reader.ts'
@@ -63,8 +62,6 @@ export class FileStore {
   readonly #following: Following | null
   readonly #late: LateOwner | null
   #looking: NodeJS.Timeout | null = null
-  /** Those of before this process became the owner, open until the end: reads may be on them. */
-  #partsBefore: OpenParts | null = null
 
   /**
    * Use `openFileStore`.
@@ -82,7 +79,7 @@ export class FileStore {
     this.#owner = owner
     this.#following = following
     this.#late = late
-    this.#reads = new ReadSide(state, following?.catchUp ?? null)
+    this.#reads = new ReadSide(state, following)
     this.#points = new PointReader(state, this.#reads)
     late?.wait((owned) => this.#become(owned))
     if (following === null) return
@@ -95,9 +92,10 @@ export class FileStore {
     return this.#state.parts.current.version
   }
 
-  /** Goes on as the owner; reads that began go on with what they have. */
+  /** Goes on as the owner; reads that began go on with what they have, which is closed when they end. */
   #become({ state, owner }: Owned): void {
-    this.#partsBefore = this.#state.parts
+    if (this.#looking !== null) clearInterval(this.#looking)
+    this.#reads.end()
     this.#state = state
     this.#owner = owner
     this.#reads = new ReadSide(state, null)
@@ -112,11 +110,13 @@ export class FileStore {
   /** Finishes all changes and frees everything. Gives the number of the last record, `null` where it was only read. */
   async close(): Promise<number | null> {
     if (this.#looking !== null) clearInterval(this.#looking)
-    await this.#late?.close()
-    await this.#owner?.close()
-    this.#following?.close()
-    this.#partsBefore?.close()
-    this.#state.parts.close()
+    try {
+      await this.#late?.close()
+      await this.#owner?.close()
+    } finally {
+      this.#following?.close()
+      this.#state.parts.close()
+    }
     return this.#owner === null ? null : this.#state.memtable.nextSequence - 1
   }
 

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
-import { until } from '../../../test/until.ts'
+import { until, untilDone } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { openFiles } from '../files/open-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { openFileStore } from './open-file-store.ts'
 
@@ -86,6 +87,36 @@ test('an owner that finds the disk full takes the reserve of the one before', as
   const store = await openFileStore(folder, { ...owner, files })
   assert.equal(systemFiles.exists(reserve), false)
   await store.close()
+})
+
+test('who becomes the owner late has nothing open of what it read before', async (t) => {
+  const folder = temporaryFolder(t)
+  const limits = { reserveBytes: 0, unlinkSoonestMs: 0, idleMergeAfterMs: 1e9 }
+  const before = await openFileStore(folder, { ...owner, limits })
+  await before.write(batch('a'), signal)
+  await before.flush()
+  await before.write(batch('b'), signal)
+  await before.close()
+  const { files: seen, paths } = openFiles()
+  const files = new FailingFiles(seen, (call) => (call === 'write' ? { code: 'ENOSPC' } : null))
+  const store = await openFileStore(folder, { ...owner, limits, files })
+  assert.equal((await store.findTags(['b'], signal))[0]!.name, 'b')
+  await assert.rejects(store.write(batch('c'), signal), { message: /no room to become the owner/ })
+  files.plan = () => null
+  await untilDone(
+    () => store.write(batch('c'), signal),
+    (error) => /no room to become the owner/.test(String(error)),
+  )
+  const openOnes = () => paths.map((path) => path.slice(folder.length)).sort()
+  const parts = partsIn(folder).map((name) => `/parts/${name}`)
+  assert.equal(parts.length, 1)
+  assert.deepEqual(
+    openOnes().filter((path) => path.endsWith('.part')),
+    parts,
+  )
+  assert.equal(openOnes().filter((path) => /published/.test(path)).length, 1)
+  await store.close()
+  assert.deepEqual(paths, [])
 })
 
 /** The names of parts in the folder of a historian. */

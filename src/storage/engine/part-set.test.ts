@@ -8,7 +8,8 @@ import { OpenParts } from './part-set.ts'
 const version = (number: number, names: readonly string[]) =>
   ({ number, parts: names.map((name) => ({ name, points: 1 })) }) as unknown as Version
 
-test('a set that was given up is neither held nor given up again, and closes nothing of others', () => {
+/** A store of parts, and the names of those that are open. */
+function storeOf() {
   const open: string[] = []
   const store = {
     open(info: PartInfo) {
@@ -16,6 +17,11 @@ test('a set that was given up is neither held nor given up again, and closes not
       return { info, tombstones: [], close: () => open.splice(open.indexOf(info.name), 1) }
     },
   } as unknown as PartStore
+  return { open, store }
+}
+
+test('a set that was given up is neither held nor given up again, and closes nothing of others', () => {
+  const { open, store } = storeOf()
   const parts = new OpenParts(store, version(1, ['a', 'b']), () => {})
   const set = parts.current
   parts.hold(set)
@@ -26,4 +32,18 @@ test('a set that was given up is neither held nor given up again, and closes not
   assert.throws(() => parts.hold(set), /given up before/)
   assert.throws(() => parts.release(set), /given up before/)
   assert.deepEqual(open, ['b', 'c'])
+})
+
+test('where no more versions come parts are closed with the last read that is on them, and none is dropped', () => {
+  const { open, store } = storeOf()
+  const parts = new OpenParts(store, version(1, ['a', 'b']), (name) => assert.fail(`${name} is dropped`))
+  const set = parts.current
+  parts.hold(set)
+  parts.hold(set)
+  parts.end()
+  parts.release(set)
+  assert.deepEqual(open, ['a', 'b'])
+  parts.release(set)
+  assert.deepEqual(open, [])
+  parts.close()
 })

@@ -176,6 +176,15 @@ export class OpenParts {
     }
   }
 
+  /**
+   * Goes on to no other version: parts are closed when nobody holds a set any more. What is looked for in damaged ones
+   * is given up. To be called once; nothing else than `release` and `close` is afterwards.
+   */
+  end(): void {
+    this.#closing.abort(new Error('the parts are given up'))
+    this.release(this.#current)
+  }
+
   close(): void {
     this.#closing.abort(new Error('the parts are closed'))
     for (const { opened } of this.#open.values()) closeAll(opened)

@@ -3,15 +3,14 @@ import { isUnreadable } from '../damage.ts'
 import { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 
-/**
- * Brings what is in memory up to what another process did; a promise when that takes long, after which it is to be
- * asked again. Throws, or rejects with, what reads then reject with.
- */
-export type CatchUp = () => Promise<void> | null
-
 /** What reads of another process's historian take. */
 export interface Following {
-  readonly catchUp: CatchUp
+  /**
+   * Brings what is in memory up to what another process did; a promise when that takes long, after which it is to be
+   * asked again. Throws, or rejects with, what reads then reject with.
+   */
+  readonly catchUp: () => Promise<void> | null
+  /** May be called again. */
   close(): void
 }
 
@@ -24,7 +23,10 @@ export type ReadOne = (index: number, snapshot: EngineSnapshot) => void
  */
 export class ReadSide {
   readonly #state: EngineState
-  readonly #catchUp: CatchUp | null
+  readonly #following: Following | null
+  /** Reads that wait until what another process did is here, and begin then. */
+  #waiting = 0
+  #isEnding = false
   /** Reads on the state that was caught up with last, which must stay as it is for them. */
   #joined = 0
   /** Whether nothing has come into this process since it was caught up, as between the reads of a small call. */
@@ -36,21 +38,26 @@ export class ReadSide {
     this.#joined--
   }
 
-  /** @param catchUp  `null` where this process alone changes the historian */
-  constructor(state: EngineState, catchUp: CatchUp | null) {
+  /** @param following  `null` where this process alone changes the historian */
+  constructor(state: EngineState, following: Following | null) {
     this.#state = state
-    this.#catchUp = catchUp
+    this.#following = following
+  }
+
+  /**
+   * To be called when no more reads come: the parts are closed with the last read that is on them, and what is followed
+   * when none waits for it.
+   */
+  end(): void {
+    this.#isEnding = true
+    this.#endIfIdle()
   }
 
   async read<T>(signal: AbortSignal, read: (snapshot: EngineSnapshot) => T | Promise<T>): Promise<T> {
     let snapshot: EngineSnapshot | null = null
     try {
-      for (let wait = this.#catchUpFirst(); wait !== null; wait = this.#catchUpFirst()) {
-        await wait
-        // An owner may be faster for as long as it likes.
-        signal.throwIfAborted()
-      }
-      snapshot = this.#begin(signal)
+      const wait = this.#catchUpFirst()
+      snapshot = wait === null ? this.#begin(signal) : await this.#beginAfter(wait, signal)
       return await read(snapshot)
     } catch (error) {
       throw this.#failed(error)
@@ -75,9 +82,19 @@ export class ReadSide {
     try {
       const wait = this.#catchUpFirst()
       if (wait !== null) {
+        this.#waiting++
         return wait.then(
-          () => this.readEach(signal, count, result, readOne, toRest),
-          (error: unknown) => Promise.reject(this.#failed(error)),
+          () => {
+            try {
+              return this.readEach(signal, count, result, readOne, toRest)
+            } finally {
+              this.#waited()
+            }
+          },
+          (error: unknown) => {
+            this.#waited()
+            throw this.#failed(error)
+          },
         )
       }
       snapshot = this.#begin(signal)
@@ -93,6 +110,32 @@ export class ReadSide {
       snapshot?.done()
       return Promise.reject(this.#failed(error))
     }
+  }
+
+  /** Begins a read that has to wait for what another process did. */
+  async #beginAfter(first: Promise<void>, signal: AbortSignal): Promise<EngineSnapshot> {
+    this.#waiting++
+    try {
+      for (let wait: Promise<void> | null = first; wait !== null; wait = this.#catchUpFirst()) {
+        await wait
+        // An owner may be faster for as long as it likes.
+        signal.throwIfAborted()
+      }
+      return this.#begin(signal)
+    } finally {
+      this.#waited()
+    }
+  }
+
+  #waited(): void {
+    this.#waiting--
+    this.#endIfIdle()
+  }
+
+  #endIfIdle(): void {
+    if (!this.#isEnding || this.#waiting > 0) return
+    this.#following?.close()
+    this.#state.parts.end()
   }
 
   async #readRest(snapshot: EngineSnapshot, from: number, count: number, readOne: ReadOne): Promise<void> {
@@ -117,8 +160,8 @@ export class ReadSide {
   }
 
   #catchUpFirst(): Promise<void> | null {
-    if (this.#catchUp === null || this.#joined > 0 || this.#isCaughtUp) return null
-    const wait = this.#catchUp()
+    if (this.#following === null || this.#joined > 0 || this.#isCaughtUp) return null
+    const wait = this.#following.catchUp()
     if (wait !== null) return wait
     this.#isCaughtUp = true
     DONE.then(this.#lookAgain)
