@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
@@ -8,7 +8,7 @@ import { until, untilDone } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
-import { openFiles } from '../files/open-files.fixture.ts'
+import { openFiles, openInProcess } from '../files/open-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { openFileStore } from './open-file-store.ts'
 
@@ -117,6 +117,50 @@ test('who becomes the owner late has nothing open of what it read before', async
   assert.equal(openOnes().filter((path) => /published/.test(path)).length, 1)
   await store.close()
   assert.deepEqual(paths, [])
+})
+
+test('an owner that cannot be opened as a whole leaves nothing open, however often it is tried', async (t) => {
+  const folder = temporaryFolder(t)
+  const before = await openFileStore(folder, owner)
+  await before.write(batch('a'), signal)
+  await before.flush()
+  await before.close()
+  const { files: seen, paths } = openFiles()
+  let tries = 0
+  const isPublication = (path: string) => /published-/.test(path)
+  const files = new FailingFiles(seen, (call, path) => {
+    if (call !== 'write' || !isPublication(path)) return null
+    tries++
+    return { code: 'ENOSPC' }
+  })
+  const store = await openFileStore(folder, { ...owner, files })
+  const first = tries
+  const openAt = paths.slice().sort()
+  assert.ok(openAt.every((path) => path.endsWith('.part') || isPublication(path)))
+  await until(() => tries > first + 1, 'it is tried again')
+  await store.close()
+  assert.deepEqual(paths, [])
+})
+
+test('an owner that cannot be opened leaves no thread, and no file of the system open', {
+  skip: openInProcess('') === null && 'the system does not tell what a process has open',
+}, async (t) => {
+  const folder = temporaryFolder(t)
+  const threads = () => readdirSync('/proc/self/task').length
+  // Nothing is found there, and nothing can be made.
+  const block = (token: number) => symlinkSync('nowhere', join(folder, 'wal', `published-0000000${token}`))
+  mkdirSync(join(folder, 'wal'))
+  let most = 0
+  for (let token = 1; token < 8; token++) {
+    block(token)
+    await assert.rejects(openFileStore(folder, owner), {
+      code: 'DATA_DIR_UNUSABLE',
+    })
+    // Those of the system itself are there then.
+    if (token === 3) most = threads()
+  }
+  assert.ok(threads() <= most, `${threads()} threads in place of ${most}`)
+  assert.deepEqual(openInProcess(folder), [])
 })
 
 /** The names of parts in the folder of a historian. */

@@ -41,6 +41,7 @@ import { Follower } from './follower.ts'
 import { Garbage } from './garbage.ts'
 import { LateOwner, type Owned } from './late-owner.ts'
 import { readNewest } from './newest-version.ts'
+import { Opened } from './opened.ts'
 import { Owner } from './owner.ts'
 import { OpenParts } from './part-set.ts'
 import { Reserve, removeReserve } from './reserve.ts'
@@ -155,9 +156,12 @@ async function openOwned(
   checkBeforeClaim(files, folders, options)
   for (const one of Object.values(folders)) files.makeFolder(one)
   const ownership = claim(files, folders)
+  const opened = new Opened()
   try {
-    return await openToChange(files, folders, ownership, limits, options)
+    return await openToChange(files, folders, ownership, limits, options, opened)
   } catch (error) {
+    // What waits for room tries again each second.
+    await opened.close()
     ownership.release()
     throw error
   }
@@ -181,11 +185,12 @@ async function openToChange(
   ownership: Ownership,
   limits: EngineLimits,
   options: FileStoreOptions,
+  opened: Opened,
 ): Promise<Owned> {
   const { historian, log: troubleLog, files: given, retention, archive, clock = systemClock } = options
   const { token } = ownership
-  const catalogs = openCatalogStore(files, folders.catalog, tokenText(token))
-  const reader = new PublicationReader(files, folders.wal)
+  const catalogs = opened.add(openCatalogStore(files, folders.catalog, tokenText(token)))
+  const reader = opened.add(new PublicationReader(files, folders.wal))
   const published = reader.read()
   reader.close()
   const before = readVersion(files, folders, options, published) ?? newVersion(files, folders, historian)
@@ -215,7 +220,7 @@ async function openToChange(
     kept:
       archive === undefined ? [] : before.kept.filter(({ name }) => files.exists(join(folders.wal, name))),
   }
-  const manifest = new ManifestWriter(files, folders.manifest, version)
+  const manifest = opened.add(new ManifestWriter(files, folders.manifest, version))
   await manifest.begin()
   removeMarks(files, folders.root)
   sweep(files, folders, version, manifest.place)
@@ -227,11 +232,15 @@ async function openToChange(
     () => manifest.version.number,
     () => ownership.check(),
   )
-  const parts = await OpenParts.open(store, version, (name) => garbage.add(folders.parts, [name]))
+  const dropped = (name: string) => garbage.add(folders.parts, [name])
+  const parts = opened.add(await OpenParts.open(store, version, dropped))
+  // Before the thread of the log, which then need not be started for nothing.
+  const publisher = opened.add(new Publisher(files, folders.wal, token))
   const generation = Math.max(before.flushedGeneration, ...segments.map(({ header }) => header.generation))
   const logTrouble = new Trouble(historian, 'changes could not be made durable', troubleLog ?? null)
-  const device =
-    given === undefined ? new ThreadDevice((reason) => logTrouble.failed(reason)) : inlineDevice(files)
+  const device = opened.add(
+    given === undefined ? new ThreadDevice((reason) => logTrouble.failed(reason)) : inlineDevice(files),
+  )
   const state: EngineState = {
     historian,
     errors: new EngineErrors(historian),
@@ -255,7 +264,7 @@ async function openToChange(
     ),
     logTrouble,
     manifest,
-    publisher: new Publisher(files, folders.wal, token),
+    publisher,
     store,
     packer: given === undefined ? startPacker(folders.parts) : null,
     catalogs,
