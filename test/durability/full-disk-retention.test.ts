@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rmSync, statfsSync } from 'node:fs'
+import { readdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
 import type { FileStore } from '../../src/storage/engine/file-store.ts'
 import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
+import { openInProcess } from '../../src/storage/files/open-files.fixture.ts'
 import { TestClock } from '../property/retention-model.ts'
 import { until } from '../until.ts'
 import { fillDisk, mountSmallDisk, noSmallDisk } from './small-disk-mount.ts'
@@ -137,6 +138,10 @@ test('a watermark that finds no byte on the disk stays where it was, for reads a
   const requests = 10
   for (let number = 0; number < requests; number++) await store.write(request(number), signal)
   await store.flush()
+  // Otherwise its space comes back when the disk is full.
+  const openSegments = () => openInProcess(folder)!.filter((path) => path.includes('.wal'))
+  await until(() => openSegments().length === 0, 'the log that was flushed is closed')
+  await until(() => !readdirSync(join(folder, 'wal')).some((name) => name.endsWith('.wal')), 'it is removed')
   const filler = join(disk, 'filler')
   fillDisk(filler)
 
