@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
@@ -88,6 +89,27 @@ test('a flush whose new file cannot be opened is made once it can be, and nothin
     await until(() => !names('wal').includes(before[0]!), 'the log of the owner before goes')
     assert.deepEqual((await store.check(signal)).problems, [])
   }
+})
+
+test('a manifest in whose place another one is goes when no reader needs it any more', async (t) => {
+  const { open, names, files } = bench(t)
+  const store = await open(1e6)
+  t.after(() => store.close())
+  await put(store, 0)
+  const [first] = names('manifest')
+  files.plan = (call, path) => (call === 'write' && path.includes('manifest-') ? { code: 'EIO' } : null)
+  await assert.rejects(store.flush(), { code: 'WRITE_FAILED' })
+  files.plan = () => null
+  store.readerAt(7, 0)
+  await store.flush()
+  await wait(50)
+  assert.equal(names('manifest').length, 2)
+  assert.equal(names('manifest')[0], first)
+  store.readerAt(7, null)
+  await until(() => names('manifest').length === 1, 'it goes')
+  assert.notEqual(names('manifest')[0], first)
+  assert.equal(await count(store), 1_000)
+  assert.deepEqual((await store.check(signal)).problems, [])
 })
 
 test('a merge whose new file cannot be opened counts once it can be, and nothing is written twice', async (t) => {

@@ -10,11 +10,13 @@ export class VersionLog {
   readonly #parts: OpenParts
   readonly #between: (run: () => void) => Promise<void>
   readonly #publish: () => void
+  readonly #dropped: (manifests: readonly string[]) => void
   #last: Promise<unknown> = Promise.resolve()
 
   /**
    * @param between  runs something when no change is being worked out, which sees parts and memory of one moment
    * @param publish  publishes the version to other processes
+   * @param dropped  takes names of manifests that count no more
    */
   constructor(
     manifest: ManifestWriter,
@@ -22,12 +24,14 @@ export class VersionLog {
     parts: OpenParts,
     between: (run: () => void) => Promise<void>,
     publish: () => void,
+    dropped: (manifests: readonly string[]) => void,
   ) {
     this.#manifest = manifest
     this.#ownership = ownership
     this.#parts = parts
     this.#between = between
     this.#publish = publish
+    this.#dropped = dropped
   }
 
   get version(): Version {
@@ -56,6 +60,8 @@ export class VersionLog {
           this.#parts.moveTo(version)
           then()
           this.#publish()
+          const replaced = this.#manifest.takeReplaced()
+          if (replaced.length > 0) this.#dropped(replaced)
         })
       } finally {
         added()

@@ -201,6 +201,8 @@ export class ManifestWriter {
   readonly #folder: string
   readonly #token: number
   #number = 0
+  /** The first one of this owner that may be in the folder. */
+  #firstNumber: number
   #file: FileHandle | null = null
   #bytes = 0
   #firstBytes = 0
@@ -216,6 +218,7 @@ export class ManifestWriter {
     this.#token = version.token
     this.#version = version
     this.#number = number
+    this.#firstNumber = number + 1
   }
 
   get version(): Version {
@@ -255,6 +258,20 @@ export class ManifestWriter {
     }
     this.#version = next
     return next
+  }
+
+  /**
+   * Names of manifests of this owner that count no more, since a later one is durable; each is given once. Who read
+   * them before may be about to look at them again.
+   */
+  takeReplaced(): readonly string[] {
+    // While an edit has failed it is not known which one counts.
+    if (this.#file === null) return []
+    const names: string[] = []
+    for (; this.#firstNumber < this.#number; this.#firstNumber++) {
+      names.push(manifestName({ token: this.#token, number: this.#firstNumber }))
+    }
+    return names
   }
 
   close(): void {

@@ -135,6 +135,33 @@ test('after an edit that failed the next one begins a new manifest, in which it 
   assert.ok(oldManifests(systemFiles, folder, writer.place).length > 0)
 })
 
+test('a manifest is given as replaced once, and not before a later one is durable', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const writer = new ManifestWriter(files, folder, VERSION)
+  await writer.begin()
+  const names = () => listManifests(systemFiles, folder).map(manifestName)
+  const [first] = names()
+  await writer.edit({ flushedSequence: 1 })
+  assert.deepEqual(writer.takeReplaced(), [])
+  for (const failed of ['write', 'sync']) {
+    files.plan = (call) => (call === failed ? { code: 'EIO' } : null)
+    await assert.rejects(writer.edit({ flushedSequence: 2 }), { code: 'EIO' })
+    assert.deepEqual(writer.takeReplaced(), [])
+  }
+  files.plan = (call) => (call === 'syncFolder' ? { code: 'EIO' } : null)
+  await assert.rejects(writer.edit({ flushedSequence: 2 }), { code: 'EIO' })
+  const [, second] = names()
+  assert.deepEqual([names().length, writer.takeReplaced()], [2, []])
+  files.plan = () => null
+  await writer.edit({ flushedSequence: 2 })
+  assert.deepEqual(writer.takeReplaced(), [first, second])
+  assert.deepEqual(writer.takeReplaced(), [])
+  await writer.edit({ flushedSequence: 3 })
+  assert.deepEqual(writer.takeReplaced(), [])
+  writer.close()
+})
+
 test('a manifest that was not finished is none', async (t) => {
   const folder = temporaryFolder(t)
   const files = new FailingFiles(systemFiles)
