@@ -66,7 +66,7 @@ function merging(
     idleAfterMs: IDLE_MS,
     thoroughEveryMs,
     limits: MERGE_LIMITS,
-    expiry: { ofParts: async () => null },
+    expiry: { keep() {}, isDue: () => false, ofParts: async () => null },
     trouble: { over() {} },
     aside: new PartsAside('plant', 1, null),
     folder: '',
@@ -228,6 +228,53 @@ test('parts that were set aside are merged also when their time comes while othe
   t.mock.timers.tick(1)
   await finish()
   assert.deepEqual(merged, ['a+b'])
+  await made.close()
+})
+
+test('a part of which much has expired is merged when it is no longer set aside, not when it is looked at next', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const aside = new PartsAside('plant', 1_000, null)
+  const looked = new Set<string>()
+  const expiry = {
+    keep() {},
+    isDue: ({ name }: PartInfo) => !looked.has(name) && looked.add(name).size > 0,
+    forget: (name: string) => looked.delete(name),
+    shareOf: async () => 1,
+    ofParts: async () => ({}),
+  }
+  const merged: string[] = []
+  let failures = 3
+  const others = {
+    aside,
+    expiry,
+    reserve: { isSpent: false },
+    trouble: { failed: () => 1, over() {} },
+    merger: {
+      merge: async ({ inputs: [input] }: { inputs: readonly PartInfo[] }) => {
+        if (failures-- > 0) throw new ThreadEnded('the thread of merges', null)
+        merged.push(input!.name)
+        looked.add('rest')
+        return { added: [partOf('rest')] }
+      },
+      close: async () => {},
+    },
+  } as unknown as Partial<MergingParts>
+  const plans = { plan: nothing, planIdle: nothing, planThorough: nothing }
+  const { merging: made } = merging(t, ['a'], plans, 0, others)
+  made.trim()
+  for (let i = 0; i < 3; i++) {
+    await turns()
+    await turns()
+    t.mock.timers.tick(1)
+  }
+  assert.equal(aside.waitMs, 1_000)
+  assert.deepEqual([failures, merged], [0, []])
+  now = 1_000
+  t.mock.timers.tick(1_000)
+  await turns()
+  await made.idle()
+  assert.deepEqual(merged, ['a'])
   await made.close()
 })
 

@@ -304,7 +304,11 @@ export class Merging {
         if (signal.aborted || !this.#parts.aside.failed(chosen.inputs, error)) throw error
         return null
       })
-      if (merged === null) return true
+      if (merged === null) {
+        // What has expired of them is looked for again when their time has come.
+        if (known !== null) for (const name of names) expiry.forget(name)
+        return true
+      }
       this.#merged = { inputs: chosen.inputs, added: merged.added, isTrim: known !== null }
       return await this.#show(this.#merged)
     } catch (error) {
@@ -334,8 +338,12 @@ export class Merging {
     if (this.#asideTimer !== null) clearTimeout(this.#asideTimer)
     const { waitMs } = this.#parts.aside
     if (waitMs === null) return
-    // One that is early by the other clock finds it set aside, and waits for the rest.
-    this.#asideTimer = setTimeout(() => this.goOn(), waitMs).unref()
+    this.#asideTimer = setTimeout(() => {
+      // One that is early by the other clock finds it set aside, and waits for the rest.
+      this.#isTrimDue = true
+      this.goOn()
+    }, waitMs)
+    this.#asideTimer.unref()
   }
 
   /** Merges what is worth it when there is nothing else to do: called again, it waits anew. */
