@@ -33,6 +33,11 @@ export interface EngineLimits {
   readonly idleMergeAfterMs: number
   /** Once in so many milliseconds also what little lies over much is merged then, so that it is written seldom. */
   readonly thoroughMergeEveryMs: number
+  /**
+   * Where something is flushed all the time, parts of which much was taken away are merged after so many milliseconds
+   * without a rest.
+   */
+  readonly reclaimAfterMs: number
   /** Parts whose merges fail again and again for a reason of their own are left alone for so long, then for longer. */
   readonly mergeAsideMs: number
   /** Bytes that the cache of blocks holds at most. */
@@ -62,6 +67,7 @@ export const ENGINE_LIMITS: EngineLimits = {
   merge: MERGE_LIMITS,
   idleMergeAfterMs: 20_000,
   thoroughMergeEveryMs: 1_800_000,
+  reclaimAfterMs: 300_000,
   mergeAsideMs: 600_000,
   cacheBytes: 64 * 2 ** 20,
   // The deadline of a call, and 30 seconds.

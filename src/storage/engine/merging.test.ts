@@ -1,99 +1,15 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { ThreadEnded } from '../background-thread.ts'
 import type { Version } from '../manifest/version.ts'
-import { MERGE_LIMITS, type MergeResult, type PlanMerge } from '../merge/merge.ts'
+import type { PlanMerge } from '../merge/merge.ts'
 import type { PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { TombstoneList } from '../parts/tombstone-list.ts'
-import { Merging, type MergingParts } from './merging.ts'
+import { IDLE_MS, merging, nothing, partOf, turns, two } from './merging.fixture.ts'
+import type { MergingParts } from './merging.ts'
 import { OpenParts } from './part-set.ts'
 import { PartsAside } from './parts-aside.ts'
-
-const IDLE_MS = 20_000
-
-/** Parts of a version, and what is known of merging besides. */
-interface Bench {
-  readonly merging: Merging
-  readonly parts: PartInfo[]
-  /** What was merged, by its names; in order. */
-  readonly merged: string[]
-  /** Ends the merge under way. */
-  finish(): Promise<void>
-}
-
-function merging(
-  t: TestContext,
-  names: readonly string[],
-  plans: Pick<MergingParts, 'plan' | 'planIdle' | 'planThorough'>,
-  thoroughEveryMs: number,
-  others: Partial<MergingParts> = {},
-): Bench {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const parts = names.map(partOf)
-  const merged: string[] = []
-  let under: PromiseWithResolvers<MergeResult> | null = null
-  const set = () => ({
-    version: { parts: parts.slice() },
-    parts: parts.map((info) => ({ info, part: {}, damage: null })),
-    tombstonesWithout: () => [],
-  })
-  const made = new Merging({
-    ...plans,
-    parts: {
-      get current() {
-        return set()
-      },
-      hold() {},
-      release() {},
-    },
-    reserve: { isSpent: false },
-    versions: {
-      checkOwner() {},
-      edit: async ({ add, remove }: { add: readonly PartInfo[]; remove: readonly string[] }) => {
-        const kept = parts.filter(({ name }) => !remove.includes(name))
-        parts.splice(0, parts.length, ...kept, ...add)
-      },
-    },
-    merger: {
-      merge: ({ inputs }: { inputs: readonly PartInfo[] }) => {
-        merged.push(inputs.map(({ name }) => name).join('+'))
-        under = Promise.withResolvers()
-        return under.promise
-      },
-      close: async () => {},
-    },
-    idleAfterMs: IDLE_MS,
-    thoroughEveryMs,
-    limits: MERGE_LIMITS,
-    expiry: { keep() {}, isDue: () => false, ofParts: async () => null },
-    trouble: { over() {} },
-    aside: new PartsAside('plant', 1, null),
-    folder: '',
-    namePrefix: '',
-    takeNumbers: () => 1,
-    ...others,
-  } as unknown as MergingParts)
-  return {
-    merging: made,
-    parts,
-    merged,
-    async finish() {
-      await turns()
-      under!.resolve({ added: [partOf(`(${merged.at(-1)})`)] })
-      await turns()
-    },
-  }
-}
-
-const partOf = (name: string) => ({ name, points: 1, bytes: 1 }) as PartInfo
-
-/** What does not wait for a merge or a timer is done then. */
-const turns = () => new Promise((resolve) => setImmediate(resolve))
-
-const nothing: PlanMerge = () => null
-/** Takes the first two parts. */
-const two: PlanMerge = (parts) => (parts.length < 2 ? null : { inputs: parts.slice(0, 2) })
 
 test('what waits for a rest is merged also when the rest began amid another merge', async (t) => {
   const plan: PlanMerge = (parts) => (parts.length < 4 ? null : { inputs: parts.slice(0, 2) })
@@ -228,53 +144,6 @@ test('parts that were set aside are merged also when their time comes while othe
   t.mock.timers.tick(1)
   await finish()
   assert.deepEqual(merged, ['a+b'])
-  await made.close()
-})
-
-test('a part of which much has expired is merged when it is no longer set aside, not when it is looked at next', async (t) => {
-  let now = 0
-  t.mock.method(performance, 'now', () => now)
-  const aside = new PartsAside('plant', 1_000, null)
-  const looked = new Set<string>()
-  const expiry = {
-    keep() {},
-    isDue: ({ name }: PartInfo) => !looked.has(name) && looked.add(name).size > 0,
-    forget: (name: string) => looked.delete(name),
-    shareOf: async () => 1,
-    ofParts: async () => ({}),
-  }
-  const merged: string[] = []
-  let failures = 3
-  const others = {
-    aside,
-    expiry,
-    reserve: { isSpent: false },
-    trouble: { failed: () => 1, over() {} },
-    merger: {
-      merge: async ({ inputs: [input] }: { inputs: readonly PartInfo[] }) => {
-        if (failures-- > 0) throw new ThreadEnded('the thread of merges', null)
-        merged.push(input!.name)
-        looked.add('rest')
-        return { added: [partOf('rest')] }
-      },
-      close: async () => {},
-    },
-  } as unknown as Partial<MergingParts>
-  const plans = { plan: nothing, planIdle: nothing, planThorough: nothing }
-  const { merging: made } = merging(t, ['a'], plans, 0, others)
-  made.trim()
-  for (let i = 0; i < 3; i++) {
-    await turns()
-    await turns()
-    t.mock.timers.tick(1)
-  }
-  assert.equal(aside.waitMs, 1_000)
-  assert.deepEqual([failures, merged], [0, []])
-  now = 1_000
-  t.mock.timers.tick(1_000)
-  await turns()
-  await made.idle()
-  assert.deepEqual(merged, ['a'])
   await made.close()
 })
 

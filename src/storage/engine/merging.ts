@@ -1,5 +1,5 @@
 import type { RetentionMeasures } from '../../historian/measures.ts'
-import { Damage, isUnreadable } from '../damage.ts'
+import { Damage } from '../damage.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { Expired } from '../merge/expired.ts'
 import {
@@ -10,9 +10,9 @@ import {
   MOST_OUTPUTS,
   type PlanMerge,
 } from '../merge/merge.ts'
-import { coveredShare, RECLAIMED_SHARE } from '../merge/reclaim.ts'
-import type { Part, PartInfo } from '../parts/part.ts'
-import type { TombstoneList } from '../parts/tombstone-list.ts'
+import { RECLAIMED_SHARE } from '../merge/reclaim.ts'
+import type { PartInfo } from '../parts/part.ts'
+import { findCovered } from './covered-parts.ts'
 import type { Expiry } from './expiry.ts'
 import type { OpenParts, PartSet } from './part-set.ts'
 import type { PartsAside } from './parts-aside.ts'
@@ -35,6 +35,8 @@ export interface MergingParts {
   /** What is worth it then only once in so many milliseconds. */
   readonly planThorough: PlanMerge
   readonly thoroughEveryMs: number
+  /** Parts of which much was taken away are merged after so many milliseconds also where flushes never cease. */
+  readonly reclaimAfterMs: number
   readonly limits: MergeLimits
   readonly expiry: Expiry
   readonly trouble: Trouble
@@ -58,8 +60,6 @@ interface Merged {
  */
 const MOST_HASTY = 8
 
-const NO_NAMES: ReadonlySet<string> = new Set()
-
 /** Has parts merged in the background, one merge after the other, as long as there is something to merge. */
 export class Merging {
   readonly #parts: MergingParts
@@ -77,6 +77,11 @@ export class Merging {
   /** Whether thorough merges are under way, and from when on there may be more. */
   #isThorough = false
   #thoroughFrom = Number.NEGATIVE_INFINITY
+  /**
+   * When the first flush came after it was looked for what was taken away, by the monotonic clock: of a burst that
+   * follows a rest it counts from its beginning. `null` for none.
+   */
+  #busySince: number | null = null
   /**
    * The merge that no version has yet. Where the edit fails it is tried again before anything else is merged: what is
    * on disk is not written again, and what newer parts and watermarks take away covers the outputs like the inputs.
@@ -106,6 +111,7 @@ export class Merging {
   goOn(isHasty = false): void {
     if (this.#closing.signal.aborted) return
     this.#isIdle = false
+    this.#busySince ??= performance.now()
     this.#waitForIdle(this.#parts.idleAfterMs)
     this.#hasty = isHasty ? this.#hasty + 1 : 0
     if (isHasty && this.#hasty % MOST_HASTY !== 0) return
@@ -197,11 +203,17 @@ export class Merging {
     const chosen = isIdle ? this.#planIdle(infos, excluded) : plan(infos, limits, excluded)
     if (chosen !== null) return this.#merge(chosen, set, signal)
     if (await this.#trimNext(set, excluded, signal)) return true
-    if (!isIdle) return false
+    if (!isIdle && !this.#isReclaimDue()) return false
     if (!isFull && (await this.#reclaim(set, excluded, signal))) return true
+    this.#busySince = this.#isLookDue ? performance.now() : null
     // With new parts another rest has begun, or is to be waited for.
-    if (!this.#isLookDue) this.#endIdle()
+    if (isIdle && !this.#isLookDue) this.#endIdle()
     return false
+  }
+
+  /** Whether flushes have come for so long that what was taken away is looked for without a rest. */
+  #isReclaimDue(): boolean {
+    return this.#busySince !== null && performance.now() - this.#busySince >= this.#parts.reclaimAfterMs
   }
 
   #planIdle(infos: readonly PartInfo[], excluded: ReadonlySet<string>): MergePlan | null {
@@ -250,33 +262,8 @@ export class Merging {
 
   /** Merges a part of which much was taken away by itself; false when there is none. */
   async #reclaim(set: PartSet, excluded: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
-    const covered = await this.#findCovered(set, excluded, signal)
+    const covered = await findCovered(set, excluded, (name) => this.#damaged.add(name), signal)
     return covered !== null && this.#merge({ inputs: [covered] }, set, signal)
-  }
-
-  /** The smallest part of whose points much was taken away: it is written anew without them. */
-  async #findCovered(
-    set: PartSet,
-    excluded: ReadonlySet<string>,
-    signal: AbortSignal,
-  ): Promise<PartInfo | null> {
-    const tombstones = set.tombstonesWithout(NO_NAMES)
-    if (tombstones.length === 0) return null
-    for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
-      if (part === null || excluded.has(info.name)) continue
-      if ((await this.#shareOf(part, tombstones, signal)) >= RECLAIMED_SHARE) return info
-    }
-    return null
-  }
-
-  async #shareOf(part: Part, tombstones: readonly TombstoneList[], signal: AbortSignal): Promise<number> {
-    try {
-      return await coveredShare(part, tombstones, signal)
-    } catch (error) {
-      if (!isUnreadable(error)) throw error
-      if (error instanceof Damage) this.#damaged.add(part.info.name)
-      return 0
-    }
   }
 
   async #merge(

@@ -141,6 +141,7 @@ export class Owner {
       idleAfterMs: limits.idleMergeAfterMs,
       planThorough: parts.planThoroughMerge,
       thoroughEveryMs: limits.thoroughMergeEveryMs,
+      reclaimAfterMs: limits.reclaimAfterMs,
       limits: limits.merge,
       trouble: this.#mergeTrouble,
       aside: this.#partsAside,
