@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
+import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
+import { writeBatch } from '../../historian/write-batch.ts'
+import { makeColumns } from '../../series/columns.ts'
 import { ThreadEnded } from '../background-thread.ts'
+import { systemFiles } from '../files/system-files.ts'
+import type { PlanMerge } from '../merge/merge.ts'
 import type { PartInfo } from '../parts/part.ts'
 import { TombstoneList } from '../parts/tombstone-list.ts'
 import { IDLE_MS, merging, nothing, partOf, RECLAIM_MS, turns } from './merging.fixture.ts'
 import type { MergingParts } from './merging.ts'
+import { openFileStore } from './open-file-store.ts'
 import { PartsAside } from './parts-aside.ts'
+
+const { signal } = new AbortController()
 
 test('a part of which much has expired is merged when it is no longer set aside, not when it is looked at next', async (t) => {
   let now = 0
@@ -127,4 +138,156 @@ test('what was taken away leaves parts in a rest, and after some minutes where n
   await flushes(RECLAIM_MS, 1_000, true)
   assert.deepEqual(merged, ['a'])
   await made.close()
+})
+
+/** Takes all parts, where there are several. */
+const all: PlanMerge = (parts, _limits, excluded) => {
+  const inputs = parts.filter(({ name }) => !excluded.has(name))
+  return inputs.length < 2 ? null : { inputs }
+}
+
+test('a merge that the disk has no room for is not begun, smaller ones are, and it is told until there is room', async (t) => {
+  let room = 50
+  const told: unknown[] = []
+  const others = {
+    roomBytes: () => room,
+    reserve: { isSpent: false, giveUp: () => assert.fail('it is for what makes room') },
+    trouble: { failed: ({ code }: { code: string }) => told.push(code), over: () => told.push('over') },
+  } as unknown as Partial<MergingParts>
+  const plans = { plan: all, planIdle: nothing, planThorough: nothing }
+  const { merging: made, parts, merged, finish } = merging(t, [], plans, 0, others)
+  const sized = (name: string, bytes: number) => ({ ...partOf(name), bytes })
+  parts.push(sized('a', 100), sized('b', 120), sized('c', 10), sized('d', 10))
+  made.goOn()
+  await finish()
+  assert.deepEqual(merged.splice(0), ['c+d'])
+  assert.deepEqual(told.splice(0), ['NO_ROOM_TO_MERGE'])
+  // In a rest, and with the next flush.
+  t.mock.timers.tick(IDLE_MS)
+  await turns()
+  made.goOn()
+  await turns()
+  assert.deepEqual([merged, told.splice(0)], [[], ['NO_ROOM_TO_MERGE', 'NO_ROOM_TO_MERGE']])
+  room = 1_000
+  t.mock.timers.tick(IDLE_MS)
+  await finish()
+  assert.deepEqual(merged, ['a+b+(c+d)'])
+  assert.deepEqual(told, ['over'])
+  await made.close()
+})
+
+test('what only a rest merges and has no room is not told as over by what is merged between rests', async (t) => {
+  const told: string[] = []
+  const others = {
+    roomBytes: () => 0,
+    trouble: { failed: () => told.push('failed'), over: () => told.push('over') },
+  } as unknown as Partial<MergingParts>
+  const plans = { plan: nothing, planIdle: all, planThorough: nothing }
+  const { merging: made } = merging(t, ['a', 'b'], plans, 0, others)
+  made.goOn()
+  await turns()
+  assert.deepEqual(told.splice(0), ['over'])
+  t.mock.timers.tick(IDLE_MS)
+  await turns()
+  made.goOn()
+  await turns()
+  assert.deepEqual(told, ['failed', 'failed'])
+  await made.close()
+})
+
+test('what is being removed is waited for before a merge is found to have no room', async (t) => {
+  let room = 0
+  const others = {
+    roomBytes: () => room,
+    makeRoom: async () => {
+      room = 100
+      return true
+    },
+  }
+  const plans = { plan: all, planIdle: nothing, planThorough: nothing }
+  const { merging: made, merged, finish } = merging(t, ['a', 'b'], plans, 0, others)
+  made.goOn()
+  await finish()
+  assert.deepEqual(merged, ['a+b'])
+  await made.close()
+})
+
+test('parts of which much was taken away, or has expired, are merged although others have no room', async (t) => {
+  const names = ['a', 'b', 'c']
+  const covered = new Set(['b'])
+  const merged: string[] = []
+  const others = {
+    parts: partsOf(names, covered),
+    roomBytes: () => 0,
+    versions: { checkOwner() {}, edit: async () => {} },
+    trouble: { failed: () => 1_000, over: () => assert.fail('others wait') },
+    expiry: {
+      keep() {},
+      isDue: ({ name }: PartInfo) => name === 'c' && !merged.includes('c'),
+      shareOf: async () => 1,
+      ofParts: async () => ({}),
+    },
+    merger: {
+      merge: async ({ inputs }: { inputs: readonly PartInfo[] }) => {
+        assert.equal(inputs.length, 1, 'there is no room for more')
+        merged.push(inputs[0]!.name)
+        covered.clear()
+        return { added: [] }
+      },
+      close: async () => {},
+    },
+  } as unknown as Partial<MergingParts>
+  const plans = { plan: all, planIdle: nothing, planThorough: nothing }
+  const { merging: made } = merging(t, [], plans, 0, others)
+  made.goOn()
+  for (let i = 0; i < 4; i++) await turns()
+  assert.deepEqual(merged.splice(0), ['b'])
+  made.trim()
+  for (let i = 0; i < 4; i++) await turns()
+  assert.deepEqual(merged, ['c'])
+  await made.close()
+})
+
+test('a store merges within what is free and what is set aside, and says where that is too little', async (t) => {
+  const folder = temporaryFolder(t)
+  const reserveBytes = 1 << 16
+  let free = 2 ** 40
+  const files = { ...systemFiles, freeBytes: () => free }
+  const merge = { partitionBytes: 1e9, fanIn: 2, largestBytes: 1e9 }
+  const limits = { reserveBytes, merge, idleMergeAfterMs: 1e9, unlinkSoonestMs: 0 }
+  const open = () => openFileStore(folder, { historian: 'plant', owner: true, files, limits })
+  const first = await open()
+  const reserve = join(folder, 'wal', 'reserve')
+  await until(
+    () => systemFiles.exists(reserve) && statSync(reserve).size === reserveBytes,
+    'room is set aside',
+  )
+  await first.close()
+  // Nobody sees when the first one may count on it, which is when it is synced; the next one may from its start.
+  const store = await open()
+  t.after(() => store.close())
+  let from = 0
+  /** Points that are hard to pack, some 10 bytes each. */
+  const put = async (count: number) => {
+    const points = makeColumns(count)
+    for (let i = 0; i < count; i++) {
+      points.times[i] = from + i
+      points.values[i] = Math.sqrt(from + i)
+    }
+    from += count
+    await store.write(writeBatch([{ tag: 'a', points }], true), signal)
+    await store.flush()
+  }
+  const partCount = () => readdirSync(join(folder, 'parts')).length
+  free = 0
+  for (let i = 0; i < 3; i++) await put(1_000)
+  assert.equal(store.trouble, null)
+  await until(() => partCount() === 1, 'what fits into what is set aside is merged')
+  for (let i = 0; i < 3; i++) await put(10_000)
+  assert.equal(store.trouble, 'parts cannot be merged: the disk has less free space than a merge takes')
+  free = 2 ** 40
+  await put(1)
+  await until(() => partCount() === 1, 'all is merged')
+  assert.equal(store.trouble, null)
+  assert.deepEqual((await store.check(signal)).problems, [])
 })

@@ -43,6 +43,8 @@ export function merging(
       release() {},
     },
     reserve: { isSpent: false },
+    roomBytes: () => Number.POSITIVE_INFINITY,
+    makeRoom: async () => false,
     versions: {
       checkOwner() {},
       edit: async ({ add, remove }: { add: readonly PartInfo[]; remove: readonly string[] }) => {

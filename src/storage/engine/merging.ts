@@ -14,6 +14,7 @@ import { RECLAIMED_SHARE } from '../merge/reclaim.ts'
 import type { PartInfo } from '../parts/part.ts'
 import { findCovered } from './covered-parts.ts'
 import type { Expiry } from './expiry.ts'
+import { MergeRoom } from './merge-room.ts'
 import type { OpenParts, PartSet } from './part-set.ts'
 import type { PartsAside } from './parts-aside.ts'
 import type { Reserve } from './reserve.ts'
@@ -24,8 +25,10 @@ import type { VersionLog } from './version-log.ts'
 export interface MergingParts {
   readonly parts: OpenParts
   readonly reserve: Reserve
+  /** Bytes that merges may write, what is set aside for a full disk among them. */
+  readonly roomBytes: () => number
   /** Waits for what is being removed; whether there was any. */
-  makeRoom(): Promise<boolean>
+  readonly makeRoom: () => Promise<boolean>
   readonly versions: VersionLog
   readonly merger: Merger
   readonly plan: PlanMerge
@@ -63,6 +66,7 @@ const MOST_HASTY = 8
 /** Has parts merged in the background, one merge after the other, as long as there is something to merge. */
 export class Merging {
   readonly #parts: MergingParts
+  readonly #room: MergeRoom
   readonly #damaged = new Set<string>()
   readonly #closing = new AbortController()
   #running: Promise<void> | null = null
@@ -76,6 +80,7 @@ export class Merging {
   #isIdle = false
   /** Whether thorough merges are under way, and from when on there may be more. */
   #isThorough = false
+  #thorough: MergePlan | null = null
   #thoroughFrom = Number.NEGATIVE_INFINITY
   /**
    * When the first flush came after it was looked for what was taken away, by the monotonic clock: of a burst that
@@ -97,6 +102,7 @@ export class Merging {
 
   constructor(parts: MergingParts) {
     this.#parts = parts
+    this.#room = new MergeRoom(parts.roomBytes, parts.makeRoom)
   }
 
   /** What trimming has done so far. */
@@ -130,7 +136,7 @@ export class Merging {
     this.#running = this.#mergeAll().then(
       () => {
         this.#running = null
-        this.#parts.trouble.over()
+        this.#reportRoom()
         this.#waitForAside()
         // What became due when the last look had begun.
         if (this.#isLookDue || this.#isTrimDue || this.#isIdle) this.#run()
@@ -144,6 +150,14 @@ export class Merging {
         else this.#retryLater(this.#parts.trouble.failed(error))
       },
     )
+  }
+
+  /** What has no room is tried again in the next rest, and with the next flush. */
+  #reportRoom(): void {
+    const { trouble, idleAfterMs } = this.#parts
+    const { lacking } = this.#room
+    if (lacking === null) trouble.over()
+    else if (!this.#closing.signal.aborted) this.#waitForIdle(Math.max(idleAfterMs, trouble.failed(lacking)))
   }
 
   /** Once until a merge has come to its end: it is set aside again as soon as it fits, also where it is too little. */
@@ -200,10 +214,16 @@ export class Merging {
     if (isFull && (await this.#reclaim(set, excluded, signal))) return true
     if (isFull && (await this.#trimNext(set, excluded, signal))) return true
     const infos = set.version.parts
-    const chosen = isIdle ? this.#planIdle(infos, excluded) : plan(infos, limits, excluded)
-    if (chosen !== null) return this.#merge(chosen, set, signal)
+    const planNext = (without: ReadonlySet<string>) =>
+      (isIdle ? this.#planIdle(infos, without) : null) ?? plan(infos, limits, without)
+    const chosen = await this.#room.choose(planNext, excluded, isIdle)
+    if (chosen !== null) {
+      this.#isThorough ||= chosen === this.#thorough
+      return this.#merge(chosen, set, signal)
+    }
     if (await this.#trimNext(set, excluded, signal)) return true
-    if (!isIdle && !this.#isReclaimDue()) return false
+    // Where others have no room it makes some.
+    if (!isIdle && this.#room.lacking === null && !this.#isReclaimDue()) return false
     if (!isFull && (await this.#reclaim(set, excluded, signal))) return true
     this.#busySince = this.#isLookDue ? performance.now() : null
     // With new parts another rest has begun, or is to be waited for.
@@ -227,7 +247,7 @@ export class Merging {
       this.#waitForIdle(waitMs)
       return null
     }
-    this.#isThorough = true
+    this.#thorough = thorough
     return thorough
   }
 

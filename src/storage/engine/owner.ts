@@ -133,6 +133,7 @@ export class Owner {
     this.#merging = new Merging({
       parts: state.parts,
       reserve,
+      roomBytes: () => parts.files.freeBytes(folders.parts) + reserve.bytesThere,
       makeRoom: () => garbage.settle(),
       versions: this.#versions,
       merger: parts.merger,

@@ -51,6 +51,11 @@ export class Reserve {
     return this.#isSpent
   }
 
+  /** Bytes that are set aside now. */
+  get bytesThere(): number {
+    return this.#isThere ? this.#bytes : 0
+  }
+
   /** Makes room; false when there was nothing set aside. */
   giveUp(): boolean {
     if (!this.#isThere) return false

@@ -69,6 +69,12 @@ test('names are listed in order, and a missing folder has none', (t) => {
   assert.ok(systemFiles.freeBytes(folder) > 0)
 })
 
+test('a file system that does not say how large it is has room for all', {
+  skip: process.platform !== 'linux' && '/proc of Linux is such a file system',
+}, () => {
+  assert.equal(systemFiles.freeBytes('/proc'), Number.POSITIVE_INFINITY)
+})
+
 test('the layer for tests fails where it is told, and may write half', async (t) => {
   const folder = temporaryFolder(t)
   const files = new FailingFiles(systemFiles)

@@ -39,7 +39,7 @@ export interface Files {
   syncFolder(path: string): void
   /** The same beside this thread: it waits for what else is being written to the disk. */
   syncFolderAside(path: string): Promise<void>
-  /** Bytes that this process may still write in the file system of a folder. */
+  /** Bytes that this process may still write in the file system of a folder; infinite where that cannot be told. */
   freeBytes(folder: string): number
 }
 

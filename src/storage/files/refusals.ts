@@ -28,6 +28,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the disk is full or reports an error',
   EMFILE: TOO_MANY_FILES,
   ENFILE: TOO_MANY_FILES,
+  NO_ROOM_TO_MERGE: 'the disk has less free space than a merge takes',
   THREAD_ENDED: 'a thread of the service has ended, and the log has the details',
   // Those of an archive (src/storage/archive).
   NO_ARCHIVE: 'the folder of the archive is missing',

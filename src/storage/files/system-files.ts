@@ -76,8 +76,9 @@ export const systemFiles: Files = {
   },
 
   freeBytes(folder) {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize
+    const { blocks, bavail, bsize } = statfsSync(folder)
+    // Some that are no disks say that they have no blocks at all.
+    return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
   },
 }
 
