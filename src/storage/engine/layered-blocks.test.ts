@@ -129,3 +129,17 @@ test('every point of a range comes once, by a summary or as itself, whatever the
     { numRuns: Number(process.env.FC_RUNS ?? 400) },
   )
 })
+
+test('deleted ranges are cut out of a block once, however many ranges of it are asked for', () => {
+  const points = Array.from({ length: 30 }, (_, time): [number, number, 0] => [time, time, 0])
+  const cuts: LayerContent['cuts'] = [
+    [3, 1],
+    [20, 2],
+  ]
+  const { source } = sourceOf({ points, each: 30, pageBlocks: 1, wider: 0, cuts, isMemory: false })
+  const first = source.points(0, 10)
+  assert.deepEqual(first.times, Float64Array.of(0, 1, 2, 4, 5, 6, 7, 8, 9))
+  const second = source.points(15, 25)
+  assert.deepEqual(second.times, Float64Array.of(15, 16, 17, 18, 19, 22, 23, 24))
+  assert.equal(second.times.buffer, first.times.buffer)
+})

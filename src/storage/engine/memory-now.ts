@@ -17,7 +17,7 @@ export function memoryNow(memtable: Memtable): MemoryNow {
   const known = new Map<number, Pick<TagMemory, 'layers' | 'tombstones'>>()
   const take = (tag: number) => {
     if (known.has(tag)) return
-    known.set(tag, { layers: memtable.layers(tag), tombstones: memtable.tombstones(tag).slice() })
+    known.set(tag, { layers: memtable.layers(tag), tombstones: memtable.tombstones(tag) })
   }
   for (const tag of tags) take(tag)
   for (const generation of [memtable.immutable, memtable.active]) {

@@ -3,6 +3,7 @@ import type { Version } from '../manifest/version.ts'
 import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import type { TombstoneList } from '../parts/tombstone-list.ts'
+import { TombstonesOfTags } from '../parts/tombstones-of-tags.ts'
 
 /** A part of a version. */
 export interface LivePart {
@@ -27,6 +28,7 @@ export class PartSet {
   readonly parts: readonly LivePart[]
   /** Of the parts that have any. */
   readonly #tombstones: readonly TombstoneList[]
+  readonly #ofTags = new TombstonesOfTags()
   /** The last part of which it is not known what it takes away from those before it. */
   readonly lostTombstones: LivePart | null
   /** Who holds it; the newest set is held by the engine itself. */
@@ -41,12 +43,12 @@ export class PartSet {
 
   /** Tombstones of a tag, of all parts. */
   tombstones(tag: number): readonly Tombstone[] {
-    let found = NONE
-    for (const list of this.#tombstones) {
-      const own = list.of(tag)
-      if (own.length > 0) found = found.length === 0 ? own : [...found, ...own]
-    }
-    return found
+    return this.#tombstones.length === 0 ? NONE : this.#ofTags.of(tag, this.#collect)
+  }
+
+  readonly #collect = (tag: number): readonly Tombstone[] => {
+    const lists = this.#tombstones.map((list) => list.of(tag)).filter(({ length }) => length > 0)
+    return lists.length === 1 ? lists[0]! : lists.flat()
   }
 
   /** Those of each of the parts but some. */

@@ -94,7 +94,7 @@ function memoryOf({ memtable }: EngineState, id: number, watermark: number): Tag
   const tombstones = memtable.tombstones(id)
   return layers.length === 0 && tombstones.length === 0 && watermark === NO_WATERMARK
     ? NOTHING
-    : { layers, tombstones: tombstones.slice(), watermark }
+    : { layers, tombstones, watermark }
 }
 
 /** Reads points of tags in the state that a read sees. */

@@ -45,6 +45,8 @@ export class PartSource implements Source {
   #view: BlockView | null = null
   /** The block that the view shows. */
   #viewed = -1
+  /** What is left of its points, once it was asked for. */
+  #left: PointColumns | null = null
 
   /** @param cuts  joined */
   constructor(part: Part, tag: number, cuts: readonly Span[]) {
@@ -89,9 +91,15 @@ export class PartSource implements Source {
       this.#viewed = -1
       run.open(block, this.#view)
       this.#viewed = block
+      this.#left = null
     }
     const view = this.#view
-    return without(view.columns(view.lowerBound(from), view.lowerBound(to)), this.#cuts)
+    if (this.#left === null && !this.isCut(view.firstTime, view.lastTime)) {
+      return view.columns(view.lowerBound(from), view.lowerBound(to))
+    }
+    // Once for all of it: very many ranges of a block may be asked for one by one.
+    this.#left ??= without(view.columns(0, view.count), this.#cuts)
+    return sliceColumns(this.#left, lowerBound(this.#left.times, from), lowerBound(this.#left.times, to))
   }
 
   isCut(first: number, last: number): boolean {

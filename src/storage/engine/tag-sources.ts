@@ -3,6 +3,7 @@ import { joinSpans, type Span } from '../blocks/spans.ts'
 import { Damage, damageOf, isUnreadable } from '../damage.ts'
 import type { SummedColumns } from '../memtable/block-summaries.ts'
 import type { PartInfo, Tombstone } from '../parts/part.ts'
+import { concatTombstones, MANY_TOMBSTONES } from '../parts/tombstones-of-tags.ts'
 import { keptPoints } from '../retention/kept-points.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
 import { IntactBlocks, type LayerOf } from './intact-blocks.ts'
@@ -135,8 +136,19 @@ function layerOf(tag: number, live: LivePart, set: TagParts, cuts: readonly Span
 /** What takes points of a part away; joined. */
 function cutsOf(tombstones: readonly Tombstone[], info: PartInfo): readonly Span[] {
   if (tombstones.length === 0) return tombstones
-  const { firstTime, lastTime, lastSequence } = info
-  // Of very many each part has some: sorting all of them for each would take long.
+  if (tombstones.length < MANY_TOMBSTONES) return joinCuts(tombstones, info)
+  return knownCuts
+    .getOrInsertComputed(tombstones, () => new Map())
+    .getOrInsertComputed(info.name, () => joinCuts(tombstones, info))
+}
+
+/** Of lists of many tombstones, by name of the part: what they take away from it. */
+const knownCuts = new WeakMap<readonly Tombstone[], Map<string, readonly Span[]>>()
+
+function joinCuts(
+  tombstones: readonly Tombstone[],
+  { firstTime, lastTime, lastSequence }: PartInfo,
+): readonly Span[] {
   return joinSpans(
     tombstones.filter(
       ({ sequence, from, to }) => sequence > lastSequence && from <= lastTime && to > firstTime,
@@ -149,6 +161,5 @@ function tombstonesOf(
   set: Pick<PartSet, 'tombstones'>,
   { tombstones }: TagMemory,
 ): readonly Tombstone[] {
-  const stored = set.tombstones(tag)
-  return stored.length === 0 ? tombstones : [...stored, ...tombstones]
+  return concatTombstones(set.tombstones(tag), tombstones)
 }

@@ -3,6 +3,7 @@ import { mergePoints } from '../blocks/merge-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { joinSpans, type Span } from '../blocks/spans.ts'
 import type { Tombstone } from '../parts/part.ts'
+import { concatTombstones } from '../parts/tombstones-of-tags.ts'
 import type { RemovedSpan, WalRecord } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { CellSlabs } from './cells.ts'
@@ -170,11 +171,10 @@ export class Memtable {
     return new Set([...this.immutableTags(), ...this.#activePoints.tags()])
   }
 
-  /** What covers points of a tag in parts. */
+  /** What covers points of a tag in parts; stays as it is when more comes. */
   tombstones(tag: number): readonly Tombstone[] {
     const newer = this.#active.tombstones.of(tag)
-    const older = this.#immutable?.tombstones.of(tag) ?? newer
-    return older === newer || older.length === 0 ? newer : [...older, ...newer]
+    return this.#immutable === null ? newer : concatTombstones(this.#immutable.tombstones.of(tag), newer)
   }
 
   /**
