@@ -110,7 +110,10 @@ export function sourceOf({ points, each, pageBlocks, wider, cuts, isMemory }: La
   readonly cuts: readonly Span[]
 } {
   const columns = columnsOf(points.toSorted((a, b) => a[0] - b[0]))
-  if (isMemory) return { source: new MemorySource(columns), run: null, cuts: [] }
+  if (isMemory) {
+    const source = pageBlocks === 1 ? new MemorySource(columns) : new MemorySource(columns, each)
+    return { source, run: null, cuts: [] }
+  }
   const spans = joinSpans(cuts.map(([from, length]) => ({ from, to: from + length })))
   const run = runOf(columns, each, pageBlocks)
   return { source: new PartSource(partOf(run, wider), 1, spans), run, cuts: spans }

@@ -95,14 +95,19 @@ export class LayeredBlocks implements PointBlocks {
       const { run } = source
       if (run === null) {
         const end = Math.min(to, others)
-        if (source.give !== undefined) return source.give(first, end, sink)
-        sink.takePoints(source.points(first, end))
-        return end
-      }
-      const block = run.blockBefore(first)
-      const last = block < 0 ? POSITIVE_INFINITY : run.blockLast(block)
-      if (block >= 0 && others > last && !source.isCut(run.blockFirst(block), last)) {
-        return this.#takeRun(run, block, source, others, at, from, to, sink)
+        const blockEnd = source.blockAfter(first)
+        // Where others begin within one of its blocks they may take turns, point by point: all of it is merged.
+        if (end === to || end >= blockEnd || blockEnd === POSITIVE_INFINITY) {
+          if (source.give !== undefined) return source.give(first, end, sink)
+          sink.takePoints(source.points(first, end))
+          return end
+        }
+      } else {
+        const block = run.blockBefore(first)
+        const last = block < 0 ? POSITIVE_INFINITY : run.blockLast(block)
+        if (block >= 0 && others > last && !source.isCut(run.blockFirst(block), last)) {
+          return this.#takeRun(run, block, source, others, at, from, to, sink)
+        }
       }
     }
     if (!this.seekAfter(first, to)) return to

@@ -147,16 +147,21 @@ export class DamagedSource implements Source {
   }
 }
 
-/** The points of a tag in memory. */
+/** The points of a tag in memory: one block, or several where others lie among them. */
 export class MemorySource implements Source {
   readonly run = null
   readonly firstTime: number
   readonly lastTime: number
   readonly columns: SummedColumns
+  readonly #blockPoints: number
 
-  /** @param columns  at least one point */
-  constructor(columns: SummedColumns) {
+  /**
+   * @param columns      at least one point
+   * @param blockPoints  of each block but the last
+   */
+  constructor(columns: SummedColumns, blockPoints = columns.times.length) {
     this.columns = columns
+    this.#blockPoints = blockPoints
     this.firstTime = columns.times[0]!
     this.lastTime = columns.times[columns.times.length - 1]!
   }
@@ -168,11 +173,22 @@ export class MemorySource implements Source {
   }
 
   blockStart(at: number): number {
-    return this.firstTime <= at ? this.firstTime : Number.NEGATIVE_INFINITY
+    return this.#startOf(this.#blockOf(at)) ?? Number.NEGATIVE_INFINITY
   }
 
   blockAfter(at: number): number {
-    return this.firstTime > at ? this.firstTime : Number.POSITIVE_INFINITY
+    return this.#startOf(this.#blockOf(at) + 1) ?? Number.POSITIVE_INFINITY
+  }
+
+  /** The number of the block that begins last at or before an instant; -1 for none. */
+  #blockOf(at: number): number {
+    if (at < this.firstTime) return -1
+    const { times } = this.columns
+    return times.length <= this.#blockPoints ? 0 : Math.floor((upperBound(times, at) - 1) / this.#blockPoints)
+  }
+
+  #startOf(block: number): number | undefined {
+    return this.columns.times[block * this.#blockPoints]
   }
 
   points(from: number, to: number): PointColumns {

@@ -1,7 +1,7 @@
 import { lowerBound, sliceColumns } from '../../series/columns.ts'
 import { joinSpans, type Span } from '../blocks/spans.ts'
 import { Damage, damageOf, isUnreadable } from '../damage.ts'
-import type { SummedColumns } from '../memtable/block-summaries.ts'
+import { MEMORY_BLOCK_POINTS, type SummedColumns } from '../memtable/block-summaries.ts'
 import type { PartInfo, Tombstone } from '../parts/part.ts'
 import { concatTombstones, MANY_TOMBSTONES } from '../parts/tombstones-of-tags.ts'
 import { keptPoints } from '../retention/kept-points.ts'
@@ -32,7 +32,7 @@ export function blocksOf(tag: number, set: TagParts, memory: TagMemory): Layered
     const source = sourceOf(tag, live, set, tombstones)
     if (source !== null) sources.push(source)
   }
-  for (const columns of memory.layers) sources.push(new MemorySource(columns))
+  for (const columns of memory.layers) sources.push(memorySource(columns, memory))
   const { watermark } = memory
   return new LayeredBlocks(watermark === NO_WATERMARK ? sources : retainedSources(sources, watermark))
 }
@@ -95,7 +95,8 @@ export function intactBlocksOf(
   }
   for (const layer of memory.layers) {
     const columns = after(layer, watermark)
-    if (columns.times.length > 0) layers.push({ source: new MemorySource(columns), cuts: [], damaged: null })
+    if (columns.times.length > 0)
+      layers.push({ source: memorySource(columns, memory), cuts: [], damaged: null })
   }
   return new IntactBlocks(layers)
 }
@@ -131,6 +132,11 @@ function layerOf(tag: number, live: LivePart, set: TagParts, cuts: readonly Span
   return found instanceof Damage
     ? { source: null, cuts, damaged: { from: firstTime, to: lastTime + 1 } }
     : { source: found, cuts, damaged: null }
+}
+
+/** Points that lie among others in memory are merged with those of a block at a time. */
+function memorySource(columns: SummedColumns, { layers }: TagMemory): MemorySource {
+  return layers.length === 1 ? new MemorySource(columns) : new MemorySource(columns, MEMORY_BLOCK_POINTS)
 }
 
 /** What takes points of a part away; joined. */

@@ -125,9 +125,7 @@ export class Memtable {
     if (base === null) return over === null ? NONE : [over]
     if (over === null) return [base]
     // Points that come while very many are flushed: each read would copy all of them.
-    return base.times.length > MOST_IN_CELLS && areApart(base, over)
-      ? [base, over]
-      : [mergePoints(base, over)]
+    return base.times.length > MOST_IN_CELLS ? [base, over] : [mergePoints(base, over)]
   }
 
   /** Points of the generation that is being flushed, those replaced since among them. */
@@ -247,9 +245,4 @@ function* spansByTag(
     yield { tag, spans: joinSpans(removed.slice(start, end)) }
     start = end
   }
-}
-
-/** Whether all of one lie before all of the other; both in time order, none empty. */
-function areApart({ times: a }: PointColumns, { times: b }: PointColumns): boolean {
-  return a[a.length - 1]! < b[0]! || b[b.length - 1]! < a[0]!
 }
