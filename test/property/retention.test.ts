@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { EmbeddedHistorian } from '../../src/drivers/embedded/driver.ts'
 import type { Historian } from '../../src/historian/contract.ts'
 import { writeBatch } from '../../src/historian/write-batch.ts'
-import { makeColumns, type PointColumns } from '../../src/series/columns.ts'
+import { makeColumns, type PointColumns, STATUS_BAD } from '../../src/series/columns.ts'
 import { interpolate } from '../../src/series/interpolate.ts'
 import { PlotSampler } from '../../src/series/plot.ts'
 import type { FileStore } from '../../src/storage/engine/file-store.ts'
@@ -36,6 +36,8 @@ class World {
   rules: readonly RetentionRule[] = []
   store!: FileStore
   reader: FileStore | null = null
+  /** The last points that were written as one bulk. */
+  bulk: { readonly tag: string; readonly points: PointColumns } | null = null
 
   constructor(folder: string) {
     this.folder = folder
@@ -117,14 +119,29 @@ const write = fc
 const bulk = fc
   .tuple(name, second, fc.constantFrom(100, 400, 2_000), fc.constantFrom(0, 50, 1_500))
   .map(([tag, from, count, badUntil]): Command => {
-    return ({ store, model, clock }) => {
-      const batch = writeBatch([{ tag, points: bulkOf(clock.us, from, count, badUntil) }], true)
-      return both(
-        () => store.write(batch, context.signal),
-        () => model.write(batch),
-      )
+    return (world) => {
+      world.bulk = { tag, points: bulkOf(world.clock.us, from, count, badUntil) }
+      return writeBulk(world, world.bulk)
     }
   })
+
+const writeBulk = (
+  { store, model }: World,
+  bulk: { readonly tag: string; readonly points: PointColumns },
+) => {
+  const batch = writeBatch([bulk], true)
+  return both(
+    () => store.write(batch, context.signal),
+    () => model.write(batch),
+  )
+}
+
+/** Writes BAD points at the times of the last bulk, in its place. */
+const spoil = fc.constant<Command>(async (world) => {
+  if (world.bulk === null) return
+  const { tag, points } = world.bulk
+  await writeBulk(world, { tag, points: { ...points, statuses: points.statuses.map(() => STATUS_BAD) } })
+})
 
 const deletePoints = fc.tuple(name, second, second).map(([tag, a, b]): Command => {
   return ({ store, model, clock }) => {
@@ -253,6 +270,7 @@ const compare: Command = async (world) => {
 const command = fc.oneof(
   { weight: 5, arbitrary: write },
   { weight: 4, arbitrary: bulk },
+  { weight: 2, arbitrary: spoil },
   { weight: 3, arbitrary: deletePoints },
   { weight: 1, arbitrary: deleteTag },
   { weight: 2, arbitrary: renameTag },

@@ -1,4 +1,4 @@
-import type { PointColumns } from '../../series/columns.ts'
+import { type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import { isUnreadable } from '../damage.ts'
 import type { Expired } from '../merge/expired.ts'
 import { coveredOf } from '../merge/reclaim.ts'
@@ -41,8 +41,11 @@ export class Expiry {
         if (part === null || !names.has(info.name)) continue
         for (const tag of part.tags()) {
           if (times.has(tag) || this.#watermark(tag) < info.firstTime) continue
-          const { times: kept } = this.#kept(tag)
-          if (kept.length > 0) times.set(tag, { good: kept[0]!, newest: kept.at(-1)! })
+          const { times: kept, statuses } = this.#kept(tag)
+          if (kept.length === 0) continue
+          // The last good one is the first of them, if there is one.
+          const good = statuses[0] === STATUS_BAD ? Number.NEGATIVE_INFINITY : kept[0]!
+          times.set(tag, { good, newest: kept.at(-1)! })
           if (pacer.isDue()) await pacer.pause(signal)
         }
       }

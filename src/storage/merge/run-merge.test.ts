@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
-import { makeColumns, type PointColumns } from '../../series/columns.ts'
+import { makeColumns, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import { somePoints } from '../blocks/points.fixture.ts'
 import { Damage } from '../damage.ts'
 import { FailingFiles, type FileCall } from '../files/failing-files.fixture.ts'
@@ -256,6 +256,42 @@ test('nothing comes of parts without points and without tombstones that are need
   assert.equal(added.length, 1)
   const [{ points: count, tombstones, firstTime, lastTime }] = added as [PartInfo]
   assert.deepEqual([count, tombstones, firstTime, lastTime], [0, 1, Infinity, -Infinity])
+})
+
+test('what expired points replaced in an older part is taken away where it could be the last good one', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = openPartStore(systemFiles, folder, CACHE)
+  const good = steady(10, 0, 10)
+  const bad = { ...good, statuses: good.statuses.map(() => STATUS_BAD) }
+  const tags = [1, 2, 3, 4, 5]
+  const content = (points: PointColumns) => ({
+    runs: tags.map((tag) => [tag, points] as const),
+    tombstones: [],
+  })
+  const older = await writePart(store, '1.part', content(good), [1, 5])
+  const input = await writePart(store, '2.part', content(bad), [6, 9])
+  const expired = {
+    tags: Uint32Array.of(1, 2, 3, 4),
+    // Of the second the newest is good, and of the third nothing lies between the two.
+    good: Float64Array.of(-Infinity, 90, 89, 20),
+    newest: Float64Array.of(90, 90, 90, 70),
+  }
+  const merger = inlineMerger(systemFiles)
+  const merge = async (firstNumber: number, others: readonly PartInfo[]) => {
+    const { added } = await merger.merge({ ...orderOf(folder, [input], others), expired, firstNumber }, never)
+    const part = store.open(added[0]!)
+    const counts = tags.map((tag) => part.run(tag)?.count)
+    return { counts, tombstones: [...part.tombstones] }
+  }
+  const counts = [1, 1, 1, 4, 10]
+  assert.deepEqual(await merge(1, [older]), {
+    counts,
+    tombstones: [
+      { tag: 1, from: -Infinity, to: 90, sequence: 9 },
+      { tag: 4, from: 21, to: 70, sequence: 9 },
+    ],
+  })
+  assert.deepEqual(await merge(2, []), { counts, tombstones: [] }, 'nothing is older')
 })
 
 test('a merge that any call fails says so and leaves nothing', async (t) => {

@@ -1,15 +1,17 @@
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
+import type { Span } from '../blocks/spans.ts'
 import type { Files } from '../files/files.ts'
 import { BlockCache } from '../parts/block-cache.ts'
 import { FilePart } from '../parts/file-part.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
 import { MOST_SMALL } from '../parts/small-run.ts'
+import { TombstoneBuilder, type TombstoneColumns } from '../parts/tombstone-columns.ts'
 import { Pacer } from '../pause.ts'
 import { neededTombstones } from './carry.ts'
 import { cutTimes } from './cut-times.ts'
 import { ExpiredSpans } from './expired.ts'
 import type { MergeOrder, MergeResult } from './merge.ts'
-import { MergeInput, ofInput } from './merge-input.ts'
+import { type InputRun, MergeInput, ofInput } from './merge-input.ts'
 import { MergeOutputs } from './merge-outputs.ts'
 import { mergeTag, type Pause } from './tag-merge.ts'
 import { TombstoneMap } from './tombstone-map.ts'
@@ -42,10 +44,10 @@ export async function runMerge(files: Files, order: MergeOrder, signal: AbortSig
       cutTimes(parts, order.limits.partitionBytes),
     )
     try {
-      await mergeTags(parts, order, outputs, signal)
+      const hidden = await mergeTags(parts, order, outputs, signal)
       const store = openPartStore(files, order.folder, { cacheBytes: 0 })
       const own = parts.map(({ tombstones }) => tombstones.columns)
-      outputs.addTombstones(neededTombstones(own, order.others, store))
+      outputs.addTombstones(neededTombstones([...own, hidden], order.others, store))
       return { added: await outputs.finish() }
     } catch (error) {
       outputs.abandon()
@@ -56,12 +58,13 @@ export async function runMerge(files: Files, order: MergeOrder, signal: AbortSig
   }
 }
 
+/** Gives the tombstones of what older parts may have where points were left out that replaced it. */
 async function mergeTags(
   parts: readonly FilePart[],
   order: MergeOrder,
   outputs: MergeOutputs,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<TombstoneColumns> {
   const own = parts.map((part) => part.tombstones.columns)
   const tombstones = new TombstoneMap([...own, ...order.tombstones])
   const expired = new ExpiredSpans(order.expired)
@@ -74,10 +77,12 @@ async function mergeTags(
   const pauseIfDue: Pause = () => (pacer.isDue() ? pause() : null)
   const scratch = makeColumns(inputs.length * MOST_SMALL)
   const having: MergeInput[] = []
+  const hidden = new TombstoneBuilder()
+  const lastSequence = Math.max(...parts.map(({ info }) => info.lastSequence))
   for (;;) {
     let tag = Number.POSITIVE_INFINITY
     for (const input of inputs) if (input.tag < tag) tag = input.tag
-    if (tag === Number.POSITIVE_INFINITY) return
+    if (tag === Number.POSITIVE_INFINITY) return hidden.sorted()
     having.length = 0
     for (const input of inputs) if (input.tag === tag) having.push(input)
     outputs.beginTag(tag)
@@ -87,6 +92,9 @@ async function mergeTags(
         run: input.run(),
         cuts: tombstones.cuts(tag, input.info.lastSequence, old),
       }))
+      const between = expired.between(tag)
+      if (between !== null && runs.some(({ run }) => mayHave(run, between)))
+        hidden.add(tag, between.from, between.to, lastSequence)
       await mergeTag(runs, outputs, pauseIfDue)
       outputs.endTag()
     }
@@ -94,6 +102,11 @@ async function mergeTags(
     const waiting = pauseIfDue()
     if (waiting !== null) await waiting
   }
+}
+
+/** Whether a run may have points in a span, by its first and last one. */
+function mayHave(run: InputRun, { from, to }: Span): boolean {
+  return run.blockFirst(0) < to && run.blockLast(run.blocks - 1) >= from
 }
 
 /** The fast path of most tags: small runs that follow each other in time. False when it is not that. */
