@@ -154,6 +154,30 @@ test('a reader for which a network file system forgets files (ESTALE) reads all 
   await owner.close()
 })
 
+test('what is left of a segment of the log that could not be begun is passed over', async (t) => {
+  for (const short of [false, true]) {
+    const folder = temporaryFolder(t)
+    const files = new FailingFiles(systemFiles)
+    const owner = await openFileStore(folder, { historian: 'plant', owner: true, limits, files })
+    t.after(() => owner.close())
+    await write(owner, 1)
+    const reader = await open(folder, false)
+    t.after(() => reader.close())
+    assert.deepEqual(await timesOf(reader), [1])
+    // The next change begins a segment: of its header nothing is written, or one half, and the file stays.
+    await owner.flush()
+    files.plan = (call, path) =>
+      path.endsWith('.wal') && (call === 'write' || call === 'remove') ? { code: 'EIO', short } : null
+    await assert.rejects(write(owner, 2), { code: 'WRITE_FAILED' })
+    files.plan = () => null
+    await write(owner, 3)
+    assert.deepEqual(await timesOf(reader), [1, 3])
+    await owner.flush()
+    await write(owner, 4)
+    assert.deepEqual(await timesOf(reader), [1, 3, 4])
+  }
+})
+
 test('where the manifest of the last owner is lost reads are refused, and do not look for it for ever', async (t) => {
   const folder = temporaryFolder(t)
   const manifest = join(folder, 'manifest')

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { Damage } from '../damage.ts'
 import type { FileHandle, Files } from '../files/files.ts'
-import { type LogTarget, type ReadSegment, SequenceCheck } from '../wal/read-log.ts'
+import { type LogTarget, type ReadSegment, readSegmentHeader, SequenceCheck } from '../wal/read-log.ts'
 import { scanSegment } from '../wal/scan.ts'
-import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
+import { SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
 import type { WalPosition } from '../wal/wal-record.ts'
 
 /** Longer ranges of the log are read into memory of their own, which is freed at once. */
@@ -54,7 +54,9 @@ export class LogFollower {
     if (published.segment === 0) return
     const headers: SegmentHeader[] = []
     for (let segment = this.#segment + 1; segment <= published.segment; segment++) {
-      headers.push(this.#readHeader(segment))
+      const header = readSegmentHeader(this.#files, this.#path(segment))
+      if (header !== null) headers.push(header)
+      else if (segment === published.segment) throw new Damage(`segment ${segment} of the log is too short`)
     }
     const checked = new SequenceCheck(this.#nextSequence, {
       ...target,
@@ -91,15 +93,8 @@ export class LogFollower {
     this.#close()
   }
 
-  #readHeader(segment: number): SegmentHeader {
-    const file = this.#files.open(join(this.#folder, segmentName(this.#token, segment)))
-    try {
-      const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
-      file.readNow(bytes, 0)
-      return decodeSegmentHeader(bytes)
-    } finally {
-      file.close()
-    }
+  #path(segment: number): string {
+    return join(this.#folder, segmentName(this.#token, segment))
   }
 
   #readTo(end: number, target: SequenceCheck): void {
@@ -108,7 +103,7 @@ export class LogFollower {
     if (header === null) return
     const length = end - this.#offset
     if (length <= 0) return
-    this.#file ??= this.#files.open(join(this.#folder, segmentName(this.#token, header.segment)))
+    this.#file ??= this.#files.open(this.#path(header.segment))
     const bytes = this.#memory(length)
     if (this.#file.readNow(bytes, this.#offset) < length) {
       target.damaged(new Damage(`segment ${header.segment} of the log is too short`))

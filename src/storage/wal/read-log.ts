@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Damage } from '../damage.ts'
-import { type FileHandle, type Files, readFile, systemCode } from '../files/files.ts'
+import { type Files, readFile, systemCode } from '../files/files.ts'
 import type { AcceptedSegment, Version } from '../manifest/version.ts'
 import { scanSegment, WHOLE_SEGMENT } from './scan.ts'
 import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts'
@@ -159,18 +159,22 @@ function checkChain(own: readonly FoundSegment[], target: LogTarget): void {
   }
 }
 
-/**
- * `null` for a segment that has gone since its folder was listed, or was not made: the header is durable before
- * anything follows it. Throws Damage.
- */
+/** `null` for a segment that has gone since its folder was listed, or was not begun. Throws Damage. */
 function readHeader(files: Files, folder: string, name: string): SegmentHeader | null {
-  let file: FileHandle
   try {
-    file = files.open(join(folder, name))
+    return readSegmentHeader(files, join(folder, name))
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
     throw error
   }
+}
+
+/**
+ * The header of a segment; `null` for what is left of one that could not be begun: the header is durable before
+ * anything follows it. Throws Damage and the system's errors.
+ */
+export function readSegmentHeader(files: Files, path: string): SegmentHeader | null {
+  const file = files.open(path)
   try {
     const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
     return decodeSegmentHeader(bytes.subarray(0, file.readNow(bytes, 0)))
