@@ -305,12 +305,9 @@ export class Owner {
   }
 
   #publishNow(): void {
-    const { publisher, log, manifest } = this.#parts
-    publisher.publish({
-      ...log.position,
-      manifest: manifest.place.number,
-      manifestBytes: manifest.bytes,
-    })
+    const { publisher, log } = this.#parts
+    const { number, bytes } = this.#versions.shown
+    publisher.publish({ ...log.position, manifest: number, manifestBytes: bytes })
   }
 
   #takeNumbers(count: number): number {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { keep, TestClock } from '../../../test/property/retention-model.ts'
 import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
@@ -55,6 +56,9 @@ async function put(store: Store, from: number): Promise<void> {
 
 const count = async (store: Store) =>
   (await store.countPoints([{ tag: 'a', from: 0, to: 1e9 }], 1e9, signal))[0]
+
+const countIn = async (store: Store, tag: string) =>
+  (await store.countPoints([{ tag, from: 0, to: 1e18 }], 1e9, signal))[0]
 
 /** The call that fails of a new file, and with what. */
 const FAULTS = [
@@ -135,4 +139,49 @@ test('a merge whose new file cannot be opened counts once it can be, and nothing
     assert.equal(await count(store), 4_000)
     assert.deepEqual((await store.check(signal)).problems, [])
   }
+})
+
+test('another process is never on a version before the owner is, whatever is committed meanwhile', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const clock = new TestClock(1.7e15)
+  const limits = { retentionEveryMs: 1e9, idleMergeAfterMs: 1e9, reserveBytes: 0 }
+  const retention = { rules: [keep('a', 60)], time: clock }
+  const owner = await openFileStore(folder, { historian: 'plant', owner: true, files, limits, retention })
+  t.after(() => owner.close())
+  await owner.retain()
+  const points = makeColumns(3)
+  points.times.set([-50, -40, -30].map((second) => clock.us + second * 1e6))
+  const tags = Array.from({ length: 100 }, (_, i) => `tag${i}`)
+  await owner.write(
+    writeBatch(
+      ['a', ...tags].map((tag) => ({ tag, points })),
+      true,
+    ),
+    signal,
+  )
+  const reader = await openFileStore(folder, { historian: 'plant', owner: false })
+  t.after(() => reader.close())
+
+  // Changes that wait when the edit becomes durable: it counts behind them.
+  const ahead: unknown[] = []
+  const rename = async (tag: string) => {
+    await owner.renameTags([{ from: tag, to: `new ${tag}` }], false, signal)
+    const there = await countIn(reader, 'a')
+    // It may have moved on in between, never back.
+    const here = await countIn(owner, 'a')
+    if (there! < here!) ahead.push({ there, here })
+  }
+  let renames: Promise<unknown> | null = null
+  files.plan = (call, path) => {
+    if (call === 'sync' && path.includes('manifest-')) renames ??= Promise.all(tags.map(rename))
+    return null
+  }
+  clock.us += 1e9
+  await owner.retain()
+  files.plan = () => null
+  assert.ok(renames !== null)
+  await renames
+  assert.deepEqual(ahead, [])
+  assert.deepEqual([await countIn(owner, 'a'), await countIn(reader, 'a')], [1, 1])
 })

@@ -3,6 +3,12 @@ import type { Edit, Version } from '../manifest/version.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import type { OpenParts } from './part-set.ts'
 
+/** Up to where a manifest says what a version is: its number, and bytes. */
+export interface ManifestEnd {
+  readonly number: number
+  readonly bytes: number
+}
+
 /** Moves a historian from version to version: one edit at a time, durable before anything follows from it. */
 export class VersionLog {
   readonly #manifest: ManifestWriter
@@ -11,6 +17,7 @@ export class VersionLog {
   readonly #between: (run: () => void) => Promise<void>
   readonly #publish: () => void
   readonly #dropped: (manifests: readonly string[]) => void
+  #shown: ManifestEnd
   #last: Promise<unknown> = Promise.resolve()
 
   /**
@@ -32,10 +39,16 @@ export class VersionLog {
     this.#between = between
     this.#publish = publish
     this.#dropped = dropped
+    this.#shown = endOf(manifest)
   }
 
   get version(): Version {
     return this.#manifest.version
+  }
+
+  /** Where the version ends that reads of this process are on: a later one may be durable that nobody is on yet. */
+  get shown(): ManifestEnd {
+    return this.#shown
   }
 
   /** Throws Superseded when this process is not the owner any more. */
@@ -56,8 +69,11 @@ export class VersionLog {
       const added = this.#parts.openAhead(edit.add ?? [])
       try {
         const version = await this.#manifest.edit(edit)
+        const end = endOf(this.#manifest)
         await this.#between(() => {
           this.#parts.moveTo(version)
+          // What is published meanwhile names the version before: others are never ahead of this process.
+          this.#shown = end
           then()
           this.#publish()
           const replaced = this.#manifest.takeReplaced()
@@ -76,3 +92,5 @@ export class VersionLog {
     await this.#last
   }
 }
+
+const endOf = ({ place, bytes }: ManifestWriter): ManifestEnd => ({ number: place.number, bytes })
