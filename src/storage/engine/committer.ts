@@ -15,7 +15,7 @@ import { ChangeQueue } from './change-queue.ts'
 import { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Draft } from './plan-changes.ts'
-import { planWrites } from './plan-writes.ts'
+import { planWrites, type WriteRequest } from './plan-writes.ts'
 import type { Reserve } from './reserve.ts'
 import { blocksOf } from './tag-sources.ts'
 
@@ -26,9 +26,8 @@ type Change =
   | { readonly kind: 'between'; run(): void }
   | OtherChange
 
-interface WriteChange {
+interface WriteChange extends WriteRequest {
   readonly kind: 'write'
-  readonly write: WriteBatch
   /** Known when it is committed. */
   tooOld: TooOldPoints | null
 }
@@ -77,11 +76,14 @@ export class Committer {
     this.#queue = new ChangeQueue<Change>(shareGroup, (group) => this.#commit(group))
   }
 
-  /** Stores points, all or none, but for those at or before the watermarks of their tags, which it gives. */
-  async write(write: WriteBatch, signal: AbortSignal): Promise<TooOldPoints | null> {
+  /**
+   * Stores points, all or none, but for those at or before the watermarks of their tags, which it gives.
+   * @param isWhole  whether none are stored where there are such
+   */
+  async write(write: WriteBatch, signal: AbortSignal, isWhole = false): Promise<TooOldPoints | null> {
     const room = this.#admit('points', write.points.times.length)
     if (room !== null) await room
-    const change: WriteChange = { kind: 'write', write, tooOld: null }
+    const change: WriteChange = { kind: 'write', write, isWhole, tooOld: null }
     await this.#queue.add(change, signal)
     return change.tooOld
   }
@@ -159,7 +161,7 @@ export class Committer {
       const draft = state.catalog.draft()
       const { catalog, watermarks } = state
       const planned = await planWrites(
-        writes.map(({ write }) => write),
+        writes,
         { catalog, watermarks, retention: snapshot.set.version.retention },
         draft,
         snapshot,

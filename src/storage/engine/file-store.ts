@@ -321,9 +321,9 @@ export class FileStore {
   async write(write: WriteBatch, signal: AbortSignal): Promise<TooOldPoints | null> {
     const { committer, retention } = this.#changing
     const wasSettled = retention === null || retention.isSettled
-    const tooOld = await committer.write(write, signal)
+    const tooOld = await committer.write(write, signal, !wasSettled)
     if (tooOld === null || wasSettled) return tooOld
-    // They may be too old by rules of which the configuration knows no more.
+    // They may be too old by rules of which the configuration knows no more; nothing is stored yet.
     await retention.run()
     return committer.write(write, signal)
   }

@@ -69,7 +69,7 @@ const requests: Readonly<Record<string, (of: ReturnType<typeof counted>) => Prom
       true,
     )
     const state = { catalog, retention: null, watermarks: new TagWatermarks() }
-    return planWrites([batch], state, change.catalog, change.pace, errors)
+    return planWrites([{ write: batch, isWhole: false }], state, change.catalog, change.pace, errors)
   },
   'points of tags with rules of retention': ({ catalog, watermarks, change }) => {
     const points = makeColumns(1)
@@ -78,7 +78,13 @@ const requests: Readonly<Record<string, (of: ReturnType<typeof counted>) => Prom
       false,
     )
     const retention = { clock: 1, matches: ['tag 1*', '*'], watermarks: [-1, -2] }
-    return planWrites([batch], { catalog, retention, watermarks }, change.catalog, change.pace, errors)
+    return planWrites(
+      [{ write: batch, isWhole: false }],
+      { catalog, retention, watermarks },
+      change.catalog,
+      change.pace,
+      errors,
+    )
   },
   metadata: ({ change }) =>
     planPuts(

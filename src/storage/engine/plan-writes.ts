@@ -7,11 +7,18 @@ import { withoutTooOld } from '../retention/too-old.ts'
 import type { RecordBody } from '../wal/group.ts'
 import type { EngineErrors } from './engine-errors.ts'
 
+/** What is to be written. */
+export interface WriteRequest {
+  readonly write: WriteBatch
+  /** Whether nothing of it is to be written where some of its points are too old. */
+  readonly isWhole: boolean
+}
+
 /** What becomes of a request: what it failed with, or its record; neither for one that changes nothing. */
 export interface PlannedWrite {
   readonly error: Error | null
   readonly record: RecordBody | null
-  /** Points that its record leaves out; `null` for none. */
+  /** Points that its record leaves out, or that are why it has none; `null` for none. */
   readonly tooOld: TooOldPoints | null
 }
 
@@ -28,19 +35,19 @@ export interface WriteState {
  * tag fails alone.
  */
 export async function planWrites(
-  writes: readonly WriteBatch[],
+  requests: readonly WriteRequest[],
   state: WriteState,
   draft: CatalogDraft,
   pace: ReadPace,
   errors: EngineErrors,
 ): Promise<readonly PlannedWrite[]> {
   const planned: PlannedWrite[] = []
-  for (const write of writes) planned.push(await planWrite(write, state, draft, pace, errors))
+  for (const request of requests) planned.push(await planWrite(request, state, draft, pace, errors))
   return planned
 }
 
 async function planWrite(
-  write: WriteBatch,
+  { write, isWhole }: WriteRequest,
   state: WriteState,
   draft: CatalogDraft,
   pace: ReadPace,
@@ -59,18 +66,19 @@ async function planWrite(
       if (pace.isDue()) await pace.pause()
     }
   }
-  // Only now: a write that fails makes no tags either.
+  const all = { tags, offsets: write.offsets, points: write.points }
+  const watermarks =
+    state.retention === null ? null : await watermarksOf(tags, write, state.retention, state, pace)
+  const { points, tooOld } =
+    watermarks === null ? { points: all, tooOld: null } : withoutTooOld(all, watermarks)
+  if (isWhole && tooOld !== null) return { error: null, record: null, tooOld }
+  // Only now: a write of which nothing is written makes no tags either.
   for (const i of absent) {
     const name = write.tags[i]!
     tags[i] = draft.idOf(name) || draft.create({ name, ...NO_METADATA }).id
     if (pace.isDue()) await pace.pause()
   }
   const changes = draft.take()
-  const all = { tags, offsets: write.offsets, points: write.points }
-  const watermarks =
-    state.retention === null ? null : await watermarksOf(tags, write, state.retention, state, pace)
-  const { points, tooOld } =
-    watermarks === null ? { points: all, tooOld: null } : withoutTooOld(all, watermarks)
   if (points.points.times.length === 0 && changes === null) return { error: null, record: null, tooOld }
   return {
     error: null,
@@ -79,7 +87,10 @@ async function planWrite(
   }
 }
 
-/** The watermarks of the tags of a request. A tag that was not looked at before is matched with the rules. */
+/**
+ * The watermarks of the tags of a request, 0 for those that are to be made. A tag that was not looked at before is
+ * matched with the rules.
+ */
 async function watermarksOf(
   tags: Uint32Array,
   { tags: names }: WriteBatch,
@@ -92,7 +103,7 @@ async function watermarksOf(
     const id = tags[i]!
     const name = names[i]!
     // What is made in this group has no id in the catalog yet.
-    const isNew = id >= catalog.entries.nextId
+    const isNew = id === 0 || id >= catalog.entries.nextId
     found[i] = isNew ? watermarks.ofName(retention, name) : watermarks.of(retention, catalog, id, name)
     if (pace.isDue()) await pace.pause()
   }
