@@ -23,6 +23,13 @@ export function damageOf(error: unknown): Damage {
   return new Damage('the disk reports an error (EIO)', error)
 }
 
+/** The same of a part whose file no owner can have dropped: one that is missing (ENOENT) is damage, too. */
+export function damageOfPart(error: unknown): Damage {
+  return systemCode(error) === 'ENOENT'
+    ? new Damage('the file of the part is missing', error)
+    : damageOf(error)
+}
+
 /**
  * Records of the log that were acknowledged cannot be read. Whoever finds it becomes no owner: the manifest of an owner
  * says what of the log counts, and would leave out for good what is missing now.

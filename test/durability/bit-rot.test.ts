@@ -164,7 +164,7 @@ async function meet(disk: SimulatedDisk, folder: string, model: Model, place: Pl
   }
 }
 
-test('a flipped bit or a missing end of any file is told, or changes nothing', async (t) => {
+test('a flipped bit, a missing end of any file, or a missing file is told, or changes nothing', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-rot-'))
   try {
     const disk = new SimulatedDisk()
@@ -208,8 +208,14 @@ test('a flipped bit or a missing end of any file is told, or changes nothing', a
         const place = { what, failing: failingAt(path, { at, isCut }), isInTable }
         await meet(disk.copy(new Map([[path, damaged]])), folder, model, place, tally)
       }
-      const missing = { what: `${basename(path)} is missing`, failing: null }
+      const failing = failingAt(path, { at: 0, isCut: true })
+      const missing = { what: `${basename(path)} is missing`, failing }
+      const { refused } = tally
       await meet(disk.copy(new Map([[path, null]])), folder, model, missing, tally)
+      assert.ok(
+        tally.refused === refused || !layouts.has(path),
+        `${missing.what}: all others are out of reach`,
+      )
     }
     for (const [kind, tally] of kinds) t.diagnostic(`${kind}: ${JSON.stringify(tally)}`)
   } finally {

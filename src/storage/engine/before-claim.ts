@@ -10,7 +10,7 @@ import { checkHasAll, checkIsSame, type HistorianBefore } from './was-there.ts'
 
 /**
  * In the folder of another historian, which may have an owner on another machine, nothing is claimed, nor in that of an
- * earlier state.
+ * earlier state, or where the folder of the parts is missing.
  */
 export function checkBeforeClaim(
   files: Files,
@@ -23,6 +23,7 @@ export function checkBeforeClaim(
     const { version } = readManifest(files, folders.manifest, place)
     checkName(folders, version, historian)
     checkIsSame(files, folders, version, before)
+    checkHasFolder(files, folders, version)
     if ((before?.lastSequence ?? 0) <= version.flushedSequence) return
     const lastSequence = lastSequenceOf(files, folders, version)
     if (lastSequence !== null) checkHasAll(files, folders, version, lastSequence, before)
@@ -30,6 +31,15 @@ export function checkBeforeClaim(
     // What cannot be read now, as an owner on another machine goes on, is read again by the owner.
     if (error instanceof TidemarkError) throw error
   }
+}
+
+/**
+ * A folder that is not mounted, or was moved, is not taken for one whose parts are lost. Throws DATA_DIR_UNUSABLE; to
+ * be called before the folder is made.
+ */
+export function checkHasFolder(files: Files, { root, parts }: Folders, version: Version): void {
+  if (version.parts.length === 0 || files.exists(parts)) return
+  throw unusable(root, 'its folder "parts" is missing: put it back, or restore a backup')
 }
 
 /** Two names that differ only in case are one folder on some systems: then the second is refused. */

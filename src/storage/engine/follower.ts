@@ -109,7 +109,7 @@ export class Follower {
         if (opened.damage === null) {
           checkHasAll(files, folders, opened.version, opened.memtable.nextSequence - 1, before)
         }
-        const parts = await OpenParts.open(store, opened.version, () => {})
+        const parts = await OpenParts.open(store, opened.version, () => {}, missingFile(left))
         movedOn(opened.version.number)
         return new Follower(files, folders, reader, opened, parts, movedOn)
       } catch (error) {
@@ -188,7 +188,7 @@ export class Follower {
       await setImmediate()
       try {
         const opened = await openState(this.#files, this.#folders, this.#reader)
-        this.state.parts.moveTo(opened.version)
+        this.state.parts.moveTo(opened.version, missingFile(left))
         this.#log.close()
         this.#published = opened.published
         this.#place = opened.place
@@ -288,6 +288,9 @@ function isSame(one: Publication, other: Publication | null): boolean {
     one.manifestBytes === other.manifestBytes
   )
 }
+
+/** What a missing part is: what its owner dropped is in no newer version, of which each try reads the newest. */
+const missingFile = (left: number) => (left > 0 ? 'error' : 'damage')
 
 /** What is still gone after all tries was not removed by an owner that went on. */
 function failureOf(error: unknown): unknown {

@@ -233,7 +233,7 @@ async function openToChange(
     () => ownership.check(),
   )
   const dropped = (name: string) => garbage.add(folders.parts, [name])
-  const parts = opened.add(await OpenParts.open(store, version, dropped))
+  const parts = opened.add(await OpenParts.open(store, version, dropped, 'damage'))
   // Before the thread of the log, which then need not be started for nothing.
   const publisher = opened.add(new Publisher(files, folders.wal, token))
   const generation = Math.max(before.flushedGeneration, ...segments.map(({ header }) => header.generation))

@@ -1,4 +1,5 @@
-import { Damage, damageOf } from '../damage.ts'
+import { Damage, damageOf, damageOfPart } from '../damage.ts'
+import { systemCode } from '../files/files.ts'
 import type { Version } from '../manifest/version.ts'
 import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
@@ -18,6 +19,12 @@ export interface LivePart {
 export function knownDamage({ part, damage }: LivePart): Damage | null {
   return damage ?? part?.damage ?? null
 }
+
+/**
+ * What a missing file (ENOENT) of a part is: damage of that part for the owner, as what the newest manifest names is
+ * dropped by nobody; an error for a reader that may be behind, and begins anew.
+ */
+export type MissingFile = 'damage' | 'error'
 
 const NONE: readonly Tombstone[] = []
 
@@ -78,10 +85,15 @@ export class OpenParts {
   readonly #closing = new AbortController()
 
   /** A part that cannot be read is open as damaged. Throws the system's errors but EIO. */
-  constructor(store: PartStore, version: Version, dropped: (name: string) => void) {
+  constructor(
+    store: PartStore,
+    version: Version,
+    dropped: (name: string) => void,
+    missing: MissingFile = 'error',
+  ) {
     this.#store = store
     this.#dropped = dropped
-    this.#current = this.#make(version, damageOf)
+    this.#current = this.#make(version, missing === 'damage' ? damageOfPart : damageOf)
   }
 
   /**
@@ -145,8 +157,8 @@ export class OpenParts {
    * Goes on to another version. Throws the system's errors, and then the version before stays; also EIO of a new part,
    * whose points are in memory or in its inputs still.
    */
-  moveTo(version: Version): void {
-    const next = this.#make(version, damageOnly)
+  moveTo(version: Version, missing: MissingFile = 'error'): void {
+    const next = this.#make(version, missing === 'damage' ? damageOrMissing : damageOnly)
     const before = this.#current
     this.#current = next
     this.release(before)
@@ -264,6 +276,10 @@ function checkIsHeld({ holders, version }: PartSet): void {
 function damageOnly(error: unknown): Damage {
   if (error instanceof Damage) return error
   throw error
+}
+
+function damageOrMissing(error: unknown): Damage {
+  return systemCode(error) === 'ENOENT' ? damageOfPart(error) : damageOnly(error)
 }
 
 function thrown(error: unknown): never {

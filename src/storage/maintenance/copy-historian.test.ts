@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -122,6 +122,23 @@ test('a copy for which a network file system forgets a file that another machine
     await copy.close()
   }
   await store.close()
+})
+
+test('of a historian with a part whose file is missing no copy is made, and the part is named', async (t) => {
+  const folder = temporaryFolder(t)
+  const from = join(folder, 'from')
+  const store = await open(systemFiles, from)
+  for (const step of STEPS) await step.run(store)
+  await store.close()
+  const [part] = readdirSync(join(from, 'parts'))
+  rmSync(join(from, 'parts', part!))
+  for (const mode of ['copy', 'link'] as const) {
+    await assert.rejects(copyHistorian(systemFiles, from, join(folder, mode), { mode }, signal), {
+      name: 'Damage',
+      message: `the file of part ${part} is missing`,
+    })
+    assert.deepEqual(readdirSync(join(folder, mode, 'manifest')), [])
+  }
 })
 
 test('what is no copy of the historian is left alone, and a failed one is no historian', async (t) => {

@@ -34,8 +34,8 @@ const TRIES = 20
  * is a historian that can be opened.
  *
  * Throws DATA_DIR_UNUSABLE when there is no historian, another one's copy in the folder, or no way to link files;
- * Damage for a manifest or a log that cannot be read; the signal's reason; the system's errors. A folder without a
- * manifest is no finished copy.
+ * Damage for a manifest or a log that cannot be read, or a part whose file is missing; the signal's reason; the
+ * system's errors. A folder without a manifest is no finished copy.
  */
 export async function copyHistorian(
   files: Files,
@@ -80,7 +80,10 @@ async function copyMoment(
   for (const { name, bytes } of version.parts) {
     signal.throwIfAborted()
     wanted.add(join(target.parts, name))
-    await copied.putFinal(name, bytes, source.parts, target.parts, earlierParts)
+    await copied.putFinal(name, bytes, source.parts, target.parts, earlierParts).catch((error: unknown) => {
+      if (!isGone(error) || files.exists(join(source.parts, name))) throw error
+      throw new MovedOn(`the file of part ${name} is missing`)
+    })
   }
   const growing = [
     ...(version.catalog === null ? [] : [{ ...version.catalog, folder: 'catalog' as const }]),

@@ -8,7 +8,7 @@ import { PublicationReader } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
 import type { WalRecord } from '../wal/wal-record.ts'
 
-/** The owner has made another version while one was read. */
+/** The owner has made another version while one was read; what is missing after all tries is damage. */
 export class MovedOn extends Error {}
 
 /** What is there of a historian at one moment. */

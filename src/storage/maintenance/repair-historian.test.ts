@@ -207,6 +207,49 @@ for (const isManifestThere of [true, false]) {
   })
 }
 
+test('of a part whose file is missing a repair says what is lost and what may be back, and all else counts', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await open(systemFiles, folder)
+  const write = async (tag: string, time: number) => {
+    const points = makeColumns(1)
+    points.times[0] = time * 1e6
+    await store.write(writeBatch([{ tag, points }], true), signal)
+  }
+  await write('a', 0)
+  await write('a', 1)
+  await store.flush()
+  await store.deletePoints([{ tag: 'a', from: 0, to: 1 }], false, signal)
+  await write('b', 2)
+  await write('b', 3)
+  await store.flush()
+  const [first, second] = readdirSync(join(folder, 'parts')).sort()
+  await write('a', 4)
+  await store.close()
+  rmSync(join(folder, 'parts', second!))
+  const { isSound, parts, aside, lost } = await repairHistorian(
+    systemFiles,
+    folder,
+    { historian: 'plant' },
+    signal,
+  )
+  assert.deepEqual([isSound, parts, aside], [false, 1, []])
+  const missing = 'the file of the part is missing'
+  assert.deepEqual(lost, [
+    `part ${second}: its 2 points from 1970-01-01T00:00:02.000Z to 1970-01-01T00:00:03.000Z: ${missing}`,
+    `part ${second}: its 1 tombstones, so that points that were deleted may be back: ${missing}`,
+  ])
+  assert.deepEqual(readdirSync(join(folder, 'parts')), [first])
+  assert.equal((await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)).isSound, true)
+  const again = await open(systemFiles, folder)
+  const found = [...(await modelOf(again))].map(([tag, { points }]) => [tag, [...points.keys()]])
+  assert.deepEqual(found, [
+    ['a', [0, 1e6, 4e6]],
+    ['b', []],
+  ])
+  assert.deepEqual((await again.check(signal)).problems, [])
+  await again.close()
+})
+
 test('a historian that is sound is left alone', async (t) => {
   const folder = temporaryFolder(t)
   await lived(folder, 3)

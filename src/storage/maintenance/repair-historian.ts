@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { MemoryCatalog } from '../catalog/memory-catalog.ts'
 import type { CatalogRef } from '../catalog/tag-catalog.ts'
-import { Damage, damageOf } from '../damage.ts'
+import { Damage, damageOf, damageOfPart } from '../damage.ts'
+import { checkHasFolder } from '../engine/before-claim.ts'
 import { type Folders, foldersOf, highestToken } from '../engine/folders.ts'
 import { readNewest } from '../engine/newest-version.ts'
 import { checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
-import { listManifests, ManifestWriter, manifestName } from '../manifest/manifest-file.ts'
+import { listManifests, ManifestWriter, manifestName, readManifest } from '../manifest/manifest-file.ts'
 import type { AcceptedSegment, Version } from '../manifest/version.ts'
 import { claimOwnership } from '../ownership/claim.ts'
 import { type Ownership, tokenText } from '../ownership/ownership.ts'
@@ -38,7 +39,7 @@ export interface RepairReport {
   /** Whether the manifest and all parts can be read: then nothing was done. */
   readonly isSound: boolean
   readonly parts: number
-  /** Files that were moved to the folder `damaged`. */
+  /** Files that were moved to the folder `damaged`; one that is missing cannot be. */
   readonly aside: readonly string[]
   /** What is lost, or may be, one sentence each. */
   readonly lost: readonly string[]
@@ -56,13 +57,14 @@ const ASIDE = 'damaged'
 
 /**
  * Keeps what is intact of damaged parts and of the catalog, in files of their own, and sets the damaged ones aside. For
- * a historian whose manifest is missing or cannot be read it makes a new one, from what the files say of themselves.
- * Parts whose footer cannot be read, and segments without a header, are set aside. Tags are those of the newest
- * catalog, as far as it can be read, and of the log behind it. What of a part the disk does not give (EIO) is lost when
- * it does not at a second try either; for manifest, catalog and log that is an error, as it is too much to leave out.
+ * a historian whose manifest is missing or cannot be read it makes a new one, from what the files say of themselves. Of
+ * a part whose file is missing all is lost. Parts whose footer cannot be read, and segments without a header, are set
+ * aside. Tags are those of the newest catalog, as far as it can be read, and of the log behind it. What of a part the
+ * disk does not give (EIO) is lost when it does not at a second try either; for manifest, catalog and log that is an
+ * error, as it is too much to leave out.
  *
- * Throws DATA_DIR_UNUSABLE when another historian is in the folder, AlreadyOwned when a process owns the historian, and
- * the system's errors; what was set aside stays so then, and it can be tried again.
+ * Throws DATA_DIR_UNUSABLE when another historian is in the folder or its folder of parts is missing, AlreadyOwned when
+ * a process owns the historian, and the system's errors; what was set aside stays so then, and it can be tried again.
  */
 export async function repairHistorian(
   files: Files,
@@ -71,6 +73,7 @@ export async function repairHistorian(
   signal: AbortSignal,
 ): Promise<RepairReport> {
   const folders = foldersOf(folder)
+  checkFolders(files, folders)
   for (const one of Object.values(folders)) files.makeFolder(one)
   const ownership = claimOwnership(files, folder, highestToken(files, folders))
   try {
@@ -126,6 +129,21 @@ export async function repairHistorian(
   }
 }
 
+/** Throws DATA_DIR_UNUSABLE where the folder of the parts is missing that a manifest names. */
+function checkFolders(files: Files, folders: Folders): void {
+  const place = listManifests(files, folders.manifest).at(-1)
+  if (place === undefined) return
+  let version: Version
+  try {
+    version = readManifest(files, folders.manifest, place).version
+  } catch (error) {
+    // It is made anew.
+    if (error instanceof Damage) return
+    throw error
+  }
+  checkHasFolder(files, folders, version)
+}
+
 /** As `repairHistorian`, where the manifest is sound. The log must be, too: Damage. */
 async function repairParts(
   files: Files,
@@ -154,7 +172,9 @@ async function repairParts(
   await manifest.begin()
   manifest.close()
   // Only now: until then the manifest names them.
-  for (const name of kept.damaged) setAside(files, folders, folders.parts, name, aside)
+  for (const name of kept.damaged) {
+    if (files.exists(join(folders.parts, name))) setAside(files, folders, folders.parts, name, aside)
+  }
   if (!isCatalogSound && files.exists(join(folders.catalog, before.catalog!.name))) {
     setAside(files, folders, folders.catalog, before.catalog!.name, aside)
   }
@@ -264,7 +284,7 @@ async function problemsOf(store: PartStore, info: PartInfo, signal: AbortSignal)
       part.close()
     }
   } catch (error) {
-    return [damageOf(error).message]
+    return [damageOfPart(error).message]
   }
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { BlockView } from '../blocks/block.ts'
-import { damageOf } from '../damage.ts'
-import type { Files } from '../files/files.ts'
+import { damageOf, damageOfPart } from '../damage.ts'
+import { type Files, systemCode } from '../files/files.ts'
 import { BlockCache, PageReader } from './block-cache.ts'
 import { readFooter } from './footer.ts'
 import { INDEX, SMALL, TABLE } from './page-kinds.ts'
@@ -9,7 +9,7 @@ import type { PageList, PageTable } from './page-table.ts'
 import type { PartInfo, Sections } from './part.ts'
 import { summaryOf } from './part-summary.ts'
 import { FilePartWriter } from './part-writer.ts'
-import { readingAgain } from './read-again.ts'
+import { type ReadHandle, readingAgain } from './read-again.ts'
 import { findPages } from './recovered-part.ts'
 import { LargeRun } from './runs.ts'
 import { decodeTombstones } from './tombstones.ts'
@@ -28,7 +28,7 @@ export interface Salvage {
  * that fits its checksum and stands in a page of the index that does. The damaged one stays as it is. Rejects with
  * the system's errors but those of a disk that does not give something (EIO), and with the signal's reason; leaves
  * nothing then.
- * @param known  what the manifest says of the part; needed where its footer is lost
+ * @param known  what the manifest says of the part; needed where its footer is lost, or its file is missing
  */
 export async function salvagePart(
   files: Files,
@@ -40,7 +40,13 @@ export async function salvagePart(
   }: { readonly name: string; readonly newName: string; readonly known: PartInfo | null },
   signal: AbortSignal,
 ): Promise<Salvage> {
-  const file = readingAgain(files.open(`${folder}/${name}`))
+  let file: ReadHandle
+  try {
+    file = readingAgain(files.open(`${folder}/${name}`))
+  } catch (error) {
+    if (known === null || systemCode(error) !== 'ENOENT') throw error
+    return { info: null, points: 0, lost: lostWith(known, damageOfPart(error).message) }
+  }
   const lost: string[] = []
   const size = file.size()
   const reader = new PageReader(file, name, size, new BlockCache(0))
@@ -78,6 +84,21 @@ export async function salvagePart(
     reader.close()
   }
 }
+
+/** What is lost with all of a part. */
+function lostWith(info: PartInfo, reason: string): readonly string[] {
+  const lost: string[] = []
+  if (info.points > 0) {
+    lost.push(
+      `its ${info.points} points from ${textOf(info.firstTime)} to ${textOf(info.lastTime)}: ${reason}`,
+    )
+  }
+  if (info.tombstones > 0) lost.push(`${tombstonesOf(info)}: ${reason}`)
+  return lost
+}
+
+const tombstonesOf = ({ tombstones }: PartInfo) =>
+  `its ${tombstones} tombstones, so that points that were deleted may be back`
 
 /** What `look` gives; `null` for what cannot be read. */
 function attempt<T>(look: () => T, damaged: (reason: string) => void): T | null {
@@ -138,8 +159,7 @@ class Salvager {
   }
 
   async #copyTombstones(): Promise<void> {
-    const what = `its ${this.#info.tombstones} tombstones, so that points that were deleted may be back`
-    await this.#try(what, async () => {
+    await this.#try(tombstonesOf(this.#info), async () => {
       if (this.#sections === null) this.#reader.damaged('nothing says where they are')
       const { at, bytes } = this.#sections.tombstones
       for (const tombstone of decodeTombstones(await this.#reader.read(at, bytes))) {
