@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
 import { historianDirectory, openDataDirectory } from '../../src/storage/directory/data-directory.ts'
@@ -21,6 +21,95 @@ const LONGER = [keep('A', 365 * DAY_S), keep('B', DAY_S)]
 const NOW = 1_700_000_000_000_000
 
 test('what was written after rules kept for longer is restored, although the rules of the backup kept it not', async (t) => {
+  const { data, clock, openWith, backUp, restore, pointsIn } = await served(t)
+  await openWith(data, [keep('B', DAY_S), keep('*', DAY_S)], async (store) => {
+    for (const daysAgo of [0.8, 0.6, 0]) {
+      assert.equal(await write(store, 'A', daysAgo), null)
+      assert.equal(await write(store, 'B', daysAgo), null)
+    }
+    clock.us += DAY_US
+    await store.retain()
+    assert.equal((await write(store, 'A', 200))?.count, 1)
+  })
+  await backUp()
+
+  await openWith(data, LONGER, async (store) => {
+    assert.equal(await write(store, 'A', 200), null)
+    assert.equal(await write(store, 'A', 100), null)
+    assert.equal(await write(store, 'B', -0.5), null)
+  })
+  const written = await pointsIn(data)
+  assert.deepEqual([...written.get('A')!.values()], [200, 100, 0])
+  assert.deepEqual([...written.get('B')!.values()], [0, -0.5])
+
+  const target = await restore()
+  const restored = await pointsIn(target)
+  for (const value of [200, 100, 0]) assert.ok([...restored.get('A')!.values()].includes(value), `${value}`)
+  assert.deepEqual(
+    restored.get('B'),
+    written.get('B'),
+    'what hides nothing that was replayed hides as before',
+  )
+  await openWith(target, LONGER, () => {})
+  assert.deepEqual(await pointsIn(target), restored)
+})
+
+/** Rules for all tags, and others that have come before it for some of them. */
+const ALL = [keep('*', DAY_S)]
+
+test('what a rule hides of other tags stays so in a restore, where one of its tags was given a longer rule', async (t) => {
+  const { data, clock, openWith, backUp, restore, pointsIn } = await served(t)
+  await openWith(data, ALL, async (store) => {
+    for (const daysAgo of [0.8, 0.6, 0.4, 0]) {
+      for (const tag of ['A', 'B', 'C']) await write(store, tag, daysAgo)
+    }
+    clock.us += DAY_US
+    await store.retain()
+  })
+  await backUp()
+  // It has another name when the log ends.
+  const rules = [keep('A', 365 * DAY_S), keep('renamed', 365 * DAY_S), ...ALL]
+  await openWith(data, rules, async (store) => {
+    assert.equal(await write(store, 'A', 200), null)
+    await store.renameTags([{ from: 'A', to: 'renamed' }], false, signal)
+    assert.equal(await write(store, 'renamed', 100), null)
+  })
+  const target = await restore()
+  const [written, restored] = [await pointsIn(data), await pointsIn(target)]
+  assert.deepEqual([...restored.get('renamed')!.values()], [200, 100, 0])
+  for (const tag of ['B', 'C']) assert.deepEqual([...restored.get(tag)!.values()], [0], tag)
+  assert.deepEqual(restored, written)
+  await openWith(target, rules, () => {})
+  assert.deepEqual(await pointsIn(target), written)
+})
+
+for (const [what, names] of [
+  ['of more tags than there can be rules', Array.from({ length: 1_100 }, (_, i) => `T${i}`)],
+  ['of a tag whose name is a pattern', ['T*']],
+  ['of a tag that has a rule of its name after another one', ['t']],
+] as const) {
+  test(`what was acknowledged ${what} is restored, and is there under the rules that follow`, async (t) => {
+    const { data, clock, openWith, backUp, restore, pointsIn } = await served(t)
+    const before = [...ALL, keep('T', DAY_S)]
+    await openWith(data, before, async (store) => {
+      await writeAll(store, names, 0)
+      clock.us += DAY_US
+      await store.retain()
+    })
+    await backUp()
+    const longer = [keep('T*', 365 * DAY_S), ...ALL]
+    await openWith(data, longer, async (store) => {
+      assert.equal(await writeAll(store, names, 100), null)
+    })
+    const target = await restore()
+    await openWith(target, [keep('T', 365 * DAY_S), ...longer], () => {})
+    const restored = await pointsIn(target)
+    for (const name of names) assert.deepEqual([...restored.get(name)!.values()], [100, 0], name)
+  })
+}
+
+/** A data directory with an archive, whose historian has rules by a clock of the test. */
+async function served(t: TestContext) {
   const folder = temporaryFolder(t)
   const [data, archive, backup, target] = ['data', 'archive', 'backup', 'restored'].map((name) =>
     join(folder, name),
@@ -48,42 +137,32 @@ test('what was written after rules kept for longer is restored, although the rul
       await store.close()
     }
   }
-  await openWith(data, [keep('B', DAY_S), keep('*', DAY_S)], async (store) => {
-    for (const daysAgo of [0.8, 0.6, 0]) {
-      assert.equal(await write(store, 'A', daysAgo), null)
-      assert.equal(await write(store, 'B', daysAgo), null)
-    }
-    clock.us += DAY_US
-    await store.retain()
-    assert.equal((await write(store, 'A', 200))?.count, 1)
-  })
-  await backupDataDirectory(data, backup, signal)
-
-  await openWith(data, LONGER, async (store) => {
-    assert.equal(await write(store, 'A', 200), null)
-    assert.equal(await write(store, 'A', 100), null)
-    assert.equal(await write(store, 'B', -0.5), null)
-  })
-  const written = await readModel(historianDirectory(data, 'local'))
-  assert.deepEqual([...written.get('A')!.values()], [200, 100, 0])
-  assert.deepEqual([...written.get('B')!.values()], [0, -0.5])
-
-  await restoreDataDirectory(backup, target, { to: null, only: null, archiveOf: () => archive }, signal)
-  const restored = await readModel(historianDirectory(target, 'local'))
-  for (const value of [200, 100, 0]) assert.ok([...restored.get('A')!.values()].includes(value), `${value}`)
-  assert.deepEqual(
-    restored.get('B'),
-    written.get('B'),
-    'what hides nothing that was replayed hides as before',
-  )
-  await openWith(target, LONGER, () => {})
-  assert.deepEqual(await readModel(historianDirectory(target, 'local')), restored)
-})
+  return {
+    data,
+    clock,
+    openWith,
+    backUp: () => backupDataDirectory(data, backup, signal),
+    restore: async () => {
+      await restoreDataDirectory(backup, target, { to: null, only: null, archiveOf: () => archive }, signal)
+      return target
+    },
+    pointsIn: (root: string) => readModel(historianDirectory(root, 'local')),
+  }
+}
 
 /** Writes a point of some days before, or after, the moment at which the clock begins; its value says which. */
-function write(store: FileStore, tag: string, daysAgo: number) {
+const write = (store: FileStore, tag: string, daysAgo: number) => writeAll(store, [tag], daysAgo)
+
+/** The same for several tags. */
+function writeAll(store: FileStore, tags: readonly string[], daysAgo: number) {
   const points = makeColumns(1)
   points.times[0] = NOW - daysAgo * DAY_US
   points.values[0] = daysAgo
-  return store.write(writeBatch([{ tag, points }], true), signal)
+  return store.write(
+    writeBatch(
+      tags.map((tag) => ({ tag, points })),
+      true,
+    ),
+    signal,
+  )
 }

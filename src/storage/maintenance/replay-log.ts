@@ -7,7 +7,7 @@ import { listManifests, ManifestWriter, readManifest } from '../manifest/manifes
 import type { AcceptedSegment, Version } from '../manifest/version.ts'
 import { segmentName } from '../wal/segment.ts'
 import { claimToken } from './copy-historian.ts'
-import { replayedWatermarks } from './replayed-watermarks.ts'
+import { ReplayedWatermarks } from './replayed-watermarks.ts'
 
 /** So many bytes of the log are replayed at a time: they come into memory. */
 const ROUND_BYTES = 64 * 2 ** 20
@@ -32,6 +32,7 @@ export async function replayLog(
   // It is a copy still: the first flush makes a historian of its own of it.
   await writeVersion(files, folders.manifest, { ...copy, token, accepted })
   await flush(root, copy.historian)
+  const watermarks = new ReplayedWatermarks(files, folders, copy.retention)
   for (const round of roundsOf(steps)) {
     const replayed: AcceptedSegment[] = []
     for (const step of round) {
@@ -50,7 +51,7 @@ export async function replayLog(
     }
     files.syncFolder(folders.wal)
     const version = { ...newestVersion(files, folders.manifest), accepted: replayed }
-    const retention = await replayedWatermarks(files, folders, version)
+    const retention = await watermarks.after(version)
     await writeVersion(files, folders.manifest, { ...version, retention })
     await flush(root, copy.historian)
   }
