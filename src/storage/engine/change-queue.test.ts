@@ -8,7 +8,8 @@ const signal = new AbortController().signal
 test('what arrives during a commit shares the next one, as far as it may', async () => {
   const groups: string[][] = []
   const queue = new ChangeQueue<string>(
-    (group, next) => group.length < 3 && next !== 'alone' && group[0] !== 'alone',
+    (item) => (item === 'alone' ? Number.POSITIVE_INFINITY : 1),
+    3,
     async (group) => {
       groups.push([...group])
       await setImmediate()
@@ -22,9 +23,30 @@ test('what arrives during a commit shares the next one, as far as it may', async
   assert.deepEqual(groups, [['a'], ['b', 'c', 'd'], ['e'], ['alone'], ['f']])
 })
 
+test('each of very many changes that wait is looked at about once before its commit', async () => {
+  const COUNT = 20_000
+  let looks = 0
+  const groups: number[] = []
+  const queue = new ChangeQueue<number>(
+    (item) => {
+      looks++
+      return item
+    },
+    COUNT / 2,
+    async (group) => {
+      groups.push(group.length)
+      return group.map(() => null)
+    },
+  )
+  await Promise.all(Array.from({ length: COUNT }, () => queue.add(1, new AbortController().signal)))
+  assert.deepEqual(groups, [COUNT / 2, COUNT / 2])
+  assert.ok(looks <= COUNT + groups.length, `${looks} looks`)
+})
+
 test('a failure is that of its item, and a failed commit that of its group', async () => {
   const queue = new ChangeQueue<string>(
-    () => true,
+    () => 1,
+    Number.POSITIVE_INFINITY,
     async (group) => {
       if (group.includes('all')) throw new Error('commit')
       return group.map((item) => (item === 'bad' ? new Error('item') : null))
@@ -45,7 +67,8 @@ test('a failure is that of its item, and a failed commit that of its group', asy
 test('a change that waits is withdrawn when it is aborted, and one under way is not', async () => {
   const committed: string[] = []
   const queue = new ChangeQueue<string>(
-    () => false,
+    () => 1,
+    1,
     async (group) => {
       await setImmediate()
       committed.push(...group)

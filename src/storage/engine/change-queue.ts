@@ -7,24 +7,28 @@ interface Waiting<Item> {
 
 /**
  * One change at a time, and those that may share a commit share one: while a commit is under way, whatever arrives
- * gathers, and the next commit takes as much of it as `joins` lets it. So each is as durable as a commit of its own,
+ * gathers, and the next commit takes as much of it as its size allows. So each is as durable as a commit of its own,
  * and many cost as much as one.
  */
 export class ChangeQueue<Item> {
-  readonly #joins: (group: readonly Item[], item: Item) => boolean
+  readonly #sizeOf: (item: Item) => number
+  readonly #most: number
   readonly #commit: (group: readonly Item[]) => Promise<readonly (unknown | null)[]>
   #waiting: Waiting<Item>[] = []
   #running: Promise<void> | null = null
 
   /**
-   * @param joins   whether an item may be committed together with those before it
+   * @param sizeOf  size of an item; Infinity for one that is committed alone
+   * @param most    size of the items that are committed together; a larger item is committed alone
    * @param commit  gives for each item of the group null or what it failed with; a rejection is that of all
    */
   constructor(
-    joins: (group: readonly Item[], item: Item) => boolean,
+    sizeOf: (item: Item) => number,
+    most: number,
     commit: (group: readonly Item[]) => Promise<readonly (unknown | null)[]>,
   ) {
-    this.#joins = joins
+    this.#sizeOf = sizeOf
+    this.#most = most
     this.#commit = commit
   }
 
@@ -68,12 +72,15 @@ export class ChangeQueue<Item> {
     // Whatever is asked for in the same turn of the event loop comes into the first group, too.
     await null
     while (this.#waiting.length > 0) {
-      let size = 1
       const items = [this.#waiting[0]!.item]
-      while (size < this.#waiting.length && this.#joins(items, this.#waiting[size]!.item)) {
-        items.push(this.#waiting[size++]!.item)
+      let size = this.#sizeOf(items[0]!)
+      while (items.length < this.#waiting.length) {
+        const { item } = this.#waiting[items.length]!
+        size += this.#sizeOf(item)
+        if (size > this.#most) break
+        items.push(item)
       }
-      const group = this.#waiting.splice(0, size)
+      const group = this.#waiting.splice(0, items.length)
       let outcomes: readonly (unknown | null)[]
       try {
         outcomes = await this.#commit(items)

@@ -73,7 +73,7 @@ export class Committer {
 
   constructor(parts: CommitterParts) {
     this.#parts = parts
-    this.#queue = new ChangeQueue<Change>(shareGroup, (group) => this.#commit(group))
+    this.#queue = new ChangeQueue<Change>(sizeOf, POINTS_PER_GROUP, (group) => this.#commit(group))
   }
 
   /**
@@ -278,14 +278,9 @@ function causeOf(error: unknown): unknown {
   return error instanceof AppendFailed ? error.cause : error
 }
 
-/** Whether a change may be in a group with those before it. */
-function shareGroup(group: readonly Change[], next: Change): boolean {
-  let points = 0
-  for (const change of [...group, next]) {
-    if (change.kind !== 'write') return false
-    points += change.write.points.times.length
-  }
-  return points <= POINTS_PER_GROUP
+/** Points of a change for `POINTS_PER_GROUP`; Infinity for what has a group of its own. */
+function sizeOf(change: Change): number {
+  return change.kind === 'write' ? change.write.points.times.length : Number.POSITIVE_INFINITY
 }
 
 /** Whether something that was met means that stored points cannot be read. */
