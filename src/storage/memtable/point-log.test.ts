@@ -37,7 +37,21 @@ test('points of many tags in turn are those of each tag, with their statuses, ov
         { from: timeOf(tag, shift + 2), to: timeOf(tag, shift + 9) },
         { from: timeOf(tag, shift + 11), to: timeOf(tag, shift + 12) },
       ]
-      assert.equal(log.countWithin(last[tag]!, ROUNDS, spans), 8)
+      const gone = [2, 3, 4, 5, 6, 7, 8, 11]
+      const rounds = Array.from({ length: ROUNDS }, (_, round) => round).filter(
+        (round) => !gone.includes(round),
+      )
+      const kept = log.remove(last[tag]!, ROUNDS, spans)
+      assert.equal(kept.count, ROUNDS - 8)
+      const left = log.collect(kept.last, kept.count)
+      assert.deepEqual(
+        [...left.times],
+        rounds.map((round) => timeOf(tag, round + shift)),
+      )
+      assert.deepEqual(
+        [...left.statuses],
+        rounds.map((round) => statusOf(tag, round + shift)),
+      )
     }
     log.release(false)
   }

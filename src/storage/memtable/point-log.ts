@@ -106,18 +106,44 @@ export class PointLog {
     }
   }
 
-  /** How many of them, those of the same time each, lie in spans, which are joined. */
-  countWithin(last: number, count: number, spans: readonly Span[]): number {
-    let found = 0
+  /**
+   * Takes the points of a tag in spans away, which are joined: those that stay are linked with each other where they
+   * are. What is taken away keeps its place until `release`.
+   * @returns  place of the last one that stays, NO_PLACE for none, and how many stay
+   */
+  remove(
+    last: number,
+    count: number,
+    spans: readonly Span[],
+  ): { readonly last: number; readonly count: number } {
+    let newest = NO_PLACE
+    let kept = 0
+    /** Of those that stay the one that came after the point that is looked at. */
+    let after = NO_PLACE
+    let isLinked = true
     let place = last
     for (let i = 0; i < count; i++) {
-      const slab = this.#slabs[place >>> SLAB_BITS]!
+      const { doubles, links } = this.#slabs[place >>> SLAB_BITS]!
       const at = place & (SLAB_POINTS - 1)
-      const time = slab.doubles[2 * at]!
-      if (isCut(spans, time, time)) found++
-      place = slab.links[at]! >> 1
+      const time = doubles[2 * at]!
+      if (isCut(spans, time, time)) isLinked = false
+      else {
+        if (newest === NO_PLACE) newest = place
+        else if (!isLinked) this.#link(after, place)
+        after = place
+        isLinked = true
+        kept++
+      }
+      place = links[at]! >> 1
     }
-    return found
+    return { last: newest, count: kept }
+  }
+
+  /** Makes a point the one before another one of the same tag. */
+  #link(place: number, previous: number): void {
+    const { links } = this.#slabs[place >>> SLAB_BITS]!
+    const at = place & (SLAB_POINTS - 1)
+    links[at] = 2 * previous + (links[at]! & 1)
   }
 
   /** Gives the memory back; nothing is asked of this any more. @param isLast  whether there are no other points */

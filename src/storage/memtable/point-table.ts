@@ -93,16 +93,14 @@ export class PointTable {
   remove(tag: number, spans: readonly Span[]): void {
     const count = tag < this.#counts.length ? this.#counts[tag]! : 0
     if (count === 0) return
-    if (count !== IN_OWN) {
-      // Mostly none or all: memory of its own for each of very many tags would hold up the event loop.
-      const within = this.#log.countWithin(this.#last[tag]!, count, spans)
-      if (within === 0) return
-      if (within === count) {
-        this.#counts[tag] = 0
-        return
-      }
+    if (count === IN_OWN) {
+      this.#own.get(tag)!.remove(spans)
+      return
     }
-    this.#ownOf(tag).remove(spans)
+    // Memory of its own for each of very many tags would hold up the event loop.
+    const kept = this.#log.remove(this.#last[tag]!, count, spans)
+    this.#last[tag] = kept.last
+    this.#counts[tag] = kept.count
   }
 
   /** Ids of all tags that have, or had, points here, ascending. */
