@@ -16,6 +16,7 @@ import { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Draft } from './plan-changes.ts'
 import { planWrites, type WriteRequest } from './plan-writes.ts'
+import { preparePoints } from './prepare-points.ts'
 import type { Reserve } from './reserve.ts'
 import { blocksOf } from './tag-sources.ts'
 
@@ -255,12 +256,11 @@ export class Committer {
     // They are durable: what cannot be prepared is applied as it is.
     const isLong = records.some(({ catalog }) => (catalog?.length ?? 0) > LONG_CHANGES)
     if (isLong) await this.#prepare(records).catch(() => {})
+    const points = await preparePoints(state.memtable, records).catch(() => null)
     this.#parts.publish()
-    const now = performance.now()
-    records.forEach((record, i) => {
-      if (record.catalog !== null) state.catalog.apply(record.catalog)
-      state.memtable.apply({ ...record, sequence: firstSequence + i }, now)
-    })
+    for (const { catalog } of records) if (catalog !== null) state.catalog.apply(catalog)
+    const numbered = records.map((record, i) => ({ ...record, sequence: firstSequence + i }))
+    state.memtable.applyAll(numbered, performance.now(), points)
     this.#parts.committed()
     if (isLong) await state.catalog.settle(new Pacer())
   }

@@ -78,6 +78,19 @@ export class LongPoints {
     this.length = times.length
   }
 
+  /**
+   * Where the caller writes its first points, whose number is `length` then.
+   * @param count   most of them; there is room for so many
+   * @param hasBad  whether one of them may be BAD
+   */
+  room(count: number, hasBad: boolean): PointColumns {
+    return {
+      times: this.#doubles.subarray(0, count),
+      values: this.#doubles.subarray(this.#capacity, this.#capacity + count),
+      statuses: hasBad ? this.#makeStatuses() : new Uint8Array(count),
+    }
+  }
+
   /** The points; shared, not to be changed. They stay as they are for ever. */
   giveOut(): SummedColumns {
     this.#isGivenOut = true

@@ -10,7 +10,8 @@ import { CellSlabs } from './cells.ts'
 import { NewestPoints } from './newest-points.ts'
 import { KEPT_SLABS, SlabPool } from './point-log.ts'
 import { LongMemory, PointMemory } from './point-memory.ts'
-import { PointTable } from './point-table.ts'
+import { PointTable, type PreparedTags } from './point-table.ts'
+import { LARGE_WRITE } from './prepared-points.ts'
 import { MOST_IN_CELLS, type PinnedRuns } from './tag-points.ts'
 import { TombstoneLog } from './tombstone-log.ts'
 
@@ -176,10 +177,36 @@ export class Memtable {
   }
 
   /**
+   * Does most of the work of applying records together beforehand, in steps between which the caller may yield to the
+   * event loop; nobody sees it. `null` where that takes no time.
+   */
+  prepare(records: readonly Pick<WalRecord, 'points'>[]): Generator<void, PreparedTags> | null {
+    const writes = records.flatMap(({ points }) => points ?? [])
+    const count = writes.reduce((sum, { points }) => sum + points.times.length, 0)
+    return count < LARGE_WRITE ? null : this.#activePoints.prepare(writes)
+  }
+
+  /** Takes the next records, those of `prepare` if that was called; nothing else may have been applied since. */
+  applyAll(records: readonly WalRecord[], now: number, prepared: PreparedTags | null): void {
+    const taken = prepared !== null && this.#activePoints.take(prepared) ? prepared : null
+    // Going through all points once more takes long: a read finds the newest one, and the others lie between two.
+    for (const [tag, { first, last }] of taken?.tags ?? []) {
+      this.newest.forget(tag)
+      this.#firstTime = Math.min(this.#firstTime, first)
+      this.#lastTime = Math.max(this.#lastTime, last)
+    }
+    for (const record of records) this.#apply(record, now, taken)
+  }
+
+  /**
    * Takes the next record; its changes of the catalog are somebody else's to apply. @param now  of a clock that is
    * never put back, in ms
    */
-  apply({ sequence, catalog, removed, points }: WalRecord, now: number): void {
+  apply(record: WalRecord, now: number): void {
+    this.#apply(record, now, null)
+  }
+
+  #apply({ sequence, catalog, removed, points }: WalRecord, now: number, taken: PreparedTags | null): void {
     const active = this.#active
     if (active.last < active.first) this.#since = now
     active.last = sequence
@@ -192,13 +219,23 @@ export class Memtable {
       this.newest.forget(tag)
     }
     if (points === null) return
-    this.#activePoints.add(points)
+    this.#activePoints.add(points, taken)
     this.newest.add(points)
+    if (taken === null) this.#widen(points.points.times, 0, points.points.times.length)
+    else {
+      const { tags, offsets } = points
+      for (let i = 0; i < tags.length; i++) {
+        if (!taken.tags.has(tags[i]!)) this.#widen(points.points.times, offsets[i]!, offsets[i + 1]!)
+      }
+    }
+  }
+
+  /** Widens the range of times by those with index from start to end. */
+  #widen(times: Float64Array, start: number, end: number): void {
     // In variables: a double that is put into a field is an object of its own, here one for each point.
-    const { times } = points.points
     let first = this.#firstTime
     let last = this.#lastTime
-    for (let i = 0; i < times.length; i++) {
+    for (let i = start; i < end; i++) {
       const time = times[i]!
       if (time < first) first = time
       if (time > last) last = time

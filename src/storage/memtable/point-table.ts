@@ -6,6 +6,7 @@ import type { PointsOfTags } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { NO_PLACE, PointLog, type SlabPool } from './point-log.ts'
 import type { PointMemory } from './point-memory.ts'
+import { type PointsBefore, prepareTags } from './prepared-points.ts'
 import { type PinnedRuns, TagPoints } from './tag-points.ts'
 
 /**
@@ -21,6 +22,13 @@ const NEIGHBOUR_BITS = 8
 /** Count of a tag whose points are in memory of its own. */
 const IN_OWN = 255
 
+/** Tags as they will be when points are added (prepared-points.ts), worked out on the state of a table. */
+export interface PreparedTags {
+  readonly tags: ReadonlyMap<number, TagPoints>
+  readonly table: PointTable
+  readonly changes: number
+}
+
 /** The points of one generation by tag: some 5 bytes for each id, and 20 for each point of a tag that has few. */
 export class PointTable {
   readonly #log: PointLog
@@ -31,6 +39,8 @@ export class PointTable {
   #counts = new Uint8Array(0)
   /** Points that arrived, those replaced since among them. */
   points = 0
+  /** Grows whenever points are added or taken away. */
+  #changes = 0
 
   /** @param pool, memory  whose memory generations share: one takes what another one gives back */
   constructor(pool: SlabPool, memory: PointMemory) {
@@ -38,13 +48,51 @@ export class PointTable {
     this.#memory = memory
   }
 
-  add({ tags, offsets, points }: PointsOfTags): void {
+  /** @param taken  tags that have the points already; `null` for none */
+  add({ tags, offsets, points }: PointsOfTags, taken: PreparedTags | null = null): void {
+    this.#changes++
     for (let i = 0; i < tags.length; i++) {
       const start = offsets[i]!
       const end = offsets[i + 1]!
-      if (start < end) this.#addTag(tags[i]!, points, start, end)
+      if (start < end && taken?.tags.has(tags[i]!) !== true) this.#addTag(tags[i]!, points, start, end)
     }
     this.points += points.times.length
+  }
+
+  /** Does most of the work of adding points beforehand, in steps; nobody sees it before `take`. */
+  *prepare(writes: readonly PointsOfTags[]): Generator<void, PreparedTags> {
+    const changes = this.#changes
+    const tags = yield* prepareTags(writes, this.#memory, (tag) => this.#before(tag), mostInLog)
+    return { tags, table: this, changes }
+  }
+
+  /** Takes the tags in place of those here; false where points were added or taken away since, and nothing is done. */
+  take(prepared: PreparedTags): boolean {
+    const isSame = prepared.table === this && prepared.changes === this.#changes
+    for (const [tag, points] of prepared.tags) {
+      if (isSame) this.#replace(tag, points)
+      else points.release()
+    }
+    return isSame
+  }
+
+  #replace(tag: number, points: TagPoints): void {
+    if (tag >= this.#counts.length) this.#grow(tag)
+    this.#own.get(tag)?.release()
+    this.#own.set(tag, points)
+    this.#counts[tag] = IN_OWN
+  }
+
+  #before(tag: number): PointsBefore {
+    const count = tag < this.#counts.length ? this.#counts[tag]! : 0
+    if (count === IN_OWN) return this.#own.get(tag)!
+    if (count === 0) return NO_POINTS_BEFORE
+    const points = sortPoints(this.#log.collect(this.#last[tag]!, count))
+    return {
+      count,
+      last: points.times[points.times.length - 1]!,
+      pin: () => ({ runs: [points], unpin: () => {} }),
+    }
   }
 
   /**
@@ -93,6 +141,7 @@ export class PointTable {
   remove(tag: number, spans: readonly Span[]): void {
     const count = tag < this.#counts.length ? this.#counts[tag]! : 0
     if (count === 0) return
+    this.#changes++
     if (count === IN_OWN) {
       this.#own.get(tag)!.remove(spans)
       return
@@ -148,6 +197,12 @@ export class PointTable {
     this.#last = new Int32Array(this.#last.buffer.transfer(4 * capacity))
     this.#counts = new Uint8Array(this.#counts.buffer.transfer(capacity))
   }
+}
+
+const NO_POINTS_BEFORE: PointsBefore = {
+  count: 0,
+  last: Number.NEGATIVE_INFINITY,
+  pin: () => ({ runs: [], unpin: () => {} }),
 }
 
 /** Points that a tag has in the log at most, below `IN_OWN`. */

@@ -1,7 +1,8 @@
-import { type PointColumns, STATUS_OK } from '../../series/columns.ts'
-import { mergePoints } from '../blocks/merge-points.ts'
+import { type PointColumns, STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
+import { mergePoints, mergeRuns } from '../blocks/merge-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { RunMerge } from '../blocks/run-merge.ts'
+import { POINTS_OF_STEP } from '../blocks/sort-in-steps.ts'
 import { type Span, without } from '../blocks/spans.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { columnsOfCells, copyCells } from './cell-list.ts'
@@ -12,9 +13,6 @@ import type { LongMemory, PointMemory } from './point-memory.ts'
 
 /** A tag with more points has them in memory of its own: copying them whenever somebody looks would take long. */
 export const MOST_IN_CELLS = 1_024
-
-/** Points that are merged in a step, about a millisecond. */
-const POINTS_OF_STEP = 16_384
 
 /** Points of one tag that stay as they are until `unpin`, whatever becomes of the tag. */
 export interface PinnedRuns {
@@ -47,6 +45,30 @@ export class TagPoints {
   constructor({ cells, long }: PointMemory) {
     this.#cells = cells
     this.#longMemory = long
+  }
+
+  /**
+   * Those of some columns, merged in steps between which the caller may yield to the event loop.
+   * @param runs  in time order, none empty, at least one; a later one counts before an earlier one
+   */
+  static *ofRuns(memory: PointMemory, runs: readonly PointColumns[]): Generator<void, TagPoints> {
+    const merged = new TagPoints(memory)
+    const count = runs.reduce((sum, { times }) => sum + times.length, 0)
+    if (count <= MOST_IN_CELLS) {
+      const points = mergeRuns(runs)
+      merged.#addToCells(points, 0, points.times.length)
+      return merged
+    }
+    const long = new LongPoints(memory.long, count)
+    merged.#long = long
+    const hasBad = runs.some(({ statuses }) => statuses.includes(STATUS_BAD))
+    const merge = new RunMerge(runs, () => long.room(count, hasBad))
+    while (!merge.step(POINTS_OF_STEP)) yield
+    const { times } = merge.points
+    long.length = times.length
+    merged.#length = times.length
+    merged.#last = times[times.length - 1]!
+    return merged
   }
 
   /** Adds points with index from start to end, in any order; a later one replaces an earlier one of the same time. */
@@ -154,6 +176,17 @@ export class TagPoints {
   #runs(inOrder: PointColumns): readonly PointColumns[] {
     const late = this.#late?.sortedRuns() ?? []
     return inOrder.times.length === 0 ? late : [inOrder, ...late]
+  }
+
+  /** Time of the last point, after which others are added at the end; NaN where some are late. */
+  get last(): number {
+    return this.#late === null ? this.#last : Number.NaN
+  }
+
+  /** Time of the first of those that came in order, of which there is one. */
+  get first(): number {
+    if (this.#long !== null) return this.#long.lend().times[0]!
+    return this.#cells.slabOf(this.#firstCell).doubles[firstDouble(this.#firstCell)]!
   }
 
   /** How many there are, those of late points that replace others among them. */
