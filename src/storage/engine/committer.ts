@@ -267,7 +267,7 @@ export class Committer {
 }
 
 /** Changes of the catalog of so many bytes are prepared in slices, so that applying them holds nobody up. */
-const LONG_CHANGES = 100_000
+export const LONG_CHANGES = 100_000
 
 /** Whether nothing of what failed is in the log. */
 function isIntact(error: unknown): boolean {

@@ -8,16 +8,19 @@ import { unusable } from '../files/refusals.ts'
 import { hasMovedOn, type ManifestPlace, readManifest, readMore } from '../manifest/manifest-file.ts'
 import type { Version } from '../manifest/version.ts'
 import { Memtable } from '../memtable/memtable.ts'
+import { LARGE_WRITE } from '../memtable/prepared-points.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
+import { Pacer } from '../pause.ts'
 import { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
 import type { WalRecord } from '../wal/wal-record.ts'
+import { LONG_CHANGES } from './committer.ts'
 import { EngineErrors } from './engine-errors.ts'
 import type { EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Folders } from './folders.ts'
-import { LogFollower } from './log-follower.ts'
+import { LogFollower, type Wait } from './log-follower.ts'
 import { findNewest } from './newest-version.ts'
 import { OpenParts } from './part-set.ts'
 import { checkHasAll, checkIsSame, type HistorianBefore } from './was-there.ts'
@@ -30,6 +33,9 @@ class Behind extends Error {}
  * from the system costs little beside the rest of what an owner does.
  */
 const KEPT_SLABS = 4
+
+/** A step of catching up takes as long as so many of the pacer: the clock is asked after each. */
+const STEPS_OF_ADVANCE = 16
 
 /** Tries to open what an owner changes meanwhile. */
 const TRIES = 20
@@ -48,7 +54,9 @@ export class Follower {
   #manifestBytes: number
   #version: Version
   #log: LogFollower
-  #reloading: Promise<void> | null = null
+  /** While it catches up in steps, or reads all anew. */
+  #busy: Promise<void> | null = null
+  #isClosed = false
   readonly #movedOn: (version: number) => void
 
   private constructor(
@@ -121,45 +129,72 @@ export class Follower {
   }
 
   readonly catchUp = (): Promise<void> | null => {
-    if (this.#reloading !== null) return this.#reloading
+    if (this.#busy !== null) return this.#busy
     const published = this.#reader.read()
     if (published === null || isSame(published, this.#published)) return null
     // An owner before the one whose manifest was read has nothing to say: this one has published nothing yet.
     if (published.token < this.#place.token) return null
+    const work = this.#advance(published)
     try {
-      const { number } = this.#version
-      this.#advance(published)
-      this.#published = published
-      if (this.#version.number !== number) this.#movedOn(this.#version.number)
-      return null
+      const { done, value } = work.next()
+      if (done === true) return null
+      this.#busy = this.#goOn(work, value)
     } catch (error) {
       if (!isBehind(error)) throw error
-      this.#reloading = this.#reload().finally(() => {
-        this.#reloading = null
-      })
-      return this.#reloading
+      this.#busy = this.#reload()
     }
+    this.#busy = this.#busy.finally(() => {
+      this.#busy = null
+    })
+    return this.#busy
   }
 
   close(): void {
+    this.#isClosed = true
     this.#reader.close()
     this.#log.close()
   }
 
-  #advance(published: Publication): void {
+  /** Does the rest of `#advance`, between whose steps others go on. */
+  async #goOn(work: Generator<Wait, void>, first: Wait): Promise<void> {
+    const pacer = new Pacer()
+    try {
+      for (let wait = first; ; ) {
+        if (wait !== undefined) await wait
+        else if (pacer.isDue(STEPS_OF_ADVANCE)) await pacer.pause()
+        if (this.#isClosed) {
+          work.return()
+          return
+        }
+        const { done, value } = work.next()
+        if (done === true) return
+        wait = value
+      }
+    } catch (error) {
+      if (!isBehind(error)) throw error
+      await this.#reload()
+    }
+  }
+
+  /** Takes what is new, in steps where that is much. No read begins before the last one. */
+  *#advance(published: Publication): Generator<Wait, void> {
     if (published.token !== this.#place.token) throw new Behind('another process owns it now')
+    const { number } = this.#version
     this.#readManifest(published)
     const { memtable } = this.state
-    const target = {
-      take: (record: WalRecord) => applyRecord(record, this.state.catalog, memtable),
-      damaged: (damage: Damage) => {
-        this.state.damage ??= damage
+    const { state } = this
+    const size = { applied: 0 }
+    yield* this.#log.readUntil(published, {
+      take: (record) => applyInSteps(record, state, size),
+      damaged: (damage) => {
+        state.damage ??= damage
       },
       rotate: () => rotateOrKeep(memtable, this.#version),
-    }
-    this.#log.readUntil(published, target)
+    })
     this.#log.closeFlushed(this.#version.flushedGeneration)
     dropFlushed(memtable, this.#version)
+    this.#published = published
+    if (this.#version.number !== number) this.#movedOn(this.#version.number)
   }
 
   #readManifest({ token, manifest, manifestBytes }: Publication): void {
@@ -251,6 +286,30 @@ async function openState(files: Files, folders: Folders, reader: PublicationRead
     damage: damage as Damage | null,
     log,
   }
+}
+
+/**
+ * As `applyRecord`, after most of the work was done in steps that nobody sees.
+ * @param size  points and removed spans that were applied since the last step
+ */
+function* applyInSteps(
+  record: WalRecord,
+  { catalog, memtable }: EngineState,
+  size: { applied: number },
+): Generator<Wait, void> {
+  if (size.applied >= LARGE_WRITE) {
+    size.applied = 0
+    yield
+  }
+  const isLong = (record.catalog?.length ?? 0) > LONG_CHANGES
+  // What cannot be prepared is applied as it is.
+  if (isLong) yield catalog.prepare(record.catalog!, new Pacer()).catch(() => {})
+  const steps = memtable.prepare([record])
+  const points = steps === null ? null : yield* steps
+  if (record.catalog !== null) catalog.apply(record.catalog)
+  memtable.applyAll([{ ...record, catalog: null }], performance.now(), points)
+  if (isLong) yield catalog.settle(new Pacer()).catch(() => {})
+  size.applied += (record.points?.points.times.length ?? 0) + record.removed.length
 }
 
 /** The memtable keeps changes of the catalog for the flush, which only the owner makes. */

@@ -1,13 +1,28 @@
 import { join } from 'node:path'
 import { Damage } from '../damage.ts'
 import type { FileHandle, Files } from '../files/files.ts'
-import { type LogTarget, type ReadSegment, readSegmentHeader, SequenceCheck } from '../wal/read-log.ts'
+import { type ReadSegment, readSegmentHeader, SequenceCheck } from '../wal/read-log.ts'
 import { scanSegment } from '../wal/scan.ts'
 import { SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
-import type { WalPosition } from '../wal/wal-record.ts'
+import type { WalPosition, WalRecord } from '../wal/wal-record.ts'
 
 /** Longer ranges of the log are read into memory of their own, which is freed at once. */
 const MOST_KEPT_BYTES = 1 << 20
+
+/** Bytes that are read in a step: a few milliseconds. */
+const BYTES_OF_STEP = 8 << 20
+
+/** What is to be waited for in a pause; nothing where others are only let in. */
+export type Wait = Promise<void> | void
+
+/** Takes what is read, in the order in which it counts. */
+export interface FollowTarget {
+  /** The next record, in steps. It shares memory that is used again afterwards. */
+  take(record: WalRecord): Generator<Wait, void>
+  damaged(damage: Damage): void
+  /** What follows belongs to another generation of the same owner. */
+  rotate(): void
+}
 
 /** Reads the log of an owner on, from where it was read to. */
 export class LogFollower {
@@ -49,8 +64,11 @@ export class LogFollower {
     this.#generation = last.header.generation
   }
 
-  /** Reads all records up to what the owner published. Throws ENOENT or ESTALE when some of it is gone. */
-  readUntil(published: WalPosition, target: LogTarget): void {
+  /**
+   * Reads all records up to what the owner published, in steps; to be ended before the next call. Throws ENOENT or
+   * ESTALE when some of it is gone.
+   */
+  *readUntil(published: WalPosition, target: FollowTarget): Generator<Wait, void> {
     if (published.segment === 0) return
     const headers: SegmentHeader[] = []
     for (let segment = this.#segment + 1; segment <= published.segment; segment++) {
@@ -58,27 +76,26 @@ export class LogFollower {
       if (header !== null) headers.push(header)
       else if (segment === published.segment) throw new Damage(`segment ${segment} of the log is too short`)
     }
+    const found: (WalRecord | Damage)[] = []
     const checked = new SequenceCheck(this.#nextSequence, {
-      ...target,
-      take: (record) => {
-        this.#nextSequence = record.sequence + 1
-        target.take(record)
-      },
+      take: (record) => void found.push(record),
+      damaged: (damage) => void found.push(damage),
     })
+    const readTo = (end: number) => this.#readTo(end, checked, found, target)
     for (const next of headers) {
       if (this.#header !== null) {
         // One that no later one names has no groups, or none that were not read.
         const follower = headers.find(({ previous }) => previous === this.#header!.segment)
-        if (follower !== undefined) this.#readTo(follower.previousBytes, checked)
+        if (follower !== undefined) yield* readTo(follower.previousBytes)
       }
       this.#close()
-      if (this.#generation !== null && next.generation !== this.#generation) target.rotate?.()
+      if (this.#generation !== null && next.generation !== this.#generation) target.rotate()
       this.#header = next
       this.#segment = next.segment
       this.#offset = SEGMENT_HEADER_BYTES
       this.#generation = next.generation
     }
-    this.#readTo(published.offset, checked)
+    yield* readTo(published.offset)
   }
 
   /**
@@ -97,7 +114,13 @@ export class LogFollower {
     return join(this.#folder, segmentName(this.#token, segment))
   }
 
-  #readTo(end: number, target: SequenceCheck): void {
+  /** @param found  what came through `checked`, which is taken from there */
+  *#readTo(
+    end: number,
+    checked: SequenceCheck,
+    found: (WalRecord | Damage)[],
+    target: FollowTarget,
+  ): Generator<Wait, void> {
     const header = this.#header
     // What was published before stands in parts.
     if (header === null) return
@@ -105,13 +128,24 @@ export class LogFollower {
     if (length <= 0) return
     this.#file ??= this.#files.open(this.#path(header.segment))
     const bytes = this.#memory(length)
-    if (this.#file.readNow(bytes, this.#offset) < length) {
-      target.damaged(new Damage(`segment ${header.segment} of the log is too short`))
+    try {
+      const read = yield* readInSteps(this.#file, bytes, this.#offset)
+      if (read < length) {
+        checked.damaged(new Damage(`segment ${header.segment} of the log is too short`))
+      }
+      scanSegment(bytes, header, { from: 0, atLeast: length, limit: length }, checked)
+      for (const one of found.splice(0)) {
+        if (one instanceof Damage) target.damaged(one)
+        else {
+          this.#nextSequence = one.sequence + 1
+          yield* target.take(one)
+        }
+      }
+    } finally {
+      // Nobody keeps what a record shares with it. Left to the garbage collector, it would be there until the next
+      // collection of the whole heap, which a process that nobody reads from does not make.
+      if (length > MOST_KEPT_BYTES) bytes.buffer.transfer(0)
     }
-    scanSegment(bytes, header, { from: 0, atLeast: length, limit: length }, target)
-    // Nobody keeps what a record shares with it. Left to the garbage collector, it would be there until the next
-    // collection of the whole heap, which a process that nobody reads from does not make.
-    if (length > MOST_KEPT_BYTES) bytes.buffer.transfer(0)
     this.#offset = end
   }
 
@@ -127,5 +161,15 @@ export class LogFollower {
   #close(): void {
     this.#file?.close()
     this.#file = null
+  }
+}
+
+/** Fills bytes from a place of a file, which may end before; gives how many were read. */
+function* readInSteps(file: FileHandle, bytes: Buffer, from: number): Generator<Wait, number> {
+  for (let at = 0; ; at += BYTES_OF_STEP) {
+    const end = Math.min(bytes.length, at + BYTES_OF_STEP)
+    const read = file.readNow(bytes.subarray(at, end), from + at)
+    if (at + read < end || end === bytes.length) return at + read
+    yield
   }
 }
