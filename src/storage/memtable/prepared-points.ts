@@ -67,7 +67,8 @@ function* columnsByTag(
   for (const { tags, offsets } of writes) {
     for (let i = 0; i < tags.length; i++) {
       const count = offsets[i + 1]! - offsets[i]!
-      if (count >= LEAST_POINTS) counts.set(tags[i]!, (counts.get(tags[i]!) ?? 0) + count)
+      const isMany = count >= LEAST_POINTS && (writes.length > 1 || count > mostFew(tags[i]!))
+      if (isMany) counts.set(tags[i]!, (counts.get(tags[i]!) ?? 0) + count)
       if (i % TAGS_OF_STEP === TAGS_OF_STEP - 1) yield
     }
   }
