@@ -39,3 +39,36 @@ test('an alias that an earlier version stored without a checksum is read, and ge
   database.statement('UPDATE aliases SET record = ?').run(record().replace('FLOW', 'FLOV'))
   assert.equal(await get(), null)
 })
+
+test('a page looks at its own aliases alone, however many stand before them', async (t) => {
+  const { aliases, database } = await systemIn(t, temporaryFolder(t))
+  const names = Array.from({ length: 40 }, (_, i) => `n/${String(i).padStart(2, '0')}`)
+  for (const name of ['a', ...names, 'z']) await aliases.put(alias(name), allow)
+  const { mock } = t.mock.method(database, 'statement')
+  for (const prefix of ['', 'n', 'n/']) {
+    for (const after of [null, 'a', 'n', 'n/', 'n/07', 'n/39', 'z']) {
+      const wanted = ['a', ...names, 'z']
+        .filter((name) => name.startsWith(prefix) && (after === null || name > after))
+        .slice(0, 16)
+      const page = await aliases.read((reader) => reader.list({ prefix, after, limit: 16 }))
+      assert.deepEqual(
+        page.map(({ name }) => name),
+        wanted,
+        `${prefix} after ${after}`,
+      )
+    }
+  }
+  const statements = new Set(mock.calls.map(({ arguments: [sql] }) => sql))
+  assert.equal(statements.size, 2)
+  for (const sql of statements) {
+    const steps = database.statement(`EXPLAIN ${sql}`).all()
+    const opcodes = steps.map(({ opcode }) => String(opcode))
+    assert.equal(opcodes.filter((opcode) => /^Seek/.test(opcode)).length, 1, sql)
+    // No row that was found is compared, to be passed over.
+    assert.deepEqual(
+      opcodes.filter((opcode) => /^(Lt|Le|Gt|Ge|Eq|Ne)$/.test(opcode)),
+      [],
+      sql,
+    )
+  }
+})

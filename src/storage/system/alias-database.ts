@@ -3,6 +3,10 @@ import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { decodeRecord, encodeRecord } from './checked-record.ts'
 import { isSqlite, reasonOf, type SystemDatabase } from './system-database.ts'
 
+/** Lower bounds of a page. SQLite seeks by one alone: with both it passes over all rows before the second. */
+const FROM = 'name >= ?'
+const AFTER = 'name > ?'
+
 /**
  * Aliases in the database of a data directory: the name as UTF-8 → tag, description and units as JSON with a checksum.
  * Nothing is remembered: each call reads the newest state. Changes are transactions, of which SQLite lets one run at a
@@ -80,19 +84,21 @@ export class DatabaseAliasStore implements AliasStore {
     // No UTF-8 text has the byte 0xff, so this sorts after every name that begins so.
     const end = Buffer.concat([first, Buffer.of(0xff)])
     const found: Alias[] = []
-    let last = after === null ? null : Buffer.from(after)
+    const last = after === null ? null : Buffer.from(after)
+    const isBehindFirst = last !== null && Buffer.compare(last, first) >= 0
+    let rows = isBehindFirst ? this.#rows(AFTER, last, end, limit) : this.#rows(FROM, first, end, limit)
     // A damaged entry takes no place in a page.
-    for (;;) {
-      const wanted = limit - found.length
-      const rows = this.#database
-        .statement(
-          'SELECT name, record FROM aliases WHERE name >= ? AND name < ? AND name > ? ORDER BY name LIMIT ?',
-        )
-        .all(first, end, last ?? Buffer.alloc(0), wanted)
+    for (let wanted = limit; ; ) {
       found.push(...rows.flatMap(({ name, record }) => readAlias(name, record) ?? []))
       if (rows.length < wanted || found.length === limit) return found
-      last = Buffer.from(rows.at(-1)!.name as Uint8Array)
+      wanted = limit - found.length
+      rows = this.#rows(AFTER, rows.at(-1)!.name as Uint8Array, end, wanted)
     }
+  }
+
+  #rows(bound: string, low: Uint8Array, end: Uint8Array, limit: number) {
+    const sql = `SELECT name, record FROM aliases WHERE ${bound} AND name < ? ORDER BY name LIMIT ?`
+    return this.#database.statement(sql).all(low, end, limit)
   }
 }
 
