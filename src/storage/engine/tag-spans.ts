@@ -1,6 +1,6 @@
 import type { Span } from '../blocks/spans.ts'
 import type { ReadPace } from '../reads/point-blocks.ts'
-import { sortedInSteps } from './sorted-in-steps.ts'
+import { sortedInSteps } from '../sorted-in-steps.ts'
 
 /** A span of a tag's time, [from, to). */
 export interface TagSpan extends Span {

@@ -2,6 +2,8 @@ import { compareNames } from '../../series/tag-names.ts'
 import type { EntryView } from '../catalog/tag-entry.ts'
 import type { TagRecord } from '../catalog/tag-record.ts'
 import { compareName } from '../catalog/text-compare.ts'
+import { sortedInSteps } from '../sorted-in-steps.ts'
+import type { SearchPace } from './tag-search.ts'
 
 /** Keeps the first so many records in the order of their names, each tag once, in memory for twice as many. */
 export class FirstInOrder {
@@ -19,22 +21,36 @@ export class FirstInOrder {
     return this.#last === null || compareName(entry, this.#last) < 0
   }
 
-  add(record: TagRecord): void {
-    this.#records.push(record)
-    if (this.#records.length >= 2 * this.#limit + 64) this.#trim()
+  /** Whether it is to be trimmed before the next record. */
+  get isFull(): boolean {
+    return this.#records.length >= 2 * this.#limit + 64
   }
 
-  inOrder(): readonly TagRecord[] {
-    this.#trim()
+  add(record: TagRecord): void {
+    this.#records.push(record)
+  }
+
+  async inOrder(pace: SearchPace): Promise<readonly TagRecord[]> {
+    await this.trim(pace)
     return this.#records
   }
 
-  #trim(): void {
-    this.#records.sort((a, b) => compareNames(a.name, b.name))
-    this.#records = this.#records.filter(({ name }, index, all) => name !== all[index - 1]?.name)
-    this.#records = this.#records.slice(0, this.#limit)
-    if (this.#records.length < this.#limit) return
-    const text = this.#records.at(-1)!.name
+  /** Sorts the records in steps, and keeps the first of them. Nothing is to be added meanwhile. */
+  async trim(pace: SearchPace): Promise<void> {
+    const all = this.#records
+    const compare = (a: number, b: number) => compareNames(all[a]!.name, all[b]!.name) || a - b
+    const unsorted = new Uint32Array(all.length)
+    for (let i = 0; i < unsorted.length; i++) unsorted[i] = i
+    const kept: TagRecord[] = []
+    for (const place of await sortedInSteps(unsorted, compare, pace)) {
+      if (kept.length === this.#limit) break
+      const record = all[place]!
+      if (record.name !== kept.at(-1)?.name) kept.push(record)
+      if (pace.isDue()) await pace.pause()
+    }
+    this.#records = kept
+    if (kept.length < this.#limit) return
+    const text = kept.at(-1)!.name
     this.#last = { text, utf8: Buffer.from(text) }
   }
 }

@@ -66,7 +66,7 @@ class Scan {
     const tags = await this.#walk(after, wanted, this.#catalog.size / ORDER_COST)
     if (tags !== null) return this.#page(tags)
     await this.#scanAll()
-    return this.#page(this.#found.inOrder())
+    return this.#page(await this.#found.inOrder(this.#pace))
   }
 
   #page(tags: readonly TagRecord[]): SearchPage {
@@ -128,10 +128,11 @@ class Scan {
     }
     for (const id of ids) {
       if (this.#catalog.texts.look(id, this.#view) && this.#filter.mayMatch(this.#view)) this.#consider(id)
+      if (this.#found.isFull) await this.#found.trim(this.#pace)
       if (this.#pace.isDue()) await this.#pace.pause()
     }
     await this.#names(beginning)
-    return this.#found.inOrder()
+    return this.#found.inOrder(this.#pace)
   }
 
   async #descriptions(beginning: string): Promise<readonly number[] | null> {
@@ -158,9 +159,11 @@ class Scan {
       const record = this.#match(id)
       if (record !== null) this.#found.add(record)
       if (record !== null && ++count > this.#search.limit) return
-      if (!this.#pace.isDue()) continue
+      const { isFull } = this.#found
+      if (!isFull && !this.#pace.isDue()) continue
       last = this.#view.nameText()
-      await this.#pace.pause()
+      if (isFull) await this.#found.trim(this.#pace)
+      else await this.#pace.pause()
       addresses = addressesOf(await this.#order('name'), beginning, last)
     }
   }
@@ -184,6 +187,7 @@ class Scan {
         const id = idIn(chunk, at)
         if (this.#filter.mayMatch(this.#view) && texts.look(id, this.#view)) this.#consider(id)
         at = next
+        if (this.#found.isFull) await this.#found.trim(this.#pace)
         if (this.#pace.isDue()) await this.#pace.pause()
       }
       for (let i = 0; i < STEPS_OF_CHUNK; i++) if (this.#pace.isDue()) await this.#pace.pause()

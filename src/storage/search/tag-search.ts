@@ -3,7 +3,8 @@ import type { Search, SearchPage } from './search.ts'
 
 /** Where a search yields to the event loop: a read's snapshot, or anything else that knows when its time is up. */
 export interface SearchPace {
-  isDue(): boolean
+  /** @param steps  that were done, of some microseconds each; 1 when left out */
+  isDue(steps?: number): boolean
   /** Throws the signal's reason when it is aborted. */
   pause(): Promise<void>
 }

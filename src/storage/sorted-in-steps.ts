@@ -1,7 +1,9 @@
-import type { ReadPace } from '../reads/point-blocks.ts'
+import type { ReadPace } from './reads/point-blocks.ts'
 
-/** Numbers that are sorted in one turn of the event loop: a few milliseconds. */
-const RUN = 8_192
+/** Numbers that are sorted between two looks at the clock: about a millisecond, some where long names are compared. */
+const RUN = 2_048
+/** As many steps as have the pace look at the clock. */
+const STEPS_OF_RUN = 64
 
 /**
  * The numbers in ascending order of a comparison, by a merge sort between whose steps others go on; may be the
@@ -14,8 +16,9 @@ export async function sortedInSteps(
   pace: ReadPace,
 ): Promise<Uint32Array> {
   for (let from = 0; from < numbers.length; from += RUN) {
-    numbers.subarray(from, from + RUN).sort(compare)
-    if (pace.isDue()) await pace.pause()
+    const run = numbers.subarray(from, from + RUN)
+    if (!isSorted(run, compare)) run.sort(compare)
+    if (pace.isDue(STEPS_OF_RUN)) await pace.pause()
   }
   let sorted = numbers
   let spare: Uint32Array = new Uint32Array(numbers.length > RUN ? numbers.length : 0)
@@ -23,12 +26,18 @@ export async function sortedInSteps(
     for (let from = 0; from < sorted.length; from += 2 * width) {
       const middle = Math.min(from + width, sorted.length)
       const end = Math.min(middle + width, sorted.length)
+      // What was sorted before stays as it is.
+      if (middle === end || compare(sorted[middle - 1]!, sorted[middle]!) < 0) {
+        spare.set(sorted.subarray(from, end), from)
+        if (pace.isDue(STEPS_OF_RUN)) await pace.pause()
+        continue
+      }
       let left = from
       let right = middle
       for (let to = from; to < end; to++) {
         const takesLeft = right === end || (left < middle && compare(sorted[left]!, sorted[right]!) < 0)
         spare[to] = sorted[takesLeft ? left++ : right++]!
-        if (to % RUN === 0 && pace.isDue()) await pace.pause()
+        if (to % RUN === 0 && pace.isDue(STEPS_OF_RUN)) await pace.pause()
       }
     }
     const merged = spare
@@ -36,4 +45,9 @@ export async function sortedInSteps(
     sorted = merged
   }
   return sorted
+}
+
+function isSorted(run: Uint32Array, compare: (a: number, b: number) => number): boolean {
+  for (let i = 1; i < run.length; i++) if (compare(run[i - 1]!, run[i]!) > 0) return false
+  return true
 }
