@@ -153,7 +153,8 @@ function addressIn({ number }: Chunk, at: number): Address {
   return number * CHUNK_UNITS + at / 4 + 1
 }
 
-function chunkOf(address: Address): number {
+/** Number of the chunk of an address. */
+export function chunkOf(address: Address): number {
   return (address - 1) >>> CHUNK_SHIFT
 }
 

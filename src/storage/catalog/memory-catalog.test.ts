@@ -11,6 +11,7 @@ import {
   rename,
   run,
 } from './catalog.fixture.ts'
+import { EntryArena } from './entry-arena.ts'
 import { MemoryCatalog } from './memory-catalog.ts'
 import type { TagFields } from './tag-catalog.ts'
 import type { TagRecord } from './tag-record.ts'
@@ -255,6 +256,61 @@ test('thousands of tags that change and go are before and after, and nothing bet
       `${catalog.reservedBytes} bytes`,
     )
   }
+})
+
+test('orders of tens of thousands of tags are told in steps where entries are when very many tags go', async (t) => {
+  const TAGS = 60_000
+  const nameOf = (i: number) => `tag ${(i * 7_919) % TAGS}`
+  const catalog = new MemoryCatalog()
+  const draft = catalog.draft()
+  for (let i = 0; i < TAGS; i++) draft.create(fieldsOf(nameOf(i), `${nameOf(i)} ${'x'.repeat(200)}`))
+  catalog.apply(draft.take()!)
+  const namesIn = (kind: 'name' | 'description') => {
+    const order = catalog.texts.order(kind)
+    while (!order.step());
+    return Array.from(order.sorted, (address) => catalog.texts.idAt(address)).flatMap((id) =>
+      id === 0 ? [] : catalog.get(id)!.name,
+    )
+  }
+  const both = () => [namesIn('name'), namesIn('description')]
+  both()
+  const removing = catalog.draft()
+  const left: string[] = []
+  for (let i = 0; i < TAGS; i++) {
+    if (i % 10 === 0) left.push(nameOf(i))
+    else removing.remove(removing.find(nameOf(i))!)
+  }
+  left.sort()
+  const record = removing.take()!
+  const { idAt } = EntryArena.prototype
+  let looks = 0
+  let most = 0
+  EntryArena.prototype.idAt = function (address) {
+    looks++
+    return idAt.call(this, address)
+  }
+  t.after(() => {
+    EntryArena.prototype.idAt = idAt
+  })
+  let pauses = 0
+  const pace = {
+    isDue: () => true,
+    pause: async () => {
+      most = Math.max(most, looks)
+      // A search in between sees what is there now.
+      if (++pauses % 20_000 === 0) assert.deepEqual(both(), [left, left])
+      looks = 0
+    },
+  }
+  await catalog.prepare(record, pace)
+  catalog.apply(record)
+  pauses = 0
+  await catalog.settle(pace)
+  assert.ok(pauses > 50_000, `${pauses} pauses`)
+  assert.ok(most > 256, 'entries were looked at')
+  assert.ok(most < 40_000, `${most} entries of both orders in one step`)
+  assert.deepEqual(both(), [left, left])
+  assert.ok(catalog.reservedBytes < catalog.entries.bytes + (20 << 20), `${catalog.reservedBytes} bytes`)
 })
 
 test('thousands of tags that come, change and go keep their texts, and the memory goes with them', () => {

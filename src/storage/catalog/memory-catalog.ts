@@ -188,6 +188,7 @@ export class MemoryCatalog implements TagCatalog {
     this.#names.remove(hashEntry(this.#arena.view(address, this.#view)), id)
     const sparse = this.#arena.giveUp(address, this.#view)
     if (sparse >= 0) this.texts.empty(sparse)
+    this.texts.tellOrders()
   }
 }
 

@@ -69,6 +69,7 @@ export class StagedChanges {
       this.#settleNext()
       if (pace.isDue()) await pace.pause()
     }
+    while (!this.#texts.tellOrders()) if (pace.isDue()) await pace.pause()
   }
 
   settleNow(): void {
@@ -87,6 +88,7 @@ export class StagedChanges {
     this.#ids.settle(id)
     const sparse = this.#arena.giveUp(address, this.#before)
     if (sparse >= 0) this.#texts.empty(sparse)
+    this.#texts.tellOrders()
     if (this.#settled < this.#tags.length) return
     this.#tags = new AddressList()
     this.#settled = 0

@@ -12,35 +12,41 @@ import {
 /** So many entries are sorted or merged in a step. */
 const STEP = 256
 
-/** Tells whether an entry is still that of its tag. */
-export type IsLive = (address: Address) => boolean
+/** Where entries are now. */
+export interface EntryPlaces {
+  /** Whether an entry is still that of its tag. */
+  isLive(address: Address): boolean
+  /** Address of an entry after all moves. */
+  now(address: Address): Address
+}
 
 /**
  * Entries of all tags in the order of a text: an array of addresses, and a tail of those that came since. What is new
- * is sorted when somebody wants the order, in steps, and merged into the array. Entries that were given up stay until
- * then, to be passed over.
+ * is sorted when somebody wants the order, in steps, and merged into the array. Entries that were given up, and old
+ * addresses of those that have moved, stay until they are readdressed, in steps too.
  */
 export class TextOrder {
   readonly #kind: OrderKind
   readonly #arena: EntryArena
-  readonly #isLive: IsLive
+  readonly #places: EntryPlaces
   readonly #left = new EntryView()
   readonly #right = new EntryView()
   #tail = new AddressList()
   #work: Generator<void, void> | null = null
+  #readdressing: 'no' | 'next' | 'begun' = 'no'
   /** Grows whenever `sorted` is another array. */
   version = 0
   sorted: Uint32Array = new Uint32Array(0)
 
-  constructor(kind: OrderKind, arena: EntryArena, isLive: IsLive) {
+  constructor(kind: OrderKind, arena: EntryArena, places: EntryPlaces) {
     this.#kind = kind
     this.#arena = arena
-    this.#isLive = isLive
+    this.#places = places
   }
 
-  /** Whether it is being brought up to date: addresses are then to stay what they are. */
-  get isWorking(): boolean {
-    return this.#work !== null
+  /** Whether it may have addresses of entries that had moved when `readdress` was called: both are to stay. */
+  get isReaddressing(): boolean {
+    return this.#readdressing !== 'no'
   }
 
   add(address: Address): void {
@@ -50,20 +56,19 @@ export class TextOrder {
   /** Does some work; true when nothing is left to do. Several may drive it by turns. */
   step(): boolean {
     if (this.#work === null) {
-      if (this.#tail.length === 0) return true
-      const tail = this.#tail
-      this.#tail = new AddressList()
-      this.#work = this.#merge(tail)
+      this.#work = this.#nextWork()
+      if (this.#work === null) return true
     }
-    if (this.#work.next().done === true) this.#work = null
-    return this.#work === null && this.#tail.length === 0
+    if (this.#work.next().done === true) {
+      this.#work = null
+      if (this.#readdressing === 'begun') this.#readdressing = 'no'
+    }
+    return this.#work === null && this.#readdressing === 'no' && this.#tail.length === 0
   }
 
-  /** Gives entries their new addresses and forgets those given up. Not while it is working. */
-  replace(newAddress: (address: Address) => Address): void {
-    this.sorted = replaced(this.sorted, newAddress)
-    this.#tail = new AddressList(replaced(this.#tail.all(), newAddress))
-    this.version++
+  /** Has the next steps give entries the addresses that they have by then, and forget those given up. */
+  readdress(): void {
+    this.#readdressing = 'next'
   }
 
   /** Place of the first name after this one, in an order of names. */
@@ -98,8 +103,38 @@ export class TextOrder {
     compareEntries(this.#kind, this.#arena.view(a, this.#left), this.#arena.view(b, this.#right))
 
   #belongs(address: Address): boolean {
-    if (!this.#isLive(address)) return false
+    if (!this.#places.isLive(address)) return false
     return this.#kind === 'name' || hasDescription(this.#arena.view(address, this.#left))
+  }
+
+  #nextWork(): Generator<void, void> | null {
+    if (this.#readdressing === 'next') {
+      this.#readdressing = 'begun'
+      return this.#readdressAll()
+    }
+    if (this.#tail.length === 0) return null
+    const tail = this.#tail
+    this.#tail = new AddressList()
+    return this.#merge(tail)
+  }
+
+  /** What comes meanwhile has the addresses of now. */
+  *#readdressAll(): Generator<void, void> {
+    const before = this.sorted
+    const tail = this.#tail.all()
+    this.#tail = new AddressList()
+    for (let i = 0; i < tail.length; i++) {
+      if (this.#places.isLive(tail[i]!)) this.#tail.push(this.#places.now(tail[i]!))
+      if (i % STEP === 0) yield
+    }
+    const kept = new Uint32Array(before.length)
+    let count = 0
+    for (let i = 0; i < before.length; i++) {
+      if (this.#places.isLive(before[i]!)) kept[count++] = this.#places.now(before[i]!)
+      if (i % STEP === 0) yield
+    }
+    this.sorted = count === kept.length ? kept : kept.slice(0, count)
+    this.version++
   }
 
   *#merge(tail: AddressList): Generator<void, void> {
@@ -191,13 +226,8 @@ export class TextOrder {
 
 /** Addresses in an array that grows. */
 export class AddressList {
-  #addresses: Uint32Array
-  length: number
-
-  constructor(addresses: Uint32Array = new Uint32Array(0)) {
-    this.#addresses = addresses
-    this.length = addresses.length
-  }
+  #addresses = new Uint32Array(0)
+  length = 0
 
   push(address: Address): void {
     if (this.length === this.#addresses.length) {
@@ -212,14 +242,4 @@ export class AddressList {
   all(): Uint32Array {
     return this.#addresses.subarray(0, this.length)
   }
-}
-
-function replaced(addresses: Uint32Array, newAddress: (address: Address) => Address): Uint32Array {
-  const kept = new Uint32Array(addresses.length)
-  let count = 0
-  for (const address of addresses) {
-    const now = newAddress(address)
-    if (now !== 0) kept[count++] = now
-  }
-  return count === kept.length ? kept : kept.slice(0, count)
 }
