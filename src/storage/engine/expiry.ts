@@ -1,7 +1,8 @@
 import { type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import { isUnreadable } from '../damage.ts'
-import type { Expired } from '../merge/expired.ts'
+import { type Expired, ExpiredColumns } from '../merge/expired.ts'
 import { coveredOf } from '../merge/reclaim.ts'
+import { ascendingTags } from '../parts/ascending-tags.ts'
 import type { Part, PartInfo } from '../parts/part.ts'
 import { Pacer } from '../pause.ts'
 import { hiddenSpans, keptPoints } from '../retention/kept-points.ts'
@@ -34,31 +35,27 @@ export class Expiry {
     const highest = this.#highest
     const names = new Set(infos.filter(({ firstTime }) => firstTime <= highest).map(({ name }) => name))
     if (names.size === 0) return null
-    const times = new Map<number, { readonly good: number; readonly newest: number }>()
+    const parts = set.parts.flatMap(({ info, part }) =>
+      part === null || !names.has(info.name) ? [] : [part],
+    )
+    const expired = new ExpiredColumns()
     const pacer = new Pacer()
     try {
-      for (const { info, part } of set.parts) {
-        if (part === null || !names.has(info.name)) continue
-        for (const tag of part.tags()) {
-          if (times.has(tag) || this.#watermark(tag) < info.firstTime) continue
-          const { times: kept, statuses } = this.#kept(tag)
-          if (kept.length === 0) continue
-          // The last good one is the first of them, if there is one.
-          const good = statuses[0] === STATUS_BAD ? Number.NEGATIVE_INFINITY : kept[0]!
-          times.set(tag, { good, newest: kept.at(-1)! })
-          if (pacer.isDue()) await pacer.pause(signal)
-        }
+      for (const tag of ascendingTags(parts.map((part) => part.tags()))) {
+        if (pacer.isDue()) await pacer.pause(signal)
+        const watermark = this.#watermark(tag)
+        if (!parts.some((part) => part.info.firstTime <= watermark && part.has(tag))) continue
+        const { times: kept, statuses } = this.#kept(tag)
+        if (kept.length === 0) continue
+        // The last good one is the first of them, if there is one.
+        const good = statuses[0] === STATUS_BAD ? Number.NEGATIVE_INFINITY : kept[0]!
+        expired.add(tag, good, kept.at(-1)!)
       }
     } catch (error) {
       if (isUnreadable(error)) return null
       throw error
     }
-    const tags = Uint32Array.from(times.keys()).sort()
-    return {
-      tags,
-      good: Float64Array.from(tags, (tag) => times.get(tag)!.good),
-      newest: Float64Array.from(tags, (tag) => times.get(tag)!.newest),
-    }
+    return expired.take()
   }
 
   /**

@@ -16,6 +16,38 @@ export interface Expired {
   readonly newest: Float64Array
 }
 
+/** Takes what has expired of tags that come in ascending order; its memory grows with them. */
+export class ExpiredColumns {
+  #tags = new Uint32Array(1_024)
+  #good = new Float64Array(1_024)
+  #newest = new Float64Array(1_024)
+  #count = 0
+
+  add(tag: number, good: number, newest: number): void {
+    if (this.#count === this.#tags.length) this.#resize(2 * this.#count)
+    this.#tags[this.#count] = tag
+    this.#good[this.#count] = good
+    this.#newest[this.#count] = newest
+    this.#count++
+  }
+
+  /** Nothing is to be added afterwards. */
+  take(): Expired {
+    this.#resize(this.#count)
+    return { tags: this.#tags, good: this.#good, newest: this.#newest }
+  }
+
+  #resize(length: number): void {
+    const [tags, good, newest] = [this.#tags, this.#good, this.#newest]
+    this.#tags = new Uint32Array(length)
+    this.#good = new Float64Array(length)
+    this.#newest = new Float64Array(length)
+    this.#tags.set(tags.subarray(0, length))
+    this.#good.set(good.subarray(0, length))
+    this.#newest.set(newest.subarray(0, length))
+  }
+}
+
 const NONE: readonly Span[] = []
 
 /** Spans of tags that come in ascending order. */
