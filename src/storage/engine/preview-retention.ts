@@ -5,10 +5,8 @@ import { carriedOver, type RetentionRule, watermarksAt } from '../retention/rule
 import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
-import type { LayeredBlocks } from './layered-blocks.ts'
-import { memoryNow } from './memory-now.ts'
 import type { LivePart } from './part-set.ts'
-import { blocksOf } from './tag-sources.ts'
+import { idsNow, TagNow } from './tag-now.ts'
 
 /** What a rule would remove. */
 export interface RulePreview {
@@ -35,9 +33,6 @@ export interface RetentionPreview {
   readonly smallerFiles: number
 }
 
-/** Opens the points of a tag in the state that is looked at. */
-type BlocksAt = (tag: number, watermark: number) => LayeredBlocks
-
 /** What has expired of a part. */
 interface PartShare {
   /** Points at or before watermarks, those that stay among them. */
@@ -46,8 +41,8 @@ interface PartShare {
 }
 
 /**
- * Works out what rules would remove at a time, by the rules and watermarks of a state; changes nothing. Rejects with
- * Damage where points cannot be read.
+ * Works out what rules would remove at a time, by the rules, watermarks and parts of a state, and the points that each
+ * tag has when it is come to; changes nothing. Rejects with Damage where points cannot be read.
  */
 export async function previewRetention(
   state: EngineState,
@@ -56,16 +51,14 @@ export async function previewRetention(
   nowUs: number,
 ): Promise<RetentionPreview> {
   const { version, parts } = snapshot.set
-  const memory = memoryNow(state.memtable)
-  const blocksAt: BlocksAt = (tag, watermark) => blocksOf(tag, snapshot.set, { ...memory.of(tag), watermark })
   const before = version.retention
   const after = watermarksAt(rules, before === null ? null : carriedOver(rules, before), nowUs)
   const watermarks = new TagWatermarks()
   const shares = parts.map((): PartShare => ({ old: 0, covered: 0 }))
   const found = after.matches.map(() => ({ tags: 0, points: 0, bytes: 0 }))
   let keptTags = 0
-  const { catalog } = state
-  for (let id = 1; id < catalog.entries.nextId; id++) {
+  for (const id of idsNow(state)) {
+    const { catalog } = state
     const name = catalog.get(id)?.name
     if (name === undefined) continue
     const rule = watermarks.ruleOf(after, catalog, id, name)
@@ -73,9 +66,15 @@ export async function previewRetention(
     else {
       const one = found[rule]!
       const watermark = after.watermarks[rule]!
+      const now = new TagNow(state, id)
+      const shown = state.watermarks.of(before, catalog, id)
       one.tags++
-      one.points += await pointsOf(state, snapshot, id, watermark, blocksAt)
-      one.bytes += bytesOf(parts, id, watermark, shares, blocksAt)
+      try {
+        one.points += await pointsOf(now, snapshot, shown, watermark)
+        one.bytes += bytesOf(parts, id, watermark, shares, now)
+      } finally {
+        now.release()
+      }
     }
     if (snapshot.isDue()) await snapshot.pause()
   }
@@ -93,20 +92,16 @@ export async function previewRetention(
   }
 }
 
-/** How many points of a tag are shown now and would not be with another watermark. */
+/** How many points of a tag its watermark shows and another one would not. */
 async function pointsOf(
-  state: EngineState,
+  now: TagNow,
   snapshot: EngineSnapshot,
-  tag: number,
-  watermark: number,
-  blocksAt: BlocksAt,
+  before: number,
+  after: number,
 ): Promise<number> {
-  const { retention } = snapshot.set.version
-  const now = state.watermarks.of(retention, state.catalog, tag)
-  if (watermark <= now) return 0
-  const blocks = blocksAt(tag, now)
-  const shown = await countPoints(blocks, -EVER, watermark + 1, Number.POSITIVE_INFINITY, snapshot)
-  return shown === 0 ? 0 : shown - keptPoints(blocksAt(tag, NO_WATERMARK), watermark).times.length
+  if (after <= before) return 0
+  const shown = await countPoints(now.blocks(before), -EVER, after + 1, Number.POSITIVE_INFINITY, snapshot)
+  return shown === 0 ? 0 : shown - keptPoints(now.blocks(NO_WATERMARK), after).times.length
 }
 
 /** About how many bytes of parts a tag would leave, and what that is of each part. */
@@ -115,7 +110,7 @@ function bytesOf(
   tag: number,
   watermark: number,
   shares: readonly PartShare[],
-  blocksAt: BlocksAt,
+  now: TagNow,
 ): number {
   let bytes = 0
   let hidden: ReturnType<typeof hiddenSpans> | null = null
@@ -123,7 +118,7 @@ function bytesOf(
     if (part === null || info.firstTime > watermark || !part.has(tag)) continue
     const run = part.run(tag)!
     if (run.firstTime > watermark) continue
-    hidden ??= hiddenSpans(keptPoints(blocksAt(tag, NO_WATERMARK), watermark))
+    hidden ??= hiddenSpans(keptPoints(now.blocks(NO_WATERMARK), watermark))
     const covered = coveredOf(run, hidden)
     const share = shares[index]!
     share.covered += covered

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { alwaysDue } from '../../../test/always-due.ts'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { keep } from '../../../test/property/retention-model.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { TimeSlice } from '../../scheduling/time-slice.ts'
 import { makeColumns } from '../../series/columns.ts'
+import { Memtable } from '../memtable/memtable.ts'
 import type { FileStore } from './file-store.ts'
 import { openFileStore } from './open-file-store.ts'
 
@@ -47,14 +49,14 @@ async function withFlush<T>(t: TestContext, store: FileStore, run: () => Promise
     late += 2
     return now() + late
   })
-  const next = TimeSlice.shared.next.bind(TimeSlice.shared)
+  const { next } = TimeSlice.prototype
   let flushed: Promise<void> | null = null
-  t.mock.method(TimeSlice.shared, 'next', async () => {
+  t.mock.method(TimeSlice.prototype, 'next', async function (this: TimeSlice) {
     if (flushed === null) {
       flushed = store.flush()
       await flushed
     }
-    return next()
+    return next.call(this)
   })
   const result = await run()
   assert.ok(flushed !== null)
@@ -62,16 +64,52 @@ async function withFlush<T>(t: TestContext, store: FileStore, run: () => Promise
   return result
 }
 
-test('a check counts the points of one moment, whatever is flushed meanwhile', async (t) => {
+test('a check counts the points of each tag at one moment, whatever is flushed meanwhile', async (t) => {
   const store = await openBench(t)
   const { points } = await withFlush(t, store, () => store.check(signal))
   assert.equal(points, 10 * TAGS.length)
 })
 
-test('a preview of retention is of one moment, whatever is flushed meanwhile', async (t) => {
+test('a preview of retention is of one moment for each tag, whatever is flushed meanwhile', async (t) => {
   const store = await openBench(t)
   const preview = () => store.previewRetention([keep('*', 1)], 1_000_012, signal)
   const before = await preview()
   assert.equal(before.rules[0]!.points, 5.5 * TAGS.length)
   assert.deepEqual(await withFlush(t, store, preview), before)
+})
+
+test('neither takes what is in memory of more than some tags between two pauses', async (t) => {
+  const store = await openBench(t)
+  const countPauses = alwaysDue(t)
+  const looks = new Map<number, number>()
+  const { layers } = Memtable.prototype
+  t.mock.method(Memtable.prototype, 'layers', function (this: Memtable, tag: number) {
+    const pauses = countPauses()
+    looks.set(pauses, (looks.get(pauses) ?? 0) + 1)
+    return layers.call(this, tag)
+  })
+  for (const run of [
+    async () => (await store.check(signal)).points,
+    async () => (await store.previewRetention([keep('*', 1)], 1_000_012, signal)).rules[0]!.tags,
+  ]) {
+    looks.clear()
+    assert.ok((await run()) >= TAGS.length)
+    const counts = [...looks.values()]
+    assert.equal(
+      counts.reduce((sum, count) => sum + count),
+      TAGS.length,
+    )
+    assert.ok(Math.max(...counts) <= 32, `${Math.max(...counts)} tags`)
+  }
+})
+
+test('a check counts the points of tags that no part has, and those that come into one meanwhile', async (t) => {
+  const store = await openBench(t)
+  const points = makeColumns(1)
+  const others = TAGS.map((tag) => ({ tag: `other ${tag}`, points }))
+  await store.write(writeBatch(others, true), signal)
+  const expected = 10 * TAGS.length + others.length
+  assert.equal((await store.check(signal)).points, expected)
+  assert.equal((await withFlush(t, store, () => store.check(signal))).points, expected)
+  assert.equal((await store.check(signal)).points, expected)
 })
