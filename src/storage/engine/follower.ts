@@ -129,6 +129,7 @@ export class Follower {
   }
 
   readonly catchUp = (): Promise<void> | null => {
+    this.#checkIsOpen()
     if (this.#busy !== null) return this.#busy
     const published = this.#reader.read()
     if (published === null || isSame(published, this.#published)) return null
@@ -155,6 +156,11 @@ export class Follower {
     this.#log.close()
   }
 
+  /** What is waited for fails: asked again for ever, it would open files that nobody closes. */
+  #checkIsOpen(): void {
+    if (this.#isClosed) throw new Error('the historian is closed')
+  }
+
   /** Does the rest of `#advance`, between whose steps others go on. */
   async #goOn(work: Generator<Wait, void>, first: Wait): Promise<void> {
     const pacer = new Pacer()
@@ -162,10 +168,8 @@ export class Follower {
       for (let wait = first; ; ) {
         if (wait !== undefined) await wait
         else if (pacer.isDue(STEPS_OF_ADVANCE)) await pacer.pause()
-        if (this.#isClosed) {
-          work.return()
-          return
-        }
+        if (this.#isClosed) work.return()
+        this.#checkIsOpen()
         const { done, value } = work.next()
         if (done === true) return
         wait = value
@@ -221,8 +225,11 @@ export class Follower {
     for (let left = TRIES; ; left--) {
       // The files are read without waiting: others come in here, as the end of a call that waits.
       await setImmediate()
+      this.#checkIsOpen()
       try {
         const opened = await openState(this.#files, this.#folders, this.#reader)
+        if (this.#isClosed) this.#reader.close()
+        this.#checkIsOpen()
         this.state.parts.moveTo(opened.version, missingFile(left))
         this.#log.close()
         this.#published = opened.published
