@@ -277,7 +277,7 @@ export class Owner {
    * What cannot be published now is published soon, or with what comes next: it counts all the same, and is read here.
    * Until then others lack it, so that on a full disk it takes what is set aside.
    */
-  #publish(): void {
+  #publish(): boolean {
     if (this.#publishTimer !== null) clearTimeout(this.#publishTimer)
     this.#publishTimer = null
     try {
@@ -288,9 +288,11 @@ export class Owner {
         this.#publishNow()
       }
       this.#publishTrouble.over()
+      return true
     } catch (error) {
       this.#publishTimer = setTimeout(() => this.#publishAgain(), this.#publishTrouble.failed(error))
       this.#publishTimer.unref()
+      return false
     }
   }
 

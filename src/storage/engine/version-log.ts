@@ -15,14 +15,14 @@ export class VersionLog {
   readonly #ownership: Ownership
   readonly #parts: OpenParts
   readonly #between: (run: () => void) => Promise<void>
-  readonly #publish: () => void
+  readonly #publish: () => boolean
   readonly #dropped: (manifests: readonly string[]) => void
   #shown: ManifestEnd
   #last: Promise<unknown> = Promise.resolve()
 
   /**
    * @param between  runs something when no change is being worked out, which sees parts and memory of one moment
-   * @param publish  publishes the version to other processes
+   * @param publish  publishes the version to other processes; whether that was done
    * @param dropped  takes names of manifests that count no more
    */
   constructor(
@@ -30,7 +30,7 @@ export class VersionLog {
     ownership: Ownership,
     parts: OpenParts,
     between: (run: () => void) => Promise<void>,
-    publish: () => void,
+    publish: () => boolean,
     dropped: (manifests: readonly string[]) => void,
   ) {
     this.#manifest = manifest
@@ -75,8 +75,8 @@ export class VersionLog {
           // What is published meanwhile names the version before: others are never ahead of this process.
           this.#shown = end
           then()
-          this.#publish()
-          const replaced = this.#manifest.takeReplaced()
+          // What was published last is read still while nothing later can be.
+          const replaced = this.#publish() ? this.#manifest.takeReplaced() : []
           if (replaced.length > 0) this.#dropped(replaced)
         })
       } finally {
