@@ -7,14 +7,16 @@ import type { PartSet } from './part-set.ts'
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /**
- * The smallest part of whose points much was taken away, which is worth to be written anew without them; `null` for
- * none. Rejects with the system's errors but EIO, and the signal's reason.
+ * The smallest part of whose points much was taken away, and that there is room for without them: it is worth to be
+ * written anew; `null` for none. Rejects with the system's errors but EIO, and the signal's reason.
  * @param excluded  names of parts that are not looked at
+ * @param fits      whether there is room for so many bytes
  * @param damaged   takes the names of parts that are found to be damaged
  */
 export async function findCovered(
   set: PartSet,
   excluded: ReadonlySet<string>,
+  fits: (bytes: number) => boolean,
   damaged: (name: string) => void,
   signal: AbortSignal,
 ): Promise<PartInfo | null> {
@@ -22,7 +24,8 @@ export async function findCovered(
   if (tombstones.length === 0) return null
   for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
     if (part === null || excluded.has(info.name)) continue
-    if ((await shareOf(part, tombstones, damaged, signal)) >= RECLAIMED_SHARE) return info
+    const share = await shareOf(part, tombstones, damaged, signal)
+    if (share >= RECLAIMED_SHARE && fits((1 - share) * info.bytes)) return info
   }
   return null
 }

@@ -5,7 +5,7 @@ export class NoRoomToMerge extends Error {
   readonly code = 'NO_ROOM_TO_MERGE'
 
   constructor(needed: number, room: number) {
-    super(`a merge takes up to ${needed} bytes of disk, and ${Math.max(0, room)} may be written`)
+    super(`a merge takes up to ${Math.ceil(needed)} bytes of disk, and ${Math.max(0, room)} may be written`)
     this.name = 'NoRoomToMerge'
   }
 }
@@ -56,6 +56,17 @@ export class MergeRoom {
       this.#lacking ??= { error: new NoRoomToMerge(needed, room), isIdle }
       without.add(chosen.inputs.reduce((a, b) => (b.bytes > a.bytes ? b : a)).name)
     }
+  }
+
+  /**
+   * Whether there is room for a merge of a part by itself, which then takes less.
+   * @param bytes  that the part has about when the merge has ended
+   */
+  fits(bytes: number): boolean {
+    const room = this.#room()
+    if (bytes <= room) return true
+    this.#lacking ??= { error: new NoRoomToMerge(bytes, room), isIdle: true }
+    return false
   }
 
   #room(): number {

@@ -66,7 +66,8 @@ test('a part of which much has expired is merged when it is no longer set aside,
 })
 
 /** A set of parts, of which all points of some were taken away by a tombstone. */
-function partsOf(names: string[], covered: ReadonlySet<string>) {
+/** @param points  of each part, one of which is covered where any is */
+function partsOf(names: string[], covered: ReadonlySet<string>, points = 1) {
   const tombstones = TombstoneList.of([{ tag: 1, from: 0, to: 1, sequence: 1 }])
   const block = {
     blocks: 1,
@@ -75,7 +76,7 @@ function partsOf(names: string[], covered: ReadonlySet<string>) {
     blockLast: () => 0,
     blockCount: () => 1,
   }
-  const made = (name: string) => ({ ...partOf(name), firstTime: 0, lastTime: 0, lastSequence: 0 })
+  const made = (name: string) => ({ ...partOf(name), points, firstTime: 0, lastTime: 0, lastSequence: 0 })
   return {
     get current() {
       const parts = names.map((name) => {
@@ -245,6 +246,42 @@ test('parts of which much was taken away, or has expired, are merged although ot
   made.trim()
   for (let i = 0; i < 4; i++) await turns()
   assert.deepEqual(merged, ['c'])
+  await made.close()
+})
+
+test('a part of which much was taken away is not merged without room for what is left of it, and it is told', async (t) => {
+  const covered = new Set(['a'])
+  const merged: string[] = []
+  const told: string[] = []
+  let room = 0.4
+  const others = {
+    parts: partsOf(['a'], covered, 2),
+    roomBytes: () => room,
+    versions: { checkOwner() {}, edit: async () => {} },
+    trouble: { failed: ({ message }: Error) => told.push(message) && 1_000, over() {} },
+    merger: {
+      merge: async ({ inputs }: { inputs: readonly PartInfo[] }) => {
+        merged.push(...inputs.map(({ name }) => name))
+        covered.clear()
+        return { added: [] }
+      },
+      close: async () => {},
+    },
+  } as unknown as Partial<MergingParts>
+  const plans = { plan: nothing, planIdle: nothing, planThorough: nothing }
+  const { merging: made } = merging(t, [], plans, 0, others)
+  const rest = async () => {
+    t.mock.timers.tick(IDLE_MS)
+    for (let i = 0; i < 4; i++) await turns()
+  }
+  made.goOn()
+  await turns()
+  await rest()
+  assert.deepEqual(merged, [])
+  assert.deepEqual(told, ['a merge takes up to 1 bytes of disk, and 0.4 may be written'])
+  room = 0.6
+  await rest()
+  assert.deepEqual(merged, ['a'])
   await made.close()
 })
 

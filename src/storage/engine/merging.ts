@@ -265,7 +265,12 @@ export class Merging {
     expiry.keep(new Set(set.parts.map(({ info }) => info.name)))
     for (const { info, part } of set.parts.toSorted((a, b) => a.info.bytes - b.info.bytes)) {
       if (part === null || excluded.has(info.name) || !expiry.isDue(info)) continue
-      if ((await expiry.shareOf(part, signal)) < RECLAIMED_SHARE) continue
+      const share = await expiry.shareOf(part, signal)
+      if (share < RECLAIMED_SHARE) continue
+      if (!this.#room.fits((1 - share) * info.bytes)) {
+        expiry.forget(info.name)
+        continue
+      }
       const expired = await expiry.ofParts(set, [info], signal)
       if (expired === null) continue
       this.#isTrimDue = true
@@ -282,7 +287,8 @@ export class Merging {
 
   /** Merges a part of which much was taken away by itself; false when there is none. */
   async #reclaim(set: PartSet, excluded: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
-    const covered = await findCovered(set, excluded, (name) => this.#damaged.add(name), signal)
+    const fits = (bytes: number) => this.#room.fits(bytes)
+    const covered = await findCovered(set, excluded, fits, (name) => this.#damaged.add(name), signal)
     return covered !== null && this.#merge({ inputs: [covered] }, set, signal)
   }
 
@@ -361,6 +367,8 @@ export class Merging {
       if (this.#hasty > 0) return this.goOn()
       // Also while a merge is under way, after which it goes on with this.
       this.#isIdle = true
+      // What has expired may have room now.
+      if (this.#room.lacking !== null) this.#isTrimDue = true
       this.#run()
     }, afterMs)
     this.#idleTimer.unref()
