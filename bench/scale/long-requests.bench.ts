@@ -1,6 +1,4 @@
-import { expect, type Measurement, quantile } from '../measure.ts'
-import { startService } from '../service.ts'
-import { type Turns, TurnTimer } from '../turns/turns.ts'
+import { type TimedRequest, timeRequests } from '../turns/time-requests.ts'
 
 /**
  * The longest turn of the event loop of a real service while it answers one request with very many tags: as long nobody
@@ -22,7 +20,7 @@ const address = (index: number) => `local/PLANT${index % 2}/AREA${Math.floor(ind
 const renamed = (index: number) => `${address(index)}.OLD`
 
 /** One round, in this order: what one makes the next one works on, and the last one removes all. */
-const requests: readonly (readonly [name: string, path: string, body: string])[] = [
+const requests: readonly TimedRequest[] = [
   [
     'write/new-tags',
     'write/points',
@@ -84,48 +82,4 @@ const limits = {
   TIDEMARK_MAX_BYTES_IN_WORK: String(1_024 * 2 ** 20),
 }
 
-const timer = new TurnTimer()
-const service = await startService({ ...limits, ...timer.environment })
-const taken = new Map<string, Turns[]>(requests.map(([name]) => [name, []]))
-const times = new Map<string, number[]>(requests.map(([name]) => [name, []]))
-try {
-  // The first round is not measured: its functions are not compiled yet.
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [name, path, text] of requests) {
-      const began = performance.now()
-      const turns = await timer.time(async () => {
-        const answer = await service.post(`/historian/${path}`, text)
-        expect(
-          /"errors":(\{\}|\[\])/.test(answer.toString('latin1')),
-          `${name}: ${answer.toString('latin1', 0, 300)}`,
-        )
-      })
-      if (round === 0) continue
-      times.get(name)!.push(performance.now() - began)
-      taken.get(name)!.push(turns)
-    }
-  }
-} finally {
-  await service.stop()
-  timer.remove()
-}
-
-const measurements: Measurement[] = []
-for (const [name] of requests) {
-  const all = taken.get(name)!.sort((a, b) => a.processorMs - b.processorMs)
-  const byClock = all.map(({ ms }) => ms).sort((a, b) => a - b)
-  const whole = times.get(name)!.sort((a, b) => a - b)
-  const own = all.map(({ processorMs }) => processorMs)
-  measurements.push({
-    name: `long-requests/${name}`,
-    runs: own.length,
-    medianMs: quantile(own, 0.5),
-    p99Ms: quantile(own, 0.99),
-    items: null,
-    note: `longest turn, processor; by the clock ${quantile(byClock, 0.5).toFixed(0)} ms; call ${quantile(whole, 0.5).toFixed(0)} ms`,
-  })
-  const steps = all.at(Math.floor(all.length / 2))!.steps
-  if (steps.length > 0)
-    process.stderr.write(`${name}: ${quantile(own, 0.5).toFixed(1)} ms\n  ${steps.join('\n  ')}\n`)
-}
-process.stdout.write(JSON.stringify(measurements))
+process.stdout.write(JSON.stringify(await timeRequests('long-requests', requests, ROUNDS, limits)))
