@@ -63,6 +63,19 @@ export function concatColumns(
   return whole.times.length === length ? whole : sliceColumns(whole, 0, length)
 }
 
+/** Copies points with index from start to end into columns that have room for them, from place `at` on. */
+export function copyColumns(
+  target: PointColumns,
+  at: number,
+  { times, values, statuses }: PointColumns,
+  start: number,
+  end: number,
+): void {
+  target.times.set(times.subarray(start, end), at)
+  target.values.set(values.subarray(start, end), at)
+  target.statuses.set(statuses.subarray(start, end), at)
+}
+
 /** The points with these indexes, in their order. */
 export function pickColumns(
   { times, values, statuses }: PointColumns,

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { makeColumns, NO_POINTS, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
+import { copyColumns, makeColumns, NO_POINTS, type PointColumns, STATUS_BAD } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import { Damage } from '../damage.ts'
 import type { Arena } from './arena.ts'
@@ -353,10 +353,7 @@ export class BlockView {
       }
       if (this.#from !== from || this.#to !== to) this.#unpack(index)
       const stop = Math.min(to, end)
-      const { times, values, statuses } = this.#unpacked
-      target.times.set(times.subarray(index - from, stop - from), place)
-      target.values.set(values.subarray(index - from, stop - from), place)
-      target.statuses.set(statuses.subarray(index - from, stop - from), place)
+      copyColumns(target, place, this.#unpacked, index - from, stop - from)
       index = stop
     }
   }

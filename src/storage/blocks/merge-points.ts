@@ -1,5 +1,6 @@
 import {
   concatColumns,
+  copyColumns,
   lowerBoundFrom,
   makeColumns,
   type PointColumns,
@@ -88,13 +89,11 @@ export function mergeRuns(
 function copyTo(
   merged: PointColumns,
   length: number,
-  { times, values, statuses }: PointColumns,
+  points: PointColumns,
   start: number,
   end: number,
 ): number {
   if (start === end) return length
-  merged.times.set(times.subarray(start, end), length)
-  merged.values.set(values.subarray(start, end), length)
-  merged.statuses.set(statuses.subarray(start, end), length)
+  copyColumns(merged, length, points, start, end)
   return length + end - start
 }

@@ -1,4 +1,4 @@
-import { type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { copyColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 
 /** Points of a batch. */
 const BATCH_POINTS = 65_536
@@ -52,13 +52,8 @@ export class PointBatch {
   }
 
   /** Takes points with index from start to end, copied, as they are. There is room for them. */
-  add({ times, values, statuses }: PointColumns, start: number, end: number): void {
-    const { columns } = this
-    const at = this.#points
-    columns.times.set(times.subarray(start, end), at)
-    columns.values.set(values.subarray(start, end), at)
-    columns.statuses.set(statuses.subarray(start, end), at)
-    this.#points = at + end - start
+  add(points: PointColumns, start: number, end: number): void {
+    copyColumns(this.columns, this.take(end - start), points, start, end)
   }
 
   /** Room for so many points, which the caller fills: gives the place of the first one in `columns`. */

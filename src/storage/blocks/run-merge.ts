@@ -1,4 +1,10 @@
-import { lowerBoundFrom, makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import {
+  copyColumns,
+  lowerBoundFrom,
+  makeColumns,
+  type PointColumns,
+  sliceColumns,
+} from '../../series/columns.ts'
 
 /** After so many points in a row of one run its next ones are looked for and copied as a whole. */
 const LONG_STRETCH = 16
@@ -77,13 +83,11 @@ export class RunMerge {
     for (let other = 0; other < heads.length; other++) {
       if (other !== run && heads[other]! < until) until = heads[other]!
     }
-    const { times, values, statuses } = this.#runs[run]!
+    const { times } = this.#runs[run]!
     const start = this.#places[run]!
     const stop = Math.min(lowerBoundFrom(times, until, start), start + Math.max(0, end - at))
     if (stop <= start) return 0
-    this.#merged.times.set(times.subarray(start, stop), at)
-    this.#merged.values.set(values.subarray(start, stop), at)
-    this.#merged.statuses.set(statuses.subarray(start, stop), at)
+    copyColumns(this.#merged, at, this.#runs[run]!, start, stop)
     this.#places[run] = stop
     heads[run] = times[stop] ?? Number.POSITIVE_INFINITY
     return stop - start

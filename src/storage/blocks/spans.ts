@@ -1,4 +1,4 @@
-import { lowerBoundFrom, makeColumns, type PointColumns } from '../../series/columns.ts'
+import { copyColumns, lowerBoundFrom, makeColumns, type PointColumns } from '../../series/columns.ts'
 
 /** [from, to) of a tag's time, in microseconds; infinite where it does not begin or end. */
 export interface Span {
@@ -61,9 +61,7 @@ function copyStretches(points: PointColumns, stretches: readonly number[], count
   for (let i = 0; i < stretches.length; i += 2) {
     const start = stretches[i]!
     const end = stretches[i + 1]!
-    copied.times.set(points.times.subarray(start, end), at)
-    copied.values.set(points.values.subarray(start, end), at)
-    copied.statuses.set(points.statuses.subarray(start, end), at)
+    copyColumns(copied, at, points, start, end)
     at += end - start
   }
   return copied

@@ -1,4 +1,4 @@
-import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
+import { copyColumns, makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import { countDeciding, decidingPoints } from '../../series/deciding-points.ts'
 import type { Comparisons, RangeResult } from '../../series/reads.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
@@ -103,13 +103,12 @@ class ComparedSink implements ZoneMapSink {
   /** Of a block that the range cuts, too: a part of a range is never more points than are counted of all of it. */
   takePoints(points: PointColumns): void {
     if (this.#isFull) return
-    const { times, values, statuses } = decidingPoints(points, this.#compared)
-    const count = Math.min(times.length, this.#limit - this.#length)
-    this.#isFull = count < times.length
+    const deciding = decidingPoints(points, this.#compared)
+    const { length } = deciding.times
+    const count = Math.min(length, this.#limit - this.#length)
+    this.#isFull = count < length
     this.#reserve(count)
-    this.#points.times.set(times.subarray(0, count), this.#length)
-    this.#points.values.set(values.subarray(0, count), this.#length)
-    this.#points.statuses.set(statuses.subarray(0, count), this.#length)
+    copyColumns(this.#points, this.#length, deciding, 0, count)
     this.#length += count
   }
 
