@@ -82,6 +82,11 @@ export function isCorrupt(error: unknown): error is TidemarkError {
   return error instanceof TidemarkError && error.kind === 'corrupt'
 }
 
+/** Whether an error says that a historian cannot be reached, or does not answer in time. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof TidemarkError && error.code === 'HISTORIAN_UNAVAILABLE'
+}
+
 /** For the default branch of a switch over a union: reaching it is a bug, and the type checker says so first. */
 export function never(value: never): never {
   throw new TidemarkError('BUG', { what: `unexpected ${showInput(value)}` })

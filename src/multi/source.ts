@@ -9,7 +9,7 @@ import {
 } from '../calc/graph/point-source.ts'
 import { TagReads } from '../calc/graph/tag-reads.ts'
 import { comparedName } from '../calc/leaves/stored-cost.ts'
-import { TidemarkError } from '../errors/tidemark-error.ts'
+import { isUnavailable, TidemarkError } from '../errors/tidemark-error.ts'
 import type { CallContext, Historian, PointQuery } from '../historian/contract.ts'
 import type { HistorianView } from '../historian/registry.ts'
 import { Semaphore } from '../scheduling/semaphore.ts'
@@ -246,7 +246,8 @@ function readerOf(historian: Historian, context: CallContext, count: (points: nu
     const found = await historian.readPoints(queries, context)
     return queries.map((_, i) => pointAt(found, i))
   }
-  const places = new Semaphore(PARALLEL_TIMES, isUnreachable)
+  // Those that wait would wait for the historian's time limit again and again, beyond the call's deadline.
+  const places = new Semaphore(PARALLEL_TIMES, isUnavailable)
   const boundingValues = new Map<number, (tag: string) => Promise<BoundingValues>>()
   return {
     points: reads(
@@ -279,11 +280,6 @@ function readerOf(historian: Historian, context: CallContext, count: (points: nu
         return reads(() => read, countBoundingValues)
       }),
   }
-}
-
-/** Those that wait for such a historian would wait for its time limit again and again, beyond the call's deadline. */
-function isUnreachable(error: unknown): boolean {
-  return error instanceof TidemarkError && error.code === 'HISTORIAN_UNAVAILABLE'
 }
 
 /** A tag may be read linear and with step interpolation in the same call. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { isUnavailable, TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext } from '../../historian/contract.ts'
 import type { DriverMeter } from '../../historian/driver.ts'
 import type { Attempt, RemoteChange } from '../../historian/remote/change.ts'
@@ -226,7 +226,7 @@ export class Servers {
     } catch (error) {
       if (context.signal.aborted && statement.changes !== true) this.#kill(host, queryId, headers)
       // The time was up: whether it is the query or the server, another one may be faster.
-      if (isUnreachable(context.signal.reason)) host.shunnedUntil = performance.now() + SHUN_MS
+      if (isUnavailable(context.signal.reason)) host.shunnedUntil = performance.now() + SHUN_MS
       context.signal.throwIfAborted()
       const isDown = error instanceof TidemarkError && refusalIn(error) === null
       if (isDown) this.#down.add(error)
@@ -271,10 +271,6 @@ export class Servers {
     // It ends by its time limit otherwise.
     work().catch(() => {})
   }
-}
-
-function isUnreachable(reason: unknown): boolean {
-  return reason instanceof TidemarkError && reason.code === 'HISTORIAN_UNAVAILABLE'
 }
 
 /** Room for lists of many thousand tags and ranges. */

@@ -1,6 +1,6 @@
 import { checkServerIdentity } from 'node:tls'
 import pg, { type Pool, type PoolClient } from 'pg'
-import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { isUnavailable, TidemarkError } from '../../errors/tidemark-error.ts'
 import type { CallContext } from '../../historian/contract.ts'
 import type { DriverLog, DriverMeter } from '../../historian/driver.ts'
 import { makeChange } from '../../historian/remote/change.ts'
@@ -169,8 +169,7 @@ export class Server implements Reader {
     } catch (error) {
       if (signal.aborted) {
         this.#abandon(client, working)
-        if (signal.reason instanceof TidemarkError && signal.reason.code === 'HISTORIAN_UNAVAILABLE')
-          meter.failed(kind)
+        if (isUnavailable(signal.reason)) meter.failed(kind)
         throw signal.reason
       }
       const translated = translate(error, historian, config.timeoutSeconds)
