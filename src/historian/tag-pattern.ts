@@ -60,7 +60,8 @@ function wordsOf(text: string): readonly string[] | null {
   return words.filter((word) => word !== '')
 }
 
-const WILDCARD = /[*?]/
+/** What a pattern has beside its text. */
+export const WILDCARD = /[*?]/
 
 /**
  * The text that a name or a description must begin with to match a text with wildcards, case-folded; '' where any can.

@@ -1,3 +1,4 @@
+import { WILDCARD } from '../../historian/tag-pattern.ts'
 import { foldCase } from '../../series/tag-names.ts'
 import { openCatalogStore } from '../catalog/file-catalog-store.ts'
 import type { TagCatalog } from '../catalog/tag-catalog.ts'
@@ -91,7 +92,7 @@ function withoutHiding(
   const single: string[] = []
   for (const [rule, names] of [...hiding].sort(([, a], [, b]) => a.length - b.length)) {
     const isTooMuch = matches.length + single.length + names.length > MOST_RULES
-    if (isTooMuch || names.some((name) => /[*?]/.test(name))) dropped.add(rule)
+    if (isTooMuch || names.some((name) => WILDCARD.test(name))) dropped.add(rule)
     else single.push(...names)
   }
   const folded = new Set([...hiding.values()].flat().map(foldCase))

@@ -165,11 +165,6 @@ export class Memtable {
     return this.#immutablePoints!.pin(tag)
   }
 
-  /** Ids of all tags with points. */
-  tags(): Set<number> {
-    return new Set([...this.immutableTags(), ...this.#activePoints.tags()])
-  }
-
   /** What covers points of a tag in parts; stays as it is when more comes. */
   tombstones(tag: number): readonly Tombstone[] {
     const newer = this.#active.tombstones.of(tag)

@@ -1,6 +1,5 @@
+import { WILDCARD } from '../../historian/tag-pattern.ts'
 import type { EntryView } from '../catalog/tag-entry.ts'
-
-const STAR_OR_MARK = /[*?]/
 
 /** Bytes with A to Z as a to z. */
 export const FOLD = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -23,7 +22,7 @@ export class TextFilter {
 
   /** @param pattern  case-folded, with `*` and `?`; one without them is looked for anywhere */
   constructor(pattern: string) {
-    const parts = STAR_OR_MARK.test(pattern) ? pattern.split(STAR_OR_MARK) : ['', pattern, '']
+    const parts = WILDCARD.test(pattern) ? pattern.split(WILDCARD) : ['', pattern, '']
     const middle: string[] = []
     const runs = parts.map(asciiRuns)
     this.#first = bytesOf(runs[0]!.atStart)
