@@ -63,7 +63,7 @@ async function openInPlace(settings: Settings): Promise<InPlace> {
     const wanted = new Map(settings.historians)
     // A plant that was served here is data like any other, but only worth opening where it is.
     if (!wanted.has(DEMO_HISTORIAN) && hasDemo) wanted.set(DEMO_HISTORIAN, await demoSettings())
-    const historians = await openHistorians(wanted, data, stderrLog, new Map())
+    const historians = await openHistorians(wanted, { data, log: stderrLog, meters: new Map() })
     const views = await aliasesFor(data.aliases, settings)
     const registry = new HistorianRegistry(historians, views)
     return {

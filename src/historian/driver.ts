@@ -23,6 +23,8 @@ export interface DriverEnvironment {
   ended?(end: HistorianEnd): Promise<void>
   /** Called from time to time with what such a historian has on disk at least, whatever becomes of it. Never throws. */
   reached?(end: HistorianEnd): void
+  /** Seconds that a call takes at most; left out where that is not known. */
+  readonly deadlineSeconds?: number
   readonly log: DriverLog
   /** Called with every query that is sent to the historian's server; remote/meter.ts has one for tests. */
   readonly meter: DriverMeter

@@ -64,11 +64,22 @@ export async function backupData(
   const elsewhere = await historiansElsewhere(settings)
   const mode = link ? 'link' : 'copy'
   const report = await backupDataDirectory(settings.dataDir, target, signal, { mode, since, elsewhere })
-  const { noteBackup } = await import('../storage/data-measures.ts')
-  // A backup by somebody who may only read is a backup as well; the metrics do not know of it. One that shares its
-  // files with the data is none that anybody should rely on.
-  if (!link) await noteBackup(settings.dataDir, began).catch(() => {})
+  // One that shares its files with the data is none that anybody should rely on.
+  if (!link) await noteBackup(settings.dataDir, began)
   return report
+}
+
+/** A backup by somebody who may only read is a backup as well; the metrics do not know of it. */
+async function noteBackup(dataDir: string, at: Date): Promise<void> {
+  const [{ noteBackup }, { systemFiles }] = await Promise.all([
+    import('../storage/directory/backup-note.ts'),
+    import('../storage/files/system-files.ts'),
+  ])
+  try {
+    noteBackup(systemFiles, dataDir, at)
+  } catch {
+    // As above.
+  }
 }
 
 export async function restoreData(

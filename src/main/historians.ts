@@ -15,12 +15,20 @@ export async function demoSettings() {
   return { type: DEMO_TYPE, options }
 }
 
+/** What historians are opened with beside their configuration. */
+export interface HistorianSurroundings {
+  readonly data: Pick<Stores, 'historianDirectory' | 'known'>
+  readonly log: DriverLog
+  readonly meters: Map<string, QueryMeter>
+  /** Who owns the local ones; left out when this process does. */
+  readonly primary?: PrimaryProcess
+  /** Seconds that a call takes at most; left out where that is not known. */
+  readonly deadlineSeconds?: number
+}
+
 export async function openHistorians(
   settings: Settings['historians'],
-  data: Pick<Stores, 'historianDirectory' | 'known'>,
-  log: DriverLog,
-  meters: Map<string, QueryMeter>,
-  primary: PrimaryProcess | null = null,
+  { data, log, meters, primary, deadlineSeconds }: HistorianSurroundings,
 ): Promise<Historian[]> {
   const drivers = await loadDrivers()
   const opened: Historian[] = []
@@ -30,9 +38,9 @@ export async function openHistorians(
       meters.set(name, meter)
       // The type is known: src/config has checked it.
       const driver = drivers.get(type)!
-      const owner = primary !== null && driver.isLocal ? { owner: primary.ownerOf(name) } : {}
+      const owner = primary !== undefined && driver.isLocal ? { owner: primary.ownerOf(name) } : {}
       // The demo's plant is made anew wherever it is missing.
-      const known = driver.isLocal && primary === null && name !== DEMO_HISTORIAN ? data.known : null
+      const known = driver.isLocal && primary === undefined && name !== DEMO_HISTORIAN ? data.known : null
       const before = (await known?.get(name)) ?? null
       const directory = data.historianDirectory(name)
       const notes =
@@ -48,6 +56,7 @@ export async function openHistorians(
         before,
         log,
         meter,
+        ...(deadlineSeconds !== undefined && { deadlineSeconds }),
         ...owner,
         ...notes,
       })

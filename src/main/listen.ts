@@ -84,7 +84,7 @@ async function tracingOf({ tracing }: Settings, log: Logger): Promise<Pick<Servi
 /** Measures of the data on this machine, where there are any. */
 async function dataMeasures(settings: Settings): Promise<Pick<Services, 'measureData'>> {
   if (!(await needsDataDirectory(settings))) return {}
-  const { measureData } = await import('../storage/data-measures.ts')
+  const { measureData } = await import('../storage/directory/data-measures.ts')
   const elsewhere = (await historiansElsewhere(settings)).map(({ folder }) => folder)
   return { measureData: measureData(settings.dataDir, elsewhere) }
 }

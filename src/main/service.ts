@@ -24,7 +24,8 @@ export async function startService(settings: Settings, place: FirstKeyPlace): Pr
     const wanted = new Map(settings.historians)
     if (settings.demo) wanted.set(DEMO_HISTORIAN, await demoSettings())
     const meters = new Map<string, QueryMeter>()
-    const historians = await openHistorians(wanted, data, log, meters)
+    const { deadlineSeconds } = settings.limits
+    const historians = await openHistorians(wanted, { data, log, meters, deadlineSeconds })
     undo.push(() => closeAll(historians))
 
     const plant = historians.find(({ name }) => settings.demo && name === DEMO_HISTORIAN)

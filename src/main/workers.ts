@@ -30,8 +30,9 @@ export async function startManyProcesses(settings: Settings, place: FirstKeyPlac
   const undo: (() => Promise<void>)[] = [() => data.close()]
   try {
     const drivers = await loadDrivers()
+    const { deadlineSeconds } = settings.limits
     const local = new Map([...settings.historians].filter(([, { type }]) => drivers.get(type)!.isLocal))
-    const historians = await openHistorians(local, data, log, new Map())
+    const historians = await openHistorians(local, { data, log, meters: new Map(), deadlineSeconds })
     undo.push(() => closeAll(historians))
     const owned = new Map(historians.map((historian) => [historian.name, historian]))
     const workers = await startWorkers(settings.server.workers, await withChosenPort(settings), owned, log)
@@ -71,7 +72,7 @@ export async function startWorker(settings: Settings, primary: PrimaryProcess): 
   const needsData = await needsDataDirectory(settings)
   const data = await openStores(settings, { owner: false, needsData }, log)
   const meters = new Map<string, QueryMeter>()
-  const historians = await openHistorians(settings.historians, data, log, meters, primary)
+  const historians = await openHistorians(settings.historians, { data, log, meters, primary })
   primary.opensPort()
   const app = await listen({
     settings,

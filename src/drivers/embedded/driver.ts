@@ -37,6 +37,7 @@ import type { Integrals } from '../../series/reads.ts'
 import { foldCase } from '../../series/tag-names.ts'
 import { MAX_TEXT_UNITS, type TagRecord } from '../../storage/catalog/tag-record.ts'
 import type { ArchiveSettings } from '../../storage/engine/archiving.ts'
+import { unlinkAfter } from '../../storage/engine/engine-limits.ts'
 import type { FileStore } from '../../storage/engine/file-store.ts'
 import { openFileStore } from '../../storage/engine/open-file-store.ts'
 import { STORED_AGGREGATES } from '../../storage/reads/signal-reads.ts'
@@ -51,7 +52,7 @@ export const embedded = defineDriver({
   ownFolder: ({ path }) => path ?? null,
   retention: ({ retention }) => retention,
   archiveFolder: ({ archive }) => archive ?? null,
-  open: async (config, { name, directory, before, owner, ended, reached, log }) => {
+  open: async (config, { name, directory, before, owner, ended, reached, deadlineSeconds, log }) => {
     const { writable, path, retention } = config
     const archive = archiveOf(config)
     return new EmbeddedHistorian(
@@ -64,6 +65,7 @@ export const embedded = defineDriver({
         retention: { rules: retention },
         log,
         ...(reached !== undefined && { reached }),
+        ...(deadlineSeconds !== undefined && { limits: { unlinkAfterMs: unlinkAfter(deadlineSeconds) } }),
         ...(archive === null ? {} : { archive }),
       }),
       writable,

@@ -70,11 +70,20 @@ export const ENGINE_LIMITS: EngineLimits = {
   reclaimAfterMs: 300_000,
   mergeAsideMs: 600_000,
   cacheBytes: 64 * 2 ** 20,
-  // The deadline of a call, and 30 seconds.
-  unlinkAfterMs: 60_000,
+  unlinkAfterMs: unlinkAfter(30),
   // A backup beside the service, which nobody knows of, begins anew where a file is gone before it is copied; so it
   // does seldom.
   unlinkSoonestMs: 10_000,
   retentionEveryMs: 60_000,
   reserveBytes: 32 * 2 ** 20,
+}
+
+/**
+ * Milliseconds after which files that no version has any more go although a reader may still need them: a call that
+ * began before has ended by then. An hour at most: where calls may take longer, a reader that meets one which is gone
+ * begins anew.
+ * @param deadlineSeconds  that a call takes at most
+ */
+export function unlinkAfter(deadlineSeconds: number): number {
+  return Math.min(deadlineSeconds + 30, 3_600) * 1_000
 }

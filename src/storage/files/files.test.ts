@@ -9,11 +9,8 @@ import { FailingFiles } from './failing-files.fixture.ts'
 import { isWithoutSpace, makeFolderDurably, readFile, systemCode } from './files.ts'
 import { systemFiles } from './system-files.ts'
 
-/**
- * What touches files by itself: the layer, and what measures folders for metrics. node:sqlite opens the files that it
- * is given itself.
- */
-const ALLOWED = /^(files[\\/]|data-measures\.ts$)/
+/** What touches files by itself: the layer. node:sqlite opens the files that it is given itself. */
+const ALLOWED = /^files[\\/]/
 
 test('only the files room speaks to node:fs', () => {
   const storage = join(import.meta.dirname, '..')
