@@ -97,6 +97,29 @@ test('a folder imports only what stands left of it in the order of docs/architec
   assert.deepEqual(wrong, [])
 })
 
+test('a room of src/storage imports only what stands left of it in the order of docs/storage.md', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'storage.md'), 'utf8')
+  const order = /Imports go one way: `([^`]+)`/.exec(page)![1]!
+  const places = order.split('<').map((rooms) => rooms.split(',').map((room) => room.trim()))
+  const storage = join(src, 'storage')
+  const rooms = new Set(globSync('*/', { cwd: storage }).map((room) => room.replace('/', '')))
+  assert.deepEqual(new Set(places.flat()), rooms)
+  const placeOf = (room: string) => places.findIndex((some) => some.includes(room))
+  const isOutside = (path: string) => path.startsWith('..')
+  const wrong = readImports(storage).flatMap(({ file, folder, path, imported }) => {
+    if (isOutside(path) || folder === imported) return []
+    // Files beside the rooms, such as damage.ts, stand behind `files` and before all other rooms.
+    const isRight =
+      imported === 'main'
+        ? folder !== 'files'
+        : folder === 'main'
+          ? imported === 'files'
+          : placeOf(imported) < placeOf(folder)
+    return isRight ? [] : [`${file} imports ${path}`]
+  })
+  assert.deepEqual(wrong, [])
+})
+
 test('drivers do not import each other, and only src/main/drivers.ts names them', () => {
   const files = globSync('**/*.ts', { cwd: src })
   const naming = files.filter((file) => {

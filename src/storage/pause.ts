@@ -5,6 +5,14 @@ const SLICE_MS = 4
 /** The clock is read once in so many steps. */
 const STEPS_PER_LOOK = 16
 
+/** Tells long reads when to yield to the event loop. */
+export interface ReadPace {
+  /** Whether it is time for `pause`; to be called often. @param steps that were done, of some microseconds each */
+  isDue(steps?: number): boolean
+  /** Yields to the event loop. Throws when the read is aborted. */
+  pause(): Promise<void>
+}
+
 /** Cooperative scheduling: tells long loops when to yield to the event loop. */
 export class Pacer {
   /** NaN until the first look: small reads end before it, and the clock takes longer than a step of theirs. */

@@ -1,4 +1,4 @@
-import type { ReadPace } from './reads/point-blocks.ts'
+import type { ReadPace } from './pause.ts'
 
 /** Numbers that are sorted between two looks at the clock: about a millisecond, some where long names are compared. */
 const RUN = 2_048

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
-import { historianFolder } from '../directory/layout.ts'
+import { historianFolder } from '../files/historian-folder.ts'
 import { tokenText } from '../ownership/ownership.ts'
 
 /**

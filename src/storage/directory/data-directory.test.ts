@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { historianFolder } from '../files/historian-folder.ts'
 import { openDataDirectory } from './data-directory.ts'
-import { historianFolder } from './layout.ts'
 
 const hasCode = (code: string) => (error: unknown) => (error as { code?: unknown }).code === code
 const OWNER = join(import.meta.dirname, '../../../test/durability/own-directory.ts')

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
+import { historianFolder } from '../files/historian-folder.ts'
 import { refuseOldFormat } from '../files/old-format.ts'
 import { reasonOf, unusable } from '../files/refusals.ts'
 import { systemFiles as files } from '../files/system-files.ts'
@@ -11,7 +12,7 @@ import { DatabaseAliasStore } from '../system/alias-database.ts'
 import { DatabaseKeyStore } from '../system/key-database.ts'
 import { openSystemDatabase, SYSTEM_DATABASE, type SystemDatabase } from '../system/system-database.ts'
 import { KnownHistorians } from './known-historians.ts'
-import { HISTORIANS_FOLDER, historianFolder, SYSTEM_FOLDER, UNFINISHED_FOLDER } from './layout.ts'
+import { HISTORIANS_FOLDER, SYSTEM_FOLDER, UNFINISHED_FOLDER } from './layout.ts'
 
 export interface DataDirectoryOptions {
   /**

@@ -8,11 +8,3 @@ export const HISTORIANS_FOLDER = 'historians'
 export const ELSEWHERE_FOLDER = 'elsewhere'
 /** In a folder that takes a backup: what is copied stands in it until all of it is. */
 export const UNFINISHED_FOLDER = 'unfinished-backup'
-
-/**
- * The folder of a historian below HISTORIANS_FOLDER: its name, with dots at either end escaped, which mean something to
- * file systems.
- */
-export function historianFolder(name: string): string {
-  return name.replace(/^\.+|\.+$/g, (dots) => '%2E'.repeat(dots.length))
-}

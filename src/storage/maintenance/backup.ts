@@ -3,17 +3,12 @@ import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { Damage } from '../damage.ts'
 import { openDataDirectory } from '../directory/data-directory.ts'
 import type { HistorianElsewhere } from '../directory/elsewhere.ts'
-import {
-  ELSEWHERE_FOLDER,
-  HISTORIANS_FOLDER,
-  historianFolder,
-  SYSTEM_FOLDER,
-  UNFINISHED_FOLDER,
-} from '../directory/layout.ts'
+import { ELSEWHERE_FOLDER, HISTORIANS_FOLDER, SYSTEM_FOLDER, UNFINISHED_FOLDER } from '../directory/layout.ts'
 import { EngineErrors } from '../engine/engine-errors.ts'
 import { foldersOf } from '../engine/folders.ts'
 import { checkHasAll, checkIsSame, checkIsThere } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
+import { historianFolder } from '../files/historian-folder.ts'
 import { reasonOf, unusable } from '../files/refusals.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { SYSTEM_DATABASE } from '../system/system-database.ts'

@@ -2,9 +2,10 @@ import { basename, join, resolve } from 'node:path'
 import type { DataDirectory } from '../directory/data-directory.ts'
 import type { HistorianElsewhere } from '../directory/elsewhere.ts'
 import type { KnownHistorian } from '../directory/known-historians.ts'
-import { ELSEWHERE_FOLDER, historianFolder } from '../directory/layout.ts'
+import { ELSEWHERE_FOLDER } from '../directory/layout.ts'
 import { type HistorianBefore, isToBeginAnew } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
+import { historianFolder } from '../files/historian-folder.ts'
 import { hasFiles, nameInManifest } from './file-folders.ts'
 
 /** An embedded historian that belongs to a data directory. */

@@ -1,14 +1,9 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import type { BlockView } from '../blocks/block.ts'
+import type { ReadPace } from '../pause.ts'
 
-/** Tells long reads when to yield to the event loop. */
-export interface ReadPace {
-  /** Whether it is time for `pause`; to be called often. @param steps that were done, of some microseconds each */
-  isDue(steps?: number): boolean
-  /** Yields to the event loop. Throws when the read is aborted. */
-  pause(): Promise<void>
-}
+export type { ReadPace }
 
 /** Takes all points of a range, in time order. */
 export interface ZoneMapSink {
