@@ -10,6 +10,7 @@ import { openFileStore } from '../engine/open-file-store.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
+import { listManifests, readManifest } from '../manifest/manifest-file.ts'
 import { copyHistorian } from './copy-historian.ts'
 
 const { signal } = new AbortController()
@@ -44,6 +45,33 @@ test('a copy beside the owner has all that was acknowledged, and goes on by itse
   assert.deepEqual(await store.findTags(['of the copy'], signal), [null])
   assert.deepEqual((await store.check(signal)).problems, [])
   await store.close()
+})
+
+test('the first owner of a copy accepts each segment of its log once, and reads it once', async (t) => {
+  const folder = temporaryFolder(t)
+  const [from, to] = [join(folder, 'from'), join(folder, 'to')]
+  const store = await open(systemFiles, from)
+  await store.write(writeBatch([{ tag: 'A', points: point(1) }], true), signal)
+  const { version } = await copyHistorian(systemFiles, from, to, { mode: 'copy' }, signal)
+  await store.close()
+  const [segment] = version.accepted
+  assert.equal(version.accepted.length, 1)
+  const read: string[] = []
+  const files: Files = {
+    ...systemFiles,
+    open(path) {
+      if (basename(path) === segment!.name) read.push(path)
+      return systemFiles.open(path)
+    },
+  }
+  const copy = await open(files, to)
+  const manifests = join(to, 'manifest')
+  const place = listManifests(systemFiles, manifests).at(-1)!
+  assert.deepEqual(readManifest(systemFiles, manifests, place).version.accepted, [segment])
+  // By the start, and by the check that what it ends with is on disk.
+  assert.ok(read.length <= 2, `${read.length} reads`)
+  assert.equal((await modelOf(copy)).get('A')?.points.size, 1)
+  await copy.close()
 })
 
 test('a second copy to the same folder takes what is new, and links share their files', async (t) => {

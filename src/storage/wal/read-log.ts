@@ -128,7 +128,11 @@ function readAccepted(files: Files, folder: string, version: Version, target: Lo
 
 function readOwn(files: Files, folder: string, version: Version, target: LogTarget): FoundSegment[] {
   const found: FoundSegment[] = []
-  const names = files.list(folder).filter((name) => parseSegmentName(name)?.token === version.token)
+  // Those of a copy are accepted ones, and have the token of the owner that it was made of.
+  const accepted = new Set(version.accepted.map(({ name }) => name))
+  const names = files
+    .list(folder)
+    .filter((name) => parseSegmentName(name)?.token === version.token && !accepted.has(name))
   for (const name of names) {
     try {
       const header = readHeader(files, folder, name)
