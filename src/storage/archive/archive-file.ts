@@ -135,5 +135,6 @@ export function decodeMark(from: Uint8Array): ArchiveMark | null {
   const bytes = Buffer.from(from.buffer, from.byteOffset, from.length)
   if (bytes.length < MARK_BYTES || bytes.readUInt32LE(0) !== MARK_MAGIC) return null
   if (crc32(bytes.subarray(0, 24)) !== bytes.readUInt32LE(24)) return null
-  return { lastSequence: bytes.readDoubleLE(8), until: bytes.readDoubleLE(16) }
+  const [lastSequence, until] = [bytes.readDoubleLE(8), bytes.readDoubleLE(16)]
+  return Number.isSafeInteger(lastSequence) && Number.isFinite(until) ? { lastSequence, until } : null
 }
