@@ -56,6 +56,11 @@ export class CatalogTexts implements TagTexts {
     return order
   }
 
+  /** Bytes reserved for the orders. */
+  get orderBytes(): number {
+    return [...this.#orders.values()].reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
   get hasOrders(): boolean {
     return this.#orders.size > 0
   }

@@ -27,6 +27,12 @@ export class IdTable {
     return this.#isShown ? this.#size - this.#givenUp : this.#size
   }
 
+  /** Bytes reserved. */
+  get bytes(): number {
+    const pages = [...this.#pages, ...this.#staged].filter((page) => page !== null && page !== undefined)
+    return pages.length * PAGE_IDS * Uint32Array.BYTES_PER_ELEMENT
+  }
+
   /** 0 for an id that is not in use. */
   get(id: number): Address {
     if (id >= this.hiddenFrom) return 0

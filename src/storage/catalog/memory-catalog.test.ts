@@ -342,6 +342,28 @@ test('thousands of tags that come, change and go keep their texts, and the memor
   assert.ok(catalog.reservedBytes <= 1 << 20)
 })
 
+test('a tag takes at most 100 bytes of memory beside its name and description, with all orders', () => {
+  const catalog = new MemoryCatalog()
+  let [texts, most] = [0, 0]
+  for (let tags = 10_000; tags <= 200_000; tags += 10_000) {
+    const draft = catalog.draft()
+    for (let i = tags - 10_000; i < tags; i++) {
+      const [name, description] = [`PLANT${i % 7}/UNIT-${(i * 7_919) % 1_000_003}.PV`, `Feed water ${i}`]
+      texts += name.length + description.length
+      draft.create({ name, description, units: 'bar', stepped: false })
+    }
+    catalog.apply(draft.take()!)
+    // At these sizes orders are made, then there is what came since, too; chunks of 1 MB are not all but one.
+    if (tags === 50_000)
+      for (const kind of ['name', 'description'] as const) while (!catalog.texts.order(kind).step());
+    if (tags >= 50_000) most = Math.max(most, (catalog.reservedBytes + catalog.tableBytes - texts) / tags)
+  }
+  while (!catalog.texts.order('name').step());
+  most = Math.max(most, (catalog.reservedBytes + catalog.tableBytes - texts) / catalog.size)
+  assert.ok(catalog.tableBytes > catalog.size * (4 + 8 / 0.75 + 2 * 4), 'all tables are counted')
+  assert.ok(most <= 100, `${most.toFixed(1)} bytes a tag`)
+})
+
 test('changes that are damaged are Damage or other changes, never another error, and are made as a whole', () => {
   const draft = new MemoryCatalog().draft()
   for (const name of ['a', 'ß', '\ud800', 'x'.repeat(20)]) draft.create(fieldsOf(name, `about ${name}`))

@@ -64,6 +64,11 @@ export class NameIndex {
     this.#named = named
   }
 
+  /** Bytes reserved. */
+  get bytes(): number {
+    return this.#shards.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  }
+
   /** Id of the tag with a name; 0 without one. */
   find(name: string): number {
     const hash = hashName(name)

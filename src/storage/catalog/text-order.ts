@@ -49,6 +49,11 @@ export class TextOrder {
     return this.#readdressing !== 'no'
   }
 
+  /** Bytes reserved, but for what a sort under way takes. */
+  get bytes(): number {
+    return this.sorted.byteLength + this.#tail.bytes
+  }
+
   add(address: Address): void {
     this.#tail.push(address)
   }
@@ -228,6 +233,11 @@ export class TextOrder {
 export class AddressList {
   #addresses = new Uint32Array(0)
   length = 0
+
+  /** Bytes reserved. */
+  get bytes(): number {
+    return this.#addresses.byteLength
+  }
 
   push(address: Address): void {
     if (this.length === this.#addresses.length) {
