@@ -13,7 +13,7 @@ import { runMerge } from './run-merge.ts'
 
 /*
  * What a merge holds at once: memory that is in use after a collection of garbage, looked at again and again in the
- * calls of the file layer. It is the same whatever the inputs have, which are twice as large as the bound and four times when unpacked.
+ * calls of the file layer. It is bounded whatever the inputs have: here twice the bound, and three times when unpacked.
  */
 
 setFlagsFromString('--expose-gc')
