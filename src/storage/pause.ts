@@ -44,3 +44,23 @@ export class Pacer {
     this.#since = performance.now()
   }
 }
+
+/** A step of work takes as long as so many of a pacer: the clock is asked after each. */
+const STEPS_OF_WORK = STEPS_PER_LOOK
+
+/** Does work to its end, and yields between its steps whenever that is due. */
+export async function inSlices<T>(work: Generator<void, T>, pacer = new Pacer()): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+    if (pacer.isDue(STEPS_OF_WORK)) await pacer.pause()
+  }
+}
+
+/** Does work that could be done in steps to its end. */
+export function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}

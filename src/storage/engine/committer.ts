@@ -235,6 +235,8 @@ export class Committer {
   /** @param makesRoom  whether it may take the reserve on a full disk */
   async #append(records: readonly RecordBody[], makesRoom: boolean): Promise<void> {
     const { state, log, ownership, reserve } = this.#parts
+    const encoded = log.prepare(records)
+    if (encoded !== null) await encoded
     const firstSequence = log.nextSequence
     // What is known to count no more is not written, and no segment is begun in another folder.
     if (ownership.isSuperseded || log.beginsSegment) ownership.check()

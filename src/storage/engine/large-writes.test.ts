@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
+import { until } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { TimeSlice } from '../../scheduling/time-slice.ts'
 import { makeColumns } from '../../series/columns.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { systemFiles } from '../files/system-files.ts'
 import { TagPoints } from '../memtable/tag-points.ts'
 import { openFileStore } from './open-file-store.ts'
 
@@ -53,4 +56,67 @@ test('what waits together in one commit counts in the order in which it came', a
   const [read] = await store.readRanges([{ tag: 'a', ...EVER }], signal)
   assert.equal(read!.points.times.length, COUNT)
   assert.ok(read!.points.values.every((value) => value === 3))
+})
+
+/** More than is encoded for the log in one turn. */
+const VERY_MANY = 900_000
+
+function veryMany(value: number) {
+  const points = makeColumns(VERY_MANY)
+  for (let i = 0; i < VERY_MANY; i++) points.times[i] = 3 * i + (i % 2)
+  points.values.fill(value)
+  return writeBatch([{ tag: 'large', points }], true)
+}
+
+function one(tag: string, value: number) {
+  const points = makeColumns(1)
+  points.values[0] = value
+  return writeBatch([{ tag, points }], true)
+}
+
+test('a close amid the encoding of a large write waits for it, and for what came behind it', async (t) => {
+  const folder = temporaryFolder(t)
+  const store = await openFileStore(folder, { historian: 'plant', owner: true, limits })
+  const pause = t.mock.method(TimeSlice.shared, 'next')
+  const writes = [store.write(veryMany(1), signal)]
+  await until(() => pause.mock.callCount() > 0, 'it is encoded')
+  writes.push(store.write(one('large', 7), signal), store.write(one('small', 8), signal))
+  await store.close()
+  await Promise.all(writes)
+  const reader = await openFileStore(folder, { historian: 'plant', owner: false, limits })
+  t.after(() => reader.close())
+  const [large, small] = await reader.readRanges(
+    ['large', 'small'].map((tag) => ({ tag, ...EVER })),
+    signal,
+  )
+  assert.equal(large!.points.times.length, VERY_MANY)
+  assert.deepEqual([large!.points.values[0], large!.points.values[1], small!.points.values[0]], [7, 1, 8])
+})
+
+test('a disk that fails a large write has none of it in any read, and those around it are there', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const store = await openFileStore(folder, { historian: 'plant', owner: true, limits, files })
+  t.after(() => store.close())
+  for (const [call, code] of [
+    ['write', 'WRITE_FAILED'],
+    ['sync', 'WRITE_OUTCOME_UNKNOWN'],
+  ] as const) {
+    await store.write(one('before', 1), signal)
+    const failing = store.write(veryMany(2), signal)
+    const behind = failing.catch(() => store.write(one('behind', 3), signal))
+    files.plan = (met, path) =>
+      met === call && path.endsWith('.wal') ? { code: call === 'write' ? 'EFBIG' : 'EIO', short: true } : null
+    await assert.rejects(failing, { code })
+    files.plan = () => null
+    await behind
+    const read = await store.readRanges(
+      ['before', 'large', 'behind'].map((tag) => ({ tag, ...EVER })),
+      signal,
+    )
+    assert.deepEqual(
+      read.map(({ points }) => points.times.length),
+      [1, 0, 1],
+    )
+  }
 })

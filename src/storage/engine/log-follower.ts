@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Damage } from '../damage.ts'
 import type { FileHandle, Files } from '../files/files.ts'
 import { type ReadSegment, readSegmentHeader, SequenceCheck } from '../wal/read-log.ts'
-import { scanSegment } from '../wal/scan.ts'
+import { scanInSteps } from '../wal/scan.ts'
 import { SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
 import type { WalPosition, WalRecord } from '../wal/wal-record.ts'
 
@@ -133,7 +133,7 @@ export class LogFollower {
       if (read < length) {
         checked.damaged(new Damage(`segment ${header.segment} of the log is too short`))
       }
-      scanSegment(bytes, header, { from: 0, atLeast: length, limit: length }, checked)
+      yield* scanInSteps(bytes, header, { from: 0, atLeast: length, limit: length }, checked)
       for (const one of found.splice(0)) {
         if (one instanceof Damage) target.damaged(one)
         else {

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { Damage } from '../damage.ts'
-import { GROUP_HEADER_BYTES, GroupBuffer, type RecordBody, readRecord } from './group.ts'
+import { atOnce } from '../pause.ts'
+import { GROUP_HEADER_BYTES, type RecordBody, readRecord } from './group.ts'
+import { GroupBuffer } from './group-buffer.ts'
 import { newSegment } from './segment.ts'
 import { bodyOf } from './wal.fixture.ts'
 
@@ -15,6 +17,11 @@ const HEADER = newSegment({
   firstSequence: 1,
   previousBytes: 0,
 })
+
+function encode(buffer: GroupBuffer, records: readonly RecordBody[]): Uint8Array {
+  atOnce(buffer.put(records))
+  return buffer.group(HEADER, 64, 1, 1_767_225_600_000_000)
+}
 
 /** A record of one tag with points that are equally far apart. */
 const regularBody = {
@@ -44,8 +51,8 @@ test('points that are equally far apart are written as the first time and the st
   })
   const bytesOf = (times: Float64Array) => {
     const body = points(times)
-    const group = new GroupBuffer().encode(HEADER, 64, 1, 0, [body])
-    const { record } = readRecord(Buffer.from(group), GROUP_HEADER_BYTES, group.length, 1)
+    const group = encode(new GroupBuffer(), [body])
+    const { record } = atOnce(readRecord(Buffer.from(group), GROUP_HEADER_BYTES, group.length, 1))
     assert.deepEqual(record, { sequence: 1, ...body })
     return group.length
   }
@@ -58,8 +65,7 @@ test('points that are equally far apart are written as the first time and the st
 
 test('whatever the fields of a record say, it is read or it is damage', () => {
   const buffer = new GroupBuffer()
-  const recordOf = (body: RecordBody) =>
-    Buffer.from(buffer.encode(HEADER, 64, 1, 1_767_225_600_000_000, [body])).subarray(GROUP_HEADER_BYTES)
+  const recordOf = (body: RecordBody) => Buffer.from(encode(buffer, [body])).subarray(GROUP_HEADER_BYTES)
   for (const record of [recordOf(bodyOf(7)), recordOf(regularBody)]) {
     fc.assert(
       fc.property(
@@ -75,7 +81,7 @@ test('whatever the fields of a record say, it is read or it is damage', () => {
           const size = bytes.readUInt32LE(0)
           bytes.writeUInt32LE(crc32(bytes.subarray(0, size <= bytes.length ? size : bytes.length)), 4)
           try {
-            const read = readRecord(bytes, 0, bytes.length, 1)
+            const read = atOnce(readRecord(bytes, 0, bytes.length, 1))
             assert.ok(read.end <= bytes.length)
           } catch (error) {
             assert.ok(error instanceof Damage, String(error))

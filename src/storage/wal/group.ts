@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib'
-import { STATUS_BAD } from '../../series/columns.ts'
 import { Damage } from '../damage.ts'
-import { fillRegular, findRegular } from './regular-times.ts'
+import { fillRegular } from './regular-times.ts'
 import type { SegmentHeader } from './segment.ts'
-import type { PointsOfTags, RemovedSpan, WalRecord } from './wal-record.ts'
+import { crc32InSteps, SPANS_OF_STEP } from './steps.ts'
+import type { RemovedSpan, WalRecord } from './wal-record.ts'
 
 /**
  * A group is what one sync makes durable: a header, and a record for each request. All of it is little-endian and
@@ -43,161 +43,13 @@ import type { PointsOfTags, RemovedSpan, WalRecord } from './wal-record.ts'
  * | | u8 × c | changes of the catalog, then zeros up to a multiple of 8 bytes |
  */
 export const GROUP_HEADER_BYTES = 48
-const RECORD_HEADER_BYTES = 32
-const WITH_STATUSES = 1
-const ONE_EACH = 2
-const REGULAR = 4
+export const RECORD_HEADER_BYTES = 32
+export const WITH_STATUSES = 1
+export const ONE_EACH = 2
+export const REGULAR = 4
 
 /** What a request adds to the WAL, before it has its number. */
 export type RecordBody = Omit<WalRecord, 'sequence'>
-
-function isOneEach({ tags, points }: PointsOfTags): boolean {
-  return tags.length === points.times.length
-}
-
-/** Whether each tag has exactly one point; an empty one and a double one would have the same sum. */
-function areSingle(points: PointsOfTags): boolean {
-  if (!isOneEach(points)) return false
-  const { offsets } = points
-  for (let i = 1; i < offsets.length; i++) if (offsets[i] !== i) return false
-  return true
-}
-
-interface Sizes {
-  readonly bytes: number
-  readonly flags: number
-  /** First times and steps, with the flag REGULAR. */
-  readonly regular: Float64Array | null
-}
-
-function sizesOf({ catalog, removed, points }: RecordBody): Sizes {
-  let bytes = RECORD_HEADER_BYTES + removed.length * 20 + (catalog?.length ?? 0)
-  let flags = 0
-  let regular: Float64Array | null = null
-  if (points !== null) {
-    const count = points.points.times.length
-    if (points.points.statuses.includes(STATUS_BAD)) flags |= WITH_STATUSES
-    if (areSingle(points)) flags |= ONE_EACH
-    regular = findRegular(points)
-    if (regular !== null) flags |= REGULAR
-    bytes += 8 * ((regular?.length ?? count) + count)
-    bytes += points.tags.length * ((flags & ONE_EACH) !== 0 ? 4 : 8)
-    if ((flags & WITH_STATUSES) !== 0) bytes += count
-  }
-  return { bytes: (bytes + 7) & ~7, flags, regular }
-}
-
-/** A buffer that groups are encoded into, one after the other. It grows, and may be shared with another thread. */
-export class GroupBuffer {
-  #buffer: SharedArrayBuffer
-  #bytes: Uint8Array
-  #doubles: Float64Array
-  #words: Uint32Array
-
-  constructor(capacity = 1 << 20) {
-    this.#buffer = new SharedArrayBuffer(capacity)
-    this.#bytes = new Uint8Array(this.#buffer)
-    this.#doubles = new Float64Array(this.#buffer)
-    this.#words = new Uint32Array(this.#buffer)
-  }
-
-  /** The group that was encoded last, until the next one. @param time  of the commit, in microseconds since 1970 */
-  encode(
-    segment: SegmentHeader,
-    durable: number,
-    firstSequence: number,
-    time: number,
-    records: readonly RecordBody[],
-  ): Uint8Array {
-    const sizes = records.map(sizesOf)
-    const total = sizes.reduce((sum, { bytes }) => sum + bytes, GROUP_HEADER_BYTES)
-    this.#reserve(total)
-    const words = this.#words
-    words[0] = segment.nonce
-    words[1] = segment.nonce2
-    words[2] = total
-    words[3] = records.length
-    this.#doubles[2] = firstSequence
-    this.#doubles[3] = durable
-    this.#doubles[4] = time
-    words[10] = 0
-    words[11] = crc32(this.#bytes.subarray(0, GROUP_HEADER_BYTES - 4))
-    let at = GROUP_HEADER_BYTES
-    records.forEach((record, i) => {
-      this.#put(at, record, sizes[i]!)
-      at += sizes[i]!.bytes
-    })
-    return this.#bytes.subarray(0, total)
-  }
-
-  /** Gives much memory back that one large group took. */
-  trim(): void {
-    if (this.#buffer.byteLength > 16 << 20) this.#reserveExactly(1 << 20)
-  }
-
-  #put(at: number, { catalog, removed, points }: RecordBody, { bytes, flags, regular }: Sizes): void {
-    const words = this.#words
-    const doubles = this.#doubles
-    const count = points?.points.times.length ?? 0
-    const tags = points?.tags.length ?? 0
-    const start = at >> 2
-    words[start] = bytes
-    words[start + 1] = 0
-    words[start + 2] = catalog?.length ?? 0
-    words[start + 3] = removed.length
-    words[start + 4] = tags
-    words[start + 5] = count
-    words[start + 6] = flags
-    words[start + 7] = 0
-    let double = (at + RECORD_HEADER_BYTES) >> 3
-    if (points !== null) {
-      const times = regular ?? points.points.times
-      doubles.set(times, double)
-      doubles.set(points.points.values, double + times.length)
-      double += times.length + count
-    }
-    let word = (double + 2 * removed.length) << 1
-    for (let i = 0; i < removed.length; i++) {
-      const { tag, from, to } = removed[i]!
-      doubles[double + i] = from
-      doubles[double + removed.length + i] = to
-      words[word + i] = tag
-    }
-    word += removed.length
-    if (points !== null) {
-      words.set(points.tags, word)
-      word += tags
-      if ((flags & ONE_EACH) === 0) {
-        const { offsets } = points
-        for (let i = 0; i < tags; i++) words[word + i] = offsets[i + 1]! - offsets[i]!
-        word += tags
-      }
-    }
-    let byte = word << 2
-    if (points !== null && (flags & WITH_STATUSES) !== 0) {
-      this.#bytes.set(points.points.statuses, byte)
-      byte += count
-    }
-    if (catalog !== null) {
-      this.#bytes.set(catalog, byte)
-      byte += catalog.length
-    }
-    this.#bytes.fill(0, byte, at + bytes)
-    words[start + 1] = crc32(this.#bytes.subarray(at, at + bytes))
-  }
-
-  #reserve(bytes: number): void {
-    if (bytes <= this.#buffer.byteLength) return
-    this.#reserveExactly(Math.ceil((bytes * 1.25) / 4096) * 4096)
-  }
-
-  #reserveExactly(bytes: number): void {
-    this.#buffer = new SharedArrayBuffer(bytes)
-    this.#bytes = new Uint8Array(this.#buffer)
-    this.#doubles = new Float64Array(this.#buffer)
-    this.#words = new Uint32Array(this.#buffer)
-  }
-}
 
 /** What the header of a group says. */
 export interface GroupHeader {
@@ -231,29 +83,34 @@ export function readGroupHeader(bytes: Buffer, at: number, segment: SegmentHeade
 }
 
 /**
- * The record at an offset, which shares memory with the bytes, and where it ends.
+ * The record at an offset, which shares memory with the bytes, and where it ends; in steps where it is long. Throws
+ * Damage.
  * @param bytes  begin at a multiple of 8 bytes of their memory
- * Throws Damage.
  */
-export function readRecord(
+export function* readRecord(
   bytes: Buffer,
   at: number,
   end: number,
   sequence: number,
-): { readonly record: WalRecord; readonly end: number } {
+): Generator<void, { readonly record: WalRecord; readonly end: number }> {
   const size = at + RECORD_HEADER_BYTES <= end ? bytes.readUInt32LE(at) : 0
   if (size < RECORD_HEADER_BYTES || size % 8 !== 0 || at + size > end) {
     throw new Damage(`record ${sequence} of the log does not fit its size`)
   }
   const checksum = bytes.readUInt32LE(at + 4)
   bytes.writeUInt32LE(0, at + 4)
-  const actual = crc32(bytes.subarray(at, at + size))
+  const actual = yield* crc32InSteps(bytes.subarray(at, at + size))
   bytes.writeUInt32LE(checksum, at + 4)
   if (actual !== checksum) throw new Damage(`the checksum of record ${sequence} of the log is wrong`)
-  return { record: decodeRecord(bytes, at, size, sequence), end: at + size }
+  return { record: yield* decodeRecord(bytes, at, size, sequence), end: at + size }
 }
 
-function decodeRecord(bytes: Buffer, at: number, size: number, sequence: number): WalRecord {
+function* decodeRecord(
+  bytes: Buffer,
+  at: number,
+  size: number,
+  sequence: number,
+): Generator<void, WalRecord> {
   const catalogBytes = bytes.readUInt32LE(at + 8)
   const spans = bytes.readUInt32LE(at + 12)
   const tags = bytes.readUInt32LE(at + 16)
@@ -291,7 +148,11 @@ function decodeRecord(bytes: Buffer, at: number, size: number, sequence: number)
   if (offsets[tags] !== count) throw new Damage(`record ${sequence} of the log contradicts itself`)
   const statuses = statusBytes > 0 ? new Uint8Array(buffer, place, count) : new Uint8Array(count)
   place += statusBytes
-  const removed: RemovedSpan[] = Array.from(removedTags, (tag, i) => ({ tag, from: from[i]!, to: to[i]! }))
+  const removed: RemovedSpan[] = []
+  for (let i = 0; i < spans; i++) {
+    removed.push({ tag: removedTags[i]!, from: from[i]!, to: to[i]! })
+    if (i % SPANS_OF_STEP === SPANS_OF_STEP - 1) yield
+  }
   return {
     sequence,
     catalog: catalogBytes > 0 ? new Uint8Array(buffer.slice(place, place + catalogBytes)) : null,
@@ -302,7 +163,7 @@ function decodeRecord(bytes: Buffer, at: number, size: number, sequence: number)
         : {
             tags: ids,
             offsets,
-            points: { times: isRegular ? fillRegular(times, offsets) : times, values, statuses },
+            points: { times: isRegular ? yield* fillRegular(times, offsets) : times, values, statuses },
           },
   }
 }

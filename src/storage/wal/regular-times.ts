@@ -1,38 +1,69 @@
+import { NUMBERS_OF_STEP } from './steps.ts'
 import type { PointsOfTags } from './wal-record.ts'
 
 /**
  * Times as the first one and the step of each tag, which is what a signal sampled at a fixed rate comes as: half of
- * the bytes that are written and synced, where a tag has many points.
+ * the bytes that are written and synced, where a tag has many points. In steps where they are many.
  * @returns the first times and behind them the steps, in microseconds; `null` where the points of a tag are not equally
  * far apart, or where all times take no more room
  */
-export function findRegular({ tags, offsets, points: { times } }: PointsOfTags): Float64Array | null {
+export function* findRegular({
+  tags,
+  offsets,
+  points: { times },
+}: PointsOfTags): Generator<void, Float64Array | null> {
   const count = tags.length
   if (2 * count >= times.length) return null
   const regular = new Float64Array(2 * count)
+  let looked = 0
   for (let i = 0; i < count; i++) {
     const start = offsets[i]!
-    const points = offsets[i + 1]! - start
-    if (points === 0) continue
+    const end = offsets[i + 1]!
+    if (start === end) continue
     const first = times[start]!
-    const step = points > 1 ? times[start + 1]! - first : 0
-    // Exactly what fillRegular makes of them.
-    for (let k = 1; k < points; k++) if (times[start + k] !== first + k * step) return null
+    const step = end - start > 1 ? times[start + 1]! - first : 0
+    for (let from = start; from < end; from += NUMBERS_OF_STEP) {
+      const to = Math.min(end, from + NUMBERS_OF_STEP)
+      if (!areRegular(times, start, from, to, step)) return null
+      looked += to - from
+      if (looked < NUMBERS_OF_STEP) continue
+      looked = 0
+      yield
+    }
     regular[i] = first
     regular[count + i] = step
   }
   return regular
 }
 
-/** The times of tags with points from one offset to the next. @param regular  as findRegular gave them */
-export function fillRegular(regular: Float64Array, offsets: Uint32Array): Float64Array {
+/** Whether times with index [from, to) are exactly what fillRegular makes of them. @param start  of their tag */
+function areRegular(times: Float64Array, start: number, from: number, to: number, step: number): boolean {
+  const first = times[start]!
+  for (let i = from; i < to; i++) if (times[i] !== first + (i - start) * step) return false
+  return true
+}
+
+/**
+ * The times of tags with points from one offset to the next, in steps where they are many.
+ * @param regular  as findRegular gave them
+ */
+export function* fillRegular(regular: Float64Array, offsets: Uint32Array): Generator<void, Float64Array> {
   const count = offsets.length - 1
   const times = new Float64Array(offsets[count]!)
+  let filled = 0
   for (let i = 0; i < count; i++) {
     const start = offsets[i]!
+    const end = offsets[i + 1]!
     const first = regular[i]!
     const step = regular[count + i]!
-    for (let k = 0, points = offsets[i + 1]! - start; k < points; k++) times[start + k] = first + k * step
+    for (let from = start; from < end; from += NUMBERS_OF_STEP) {
+      const to = Math.min(end, from + NUMBERS_OF_STEP)
+      for (let k = from; k < to; k++) times[k] = first + (k - start) * step
+      filled += to - from
+      if (filled < NUMBERS_OF_STEP) continue
+      filled = 0
+      yield
+    }
   }
   return times
 }

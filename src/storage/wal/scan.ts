@@ -1,6 +1,8 @@
 import { Damage } from '../damage.ts'
+import { atOnce } from '../pause.ts'
 import { GROUP_HEADER_BYTES, type GroupHeader, readGroupHeader, readRecord } from './group.ts'
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts'
+import { BYTES_OF_STEP } from './steps.ts'
 import type { WalRecord } from './wal-record.ts'
 
 /** Takes what a scan of a segment finds, in order. */
@@ -39,16 +41,31 @@ export function scanSegment(
   range: ScanRange,
   target: ScanTarget,
 ): number {
+  return atOnce(scanInSteps(bytes, segment, range, target))
+}
+
+/** The same in steps, between which the caller may yield to the event loop. */
+export function* scanInSteps(
+  bytes: Buffer,
+  segment: SegmentHeader,
+  range: ScanRange,
+  target: ScanTarget,
+): Generator<void, number> {
   const end = Math.min(bytes.length, range.limit)
   const atLeast = Math.min(range.atLeast, range.limit)
   let at = range.from
+  let passed = at
   for (;;) {
+    if (at - passed >= BYTES_OF_STEP) {
+      passed = at
+      yield
+    }
     if (at >= end && at >= atLeast) return at
     const header = at + GROUP_HEADER_BYTES <= end ? readGroupHeader(bytes, at, segment) : null
     const isWhole = header !== null && at + header.bytes <= end && header.bytes >= GROUP_HEADER_BYTES
     if (isWhole) {
       const groupEnd = at + header.bytes
-      const found = readGroup(bytes, at, header)
+      const found = yield* readGroup(bytes, at, header)
       const isAcknowledged =
         found.damages.length === 0 || groupEnd <= atLeast || nextGroup(bytes, groupEnd, end, segment) !== null
       if (!isAcknowledged) return at
@@ -66,19 +83,30 @@ export function scanSegment(
   }
 }
 
-function readGroup(
+/** What a group has that can be read. */
+interface FoundGroup {
+  readonly records: readonly WalRecord[]
+  readonly damages: readonly Damage[]
+}
+
+function* readGroup(
   bytes: Buffer,
   at: number,
   { bytes: size, records, firstSequence }: GroupHeader,
-): { readonly records: readonly WalRecord[]; readonly damages: readonly Damage[] } {
+): Generator<void, FoundGroup> {
   const found: WalRecord[] = []
   const damages: Damage[] = []
   const end = at + size
   let place = at + GROUP_HEADER_BYTES
+  let passed = place
   for (let i = 0; i < records; i++) {
+    if (place - passed >= BYTES_OF_STEP) {
+      passed = place
+      yield
+    }
     const sequence = firstSequence + i
     try {
-      const { record, end: next } = readRecord(bytes, place, end, sequence)
+      const { record, end: next } = yield* readRecord(bytes, place, end, sequence)
       found.push(record)
       place = next
     } catch (error) {
