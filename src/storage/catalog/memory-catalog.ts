@@ -5,7 +5,14 @@ import { IdTable } from './id-table.ts'
 import { hashEntry, NameIndex } from './name-index.ts'
 import { StagedChanges } from './staged-changes.ts'
 import type { CatalogDraft, Pace, TagCatalog, TagEntries } from './tag-catalog.ts'
-import { type ChangeTarget, readChanges, readSomeChanges, verifyChanges } from './tag-changes.ts'
+import {
+  type ChangeTarget,
+  readChanges,
+  readSomeChanges,
+  verifyChanges,
+  verifySomeChanges,
+  verifyVersion,
+} from './tag-changes.ts'
 import { EntryView } from './tag-entry.ts'
 import { TagLists } from './tag-lists.ts'
 import type { TagRecord } from './tag-record.ts'
@@ -99,12 +106,17 @@ export class MemoryCatalog implements TagCatalog {
   }
 
   async prepare(changes: Uint8Array, pace: Pace): Promise<void> {
+    const begin = verifyVersion(changes)
+    for (let at = begin; at < changes.length; ) {
+      at = verifySomeChanges(changes, at, CHANGES_AT_ONCE)
+      if (pace.isDue()) await pace.pause()
+    }
     this.#staged.settleNow()
     const last = this.#prepared.at(-1)
     // What is left of it makes tags with lower ids when it is applied.
     if (last !== undefined && last.at < last.changes.length) return
     const first = last?.end ?? this.nextId
-    const prepared = { changes, at: verifyChanges(changes), first, end: first }
+    const prepared = { changes, at: begin, first, end: first }
     // Changes of tags that are there are shown with the first record.
     const staged = last === undefined ? this.#staged : null
     if (staged !== null) this.#ids.hiddenFrom = first

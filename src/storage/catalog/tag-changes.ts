@@ -9,6 +9,7 @@ import { MAX_TAG_ID } from './tag-record.ts'
  * applied again.
  */
 const CHANGES_VERSION = 1
+const FIRST_CHANGE = 1
 const PUT = 1
 const REMOVE = 2
 const NEXT_ID = 3
@@ -72,10 +73,22 @@ const view = new EntryView()
 
 /** Verifies changes; gives the place of the first one. Throws Damage. */
 export function verifyChanges(changes: Uint8Array): number {
-  const bytes = bufferOf(changes)
-  if (bytes.length === 0 || bytes[0] !== CHANGES_VERSION)
+  verifySomeChanges(changes, verifyVersion(changes), Number.POSITIVE_INFINITY)
+  return FIRST_CHANGE
+}
+
+/** Verifies what is before the first change; gives the place of that. Throws Damage. */
+export function verifyVersion(changes: Uint8Array): number {
+  if (changes.length === 0 || changes[0] !== CHANGES_VERSION)
     throw new Damage('changes of tags have an unknown version')
-  for (let at = 1; at < bytes.length; ) {
+  return FIRST_CHANGE
+}
+
+/** Verifies at most so many changes from the one at a place on; gives where to go on. Throws Damage. */
+export function verifySomeChanges(changes: Uint8Array, from: number, most: number): number {
+  const bytes = bufferOf(changes)
+  let at = from
+  for (let count = 0; count < most && at < bytes.length; count++) {
     const kind = bytes[at]!
     const id = readId(bytes, at + 1, true)
     at = idEnd
@@ -85,7 +98,7 @@ export function verifyChanges(changes: Uint8Array): number {
     else if (kind !== REMOVE && kind !== NEXT_ID)
       throw new Damage(`changes of tags hold the unknown kind ${kind}`)
   }
-  return 1
+  return at
 }
 
 /** Hands verified changes over, from the one at a place on. */
