@@ -50,8 +50,7 @@ export class CatalogTexts implements TagTexts {
     this.#freeTold()
     const known = this.#orders.get(kind)
     if (known !== undefined) return known
-    const order = new TextOrder(kind, this.#arena, this.#places)
-    this.#fill(order)
+    const order = new TextOrder(kind, this.#arena, this.#places, this.#ids.addresses())
     this.#orders.set(kind, order)
     return order
   }
@@ -140,8 +139,4 @@ export class CatalogTexts implements TagTexts {
     this.#ids.get(this.#arena.idAt(address)) === this.#now(address)
 
   readonly #places: EntryPlaces = { isLive: this.#isLive, now: this.#now }
-
-  #fill(order: TextOrder): void {
-    for (const id of this.#ids.ids()) order.add(this.#ids.get(id))
-  }
 }

@@ -119,16 +119,24 @@ export class IdTable {
     return Math.min(number * PAGE_IDS, this.end)
   }
 
-  /** Ids in use that are not hidden, ascending. */
-  *ids(): Generator<number, void> {
-    for (let number = 0; number < this.#pages.length; number++) {
-      for (let at = 0; at < PAGE_IDS; at++) {
-        const page = this.#pages[number]
-        if (page === null || page === undefined) break
-        const id = number * PAGE_IDS + at
-        if (id >= this.hiddenFrom) return
-        if (this.get(id) !== 0) yield id
-      }
+  /**
+   * Addresses of all ids in use that are not hidden, ascending by id, and zeros between them: copied page by page, a
+   * million in some 2 ms.
+   */
+  addresses(): Uint32Array<ArrayBuffer> {
+    const end = Math.min(this.end, this.hiddenFrom)
+    const all = new Uint32Array(end)
+    for (const [number, page] of this.#pages.entries()) {
+      const first = number * PAGE_IDS
+      if (first >= end) break
+      if (page !== null) all.set(page.subarray(0, end - first), first)
+      if (this.#isShown && this.#staged[number] !== undefined) this.#putStaged(all, first)
     }
+    return all
+  }
+
+  #putStaged(all: Uint32Array, first: number): void {
+    const end = Math.min(first + PAGE_IDS, all.length)
+    for (let id = first; id < end; id++) all[id] = this.get(id)
   }
 }

@@ -31,14 +31,16 @@ export class TextOrder {
   readonly #places: EntryPlaces
   readonly #left = new EntryView()
   readonly #right = new EntryView()
-  #tail = new AddressList()
+  #tail: AddressList
   #work: Generator<void, void> | null = null
   #readdressing: 'no' | 'next' | 'begun' = 'no'
   /** Grows whenever `sorted` is another array. */
   version = 0
   sorted: Uint32Array = new Uint32Array(0)
 
-  constructor(kind: OrderKind, arena: EntryArena, places: EntryPlaces) {
+  /** @param all  addresses of all entries, with zeros between them; not used elsewhere from then on */
+  constructor(kind: OrderKind, arena: EntryArena, places: EntryPlaces, all: Uint32Array<ArrayBuffer>) {
+    this.#tail = new AddressList(all)
     this.#kind = kind
     this.#arena = arena
     this.#places = places
@@ -108,7 +110,7 @@ export class TextOrder {
     compareEntries(this.#kind, this.#arena.view(a, this.#left), this.#arena.view(b, this.#right))
 
   #belongs(address: Address): boolean {
-    if (!this.#places.isLive(address)) return false
+    if (address === 0 || !this.#places.isLive(address)) return false
     return this.#kind === 'name' || hasDescription(this.#arena.view(address, this.#left))
   }
 
@@ -129,7 +131,7 @@ export class TextOrder {
     const tail = this.#tail.all()
     this.#tail = new AddressList()
     for (let i = 0; i < tail.length; i++) {
-      if (this.#places.isLive(tail[i]!)) this.#tail.push(this.#places.now(tail[i]!))
+      if (tail[i] !== 0 && this.#places.isLive(tail[i]!)) this.#tail.push(this.#places.now(tail[i]!))
       if (i % STEP === 0) yield
     }
     const kept = new Uint32Array(before.length)
@@ -231,8 +233,14 @@ export class TextOrder {
 
 /** Addresses in an array that grows. */
 export class AddressList {
-  #addresses = new Uint32Array(0)
-  length = 0
+  #addresses: Uint32Array
+  length: number
+
+  /** @param addresses  the first ones, in memory that it takes over */
+  constructor(addresses: Uint32Array = new Uint32Array(0)) {
+    this.#addresses = addresses
+    this.length = addresses.length
+  }
 
   /** Bytes reserved. */
   get bytes(): number {

@@ -187,6 +187,30 @@ test('tags that nobody changes are found while all others change between two sli
   assert.ok(round > 20, `${round} rounds`)
 })
 
+test('descriptions with the same beginning are found while their order changes whenever others are let in', async () => {
+  const catalog = catalogOf(MANY, 4_000)
+  const kept = MANY.filter((_, i) => i % 10 !== 0)
+  const wanted = searchOf('feed pump*', null, 20_000)
+  await search(catalog, wanted)
+  let changes = 0
+  const change = () => {
+    // The order of names would never be up to date.
+    if (changes === 60) return
+    const draft = catalog.draft()
+    const found = draft.find(MANY[10 * changes++]!.name)!
+    draft.change(found, { ...found, description: `feed pump ${changes}` })
+    catalog.apply(draft.take()!)
+    // As another search that has the order brought up to date.
+    while (!catalog.texts.order('description').step());
+  }
+  const names = new Set((await search(catalog, wanted, paceOf(1, change))).names)
+  assert.equal(changes, 60)
+  assert.deepEqual(
+    expected(kept, wanted).names.filter((name) => !names.has(name)),
+    [],
+  )
+})
+
 test('pages join while they are built from an order that changes', async () => {
   const catalog = catalogOf(MANY.slice(0, 6_000), 1_000)
   for (const pattern of [null, 'area/*', '*pump*', 'feed pump 1*']) {

@@ -5,6 +5,7 @@ import type { TagRecord } from '../catalog/tag-record.ts'
 import { compareName, DESCRIPTION_BYTES, type OrderKind } from '../catalog/text-compare.ts'
 import type { TextOrder } from '../catalog/text-order.ts'
 import { placesOfBeginning } from './beginnings.ts'
+import { caseVariants } from './case-variants.ts'
 import { FirstInOrder } from './first-in-order.ts'
 import { needleOf } from './needle.ts'
 import type { Search, SearchPage } from './search.ts'
@@ -24,6 +25,11 @@ const LIMITS: SearchLimits = { descriptions: 100_000, sample: 2_048 }
 const ORDER_COST = 4
 /** A chunk without anything to be found takes about a millisecond. */
 const STEPS_OF_CHUNK = 8
+/** Descriptions that are collected between two looks at the clock, in some 100 microseconds. */
+const DESCRIPTIONS_OF_LOOK = 512
+const STEPS_OF_LOOK = 16
+/** How often they are collected: the last time without letting others in, who change the order each time. */
+const COLLECTIONS = 4
 /** Characters of a beginning that are looked up; a character takes at most 4 bytes. */
 const MOST_CHARACTERS = DESCRIPTION_BYTES / 4 - 1
 
@@ -60,6 +66,9 @@ class Scan {
     if (matches === null) return this.#page((await this.#walk(after, wanted, Number.POSITIVE_INFINITY))!)
     const beginning = [...foldedPrefix].slice(0, MOST_CHARACTERS).join('')
     if (beginning !== '') {
+      // The first call makes what it looks up, which takes a turn of the event loop.
+      caseVariants(beginning)
+      if (this.#pace.isDue(STEPS_OF_LOOK)) await this.#pace.pause()
       const tags = await this.#withBeginning(beginning)
       if (tags !== null) return this.#page(tags)
     }
@@ -136,13 +145,32 @@ class Scan {
   }
 
   async #descriptions(beginning: string): Promise<readonly number[] | null> {
+    for (let triesLeft = COLLECTIONS - 1; ; triesLeft--) {
+      const ids = await this.#collectDescriptions(beginning, triesLeft > 0)
+      if (ids !== 'again') return ids
+    }
+  }
+
+  /**
+   * @param mayPause  whether others are let in: then it is to be begun again where the order is another one afterwards,
+   *                  or some of its entries have moved
+   */
+  async #collectDescriptions(
+    beginning: string,
+    mayPause: boolean,
+  ): Promise<readonly number[] | null | 'again'> {
+    const { texts } = this.#catalog
     const order = await this.#order('description')
+    const { version } = order
     const ids: number[] = []
     for (const [from, to] of placesOfBeginning(order, beginning)) {
       if (ids.length + to - from > this.#limits.descriptions) return null
       for (let at = from; at < to; at++) {
-        const id = this.#catalog.texts.idAt(order.sorted[at]!)
+        const id = texts.idAt(order.sorted[at]!)
         if (id !== 0) ids.push(id)
+        if (at % DESCRIPTIONS_OF_LOOK !== 0 || !mayPause || !this.#pace.isDue(STEPS_OF_LOOK)) continue
+        await this.#pace.pause()
+        if (texts.order('description') !== order || order.version !== version) return 'again'
       }
     }
     return ids
