@@ -14,10 +14,11 @@ export class EngineSnapshot implements ReadPace {
   #hasYielded = false
   #isDone = false
   /**
-   * What is in memory belongs to this state only until it yields for the first time: reported once, before that.
-   * An object, since V8 keeps what a function that was put into a field refers to until it goes through the whole heap.
+   * What is in memory belongs to this state only until it yields for the first time: captured once, before that, and
+   * released in the end. An object, since V8 keeps what a function that was put into a field refers to until it goes
+   * through the whole heap.
    */
-  memory: { capture(): void } | null = null
+  memory: { capture(): void; release(): void } | null = null
   /**
    * Called once, when others are let in for the first time or all is done. A function that is not made for the read.
    */
@@ -51,7 +52,10 @@ export class EngineSnapshot implements ReadPace {
   }
 
   done(): void {
-    if (!this.#isDone) this.#open.release(this.set)
+    if (!this.#isDone) {
+      this.#open.release(this.set)
+      this.memory?.release()
+    }
     this.#isDone = true
     this.#leave()
   }

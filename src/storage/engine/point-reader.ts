@@ -4,6 +4,7 @@ import type { FindPoint } from '../../series/reads.ts'
 import { RecentTags } from '../catalog/recent-tags.ts'
 import { isUnreadable } from '../damage.ts'
 import type { RetentionState } from '../manifest/retention-state.ts'
+import { type CapturedTag, layersOf } from '../memtable/captured-points.ts'
 import { readPoint } from '../reads/point-reads.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
@@ -37,7 +38,8 @@ class ReadTags {
   readonly #names: readonly { readonly tag: string }[]
   readonly #retention: RetentionState | null
   #ids: Uint32Array | null = null
-  #captured: Map<number, TagMemory> | null = null
+  #captured: Map<number, CapturedTag> | null = null
+  #pin: { unpin(): void } | null = null
 
   constructor(
     state: EngineState,
@@ -61,8 +63,10 @@ class ReadTags {
   memory(id: number, index: number): TagMemory {
     const watermark = this.#watermark(id, this.#names[index]!.tag)
     if (this.#captured === null) return memoryOf(this.#state, id, watermark)
-    const memory = this.#captured.get(id) ?? NOTHING
-    return watermark === NO_WATERMARK ? memory : { ...memory, watermark }
+    const captured = this.#captured.get(id)
+    if (captured === undefined) return watermark === NO_WATERMARK ? NOTHING : { ...NOTHING, watermark }
+    const { immutable, active, tombstones } = captured
+    return { layers: layersOf(immutable, active), tombstones, watermark }
   }
 
   #watermark(id: number, name: string): number {
@@ -75,17 +79,28 @@ class ReadTags {
       : watermarks.ofName(this.#retention, name)
   }
 
-  /** All in one turn of the event loop; rules of retention are matched later, by the names as they are now. */
+  /**
+   * All in one turn of the event loop, in which points of very many tags are not copied; rules of retention are matched
+   * later, by the names as they are now.
+   */
   capture(): void {
     const ids = Uint32Array.from(this.#names, ({ tag }) => this.#recent.idOf(tag))
-    const captured = new Map<number, TagMemory>()
+    const { memtable } = this.#state
+    const captured = new Map<number, CapturedTag>()
+    this.#pin = memtable.pin()
     for (const id of ids) {
       if (id === NO_TAG || captured.has(id)) continue
-      const memory = memoryOf(this.#state, id, NO_WATERMARK)
-      if (memory !== NOTHING) captured.set(id, memory)
+      const found = memtable.capture(id)
+      if (found !== null) captured.set(id, found)
     }
     this.#ids = ids
     this.#captured = captured
+  }
+
+  release(): void {
+    this.#pin?.unpin()
+    this.#pin = null
+    this.#captured = null
   }
 }
 

@@ -1,18 +1,18 @@
 import type { PointColumns } from '../../series/columns.ts'
-import { mergePoints } from '../blocks/merge-points.ts'
 import type { PointBatch } from '../blocks/point-batch.ts'
 import { joinSpans, type Span } from '../blocks/spans.ts'
 import type { Tombstone } from '../parts/part.ts'
 import { concatTombstones } from '../parts/tombstones-of-tags.ts'
 import type { RemovedSpan, WalRecord } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'
+import { type CapturedTag, layersOf } from './captured-points.ts'
 import { CellSlabs } from './cells.ts'
 import { NewestPoints } from './newest-points.ts'
 import { KEPT_SLABS, SlabPool } from './point-log.ts'
 import { LongMemory, PointMemory } from './point-memory.ts'
-import { PointTable, type PreparedTags } from './point-table.ts'
+import { isPrepared, PointTable, type PreparedPoints } from './point-table.ts'
 import { LARGE_WRITE } from './prepared-points.ts'
-import { MOST_IN_CELLS, type PinnedRuns } from './tag-points.ts'
+import type { PinnedRuns } from './tag-points.ts'
 import { TombstoneLog } from './tombstone-log.ts'
 
 /** What a generation is besides its points. */
@@ -29,8 +29,6 @@ export interface Generation {
 
 /** What an array of bytes takes beside them, about. */
 const ARRAY_BYTES = 200
-
-const NONE: readonly SummedColumns[] = []
 
 class OpenGeneration implements Generation {
   readonly first: number
@@ -121,12 +119,34 @@ export class Memtable {
    * Not to be changed; stays as it is when more arrive.
    */
   layers(tag: number): readonly SummedColumns[] {
-    const over = this.#activePoints.columns(tag)
-    const base = this.#immutablePoints?.columns(tag) ?? null
-    if (base === null) return over === null ? NONE : [over]
-    if (over === null) return [base]
-    // Points that come while very many are flushed: each read would copy all of them.
-    return base.times.length > MOST_IN_CELLS ? [base, over] : [mergePoints(base, over)]
+    return layersOf(this.#immutablePoints?.columns(tag) ?? null, this.#activePoints.columns(tag))
+  }
+
+  /**
+   * Has points that `capture` gives stay as they are, until `unpin` of what is returned, which is to be called once:
+   * until then the memory of what is flushed is not given back.
+   */
+  pin(): { unpin(): void } {
+    const tables = [this.#activePoints, this.#immutablePoints].filter((table) => table !== null)
+    for (const table of tables) table.pinLog()
+    return {
+      unpin() {
+        for (const table of tables) table.unpinLog()
+      },
+    }
+  }
+
+  /**
+   * What there is of a tag now, its points to be looked at by `layersOf` while they are pinned; `null` for nothing.
+   * Those of the very many tags that have few are not copied.
+   */
+  capture(tag: number): CapturedTag | null {
+    const immutable = this.#immutablePoints?.capture(tag) ?? null
+    const active = this.#activePoints.capture(tag)
+    const tombstones = this.tombstones(tag)
+    return immutable === null && active === null && tombstones.length === 0
+      ? null
+      : { immutable, active, tombstones }
   }
 
   /** Points of the generation that is being flushed, those replaced since among them. */
@@ -175,20 +195,24 @@ export class Memtable {
    * Does most of the work of applying records together beforehand, in steps between which the caller may yield to the
    * event loop; nobody sees it. `null` where that takes no time.
    */
-  prepare(records: readonly Pick<WalRecord, 'points'>[]): Generator<void, PreparedTags> | null {
+  prepare(records: readonly Pick<WalRecord, 'points'>[]): Generator<void, PreparedPoints> | null {
     const writes = records.flatMap(({ points }) => points ?? [])
     const count = writes.reduce((sum, { points }) => sum + points.times.length, 0)
     return count < LARGE_WRITE ? null : this.#activePoints.prepare(writes)
   }
 
   /** Takes the next records, those of `prepare` if that was called; nothing else may have been applied since. */
-  applyAll(records: readonly WalRecord[], now: number, prepared: PreparedTags | null): void {
+  applyAll(records: readonly WalRecord[], now: number, prepared: PreparedPoints | null): void {
     const taken = prepared !== null && this.#activePoints.take(prepared) ? prepared : null
     // Going through all points once more takes long: a read finds the newest one, and the others lie between two.
     for (const [tag, { first, last }] of taken?.tags ?? []) {
       this.newest.forget(tag)
       this.#firstTime = Math.min(this.#firstTime, first)
       this.#lastTime = Math.max(this.#lastTime, last)
+    }
+    if (taken !== null && taken.few !== null) {
+      this.#firstTime = Math.min(this.#firstTime, taken.few.firstTime)
+      this.#lastTime = Math.max(this.#lastTime, taken.few.lastTime)
     }
     for (const record of records) this.#apply(record, now, taken)
   }
@@ -201,7 +225,7 @@ export class Memtable {
     this.#apply(record, now, null)
   }
 
-  #apply({ sequence, catalog, removed, points }: WalRecord, now: number, taken: PreparedTags | null): void {
+  #apply({ sequence, catalog, removed, points }: WalRecord, now: number, taken: PreparedPoints | null): void {
     const active = this.#active
     if (active.last < active.first) this.#since = now
     active.last = sequence
@@ -220,7 +244,7 @@ export class Memtable {
     else {
       const { tags, offsets } = points
       for (let i = 0; i < tags.length; i++) {
-        if (!taken.tags.has(tags[i]!)) this.#widen(points.points.times, offsets[i]!, offsets[i + 1]!)
+        if (!isPrepared(taken, points, i)) this.#widen(points.points.times, offsets[i]!, offsets[i + 1]!)
       }
     }
   }

@@ -74,9 +74,14 @@ export class NewestPoints {
       if (slot === NO_SLOT) continue
       const { doubles } = this.#chunks[(slot - 1) >>> PAGE_BITS]!
       const at = 2 * ((slot - 1) & PAGE_MASK)
+      let newest = -1
+      let time = doubles[at]!
       for (let from = offsets[i]!; from < offsets[i + 1]!; from++) {
-        if (times[from]! >= doubles[at]!) this.#set(slot, times[from]!, values[from]!, statuses[from]!)
+        if (times[from]! < time) continue
+        time = times[from]!
+        newest = from
       }
+      if (newest >= 0) this.#set(slot, time, values[newest]!, statuses[newest]!)
     }
   }
 

@@ -62,6 +62,10 @@ export class PointLog {
   readonly #pool: SlabPool
   #slabs: Slab[] = []
   #length = 0
+  /** How many look at points by their places, which have to stay as they are. */
+  #pins = 0
+  /** Whether the memory is given back when nobody looks any more, and as the last one; `null` as long as it is used. */
+  #released: { readonly isLast: boolean } | null = null
 
   constructor(pool: SlabPool) {
     this.#pool = pool
@@ -83,6 +87,16 @@ export class PointLog {
       last = place
     }
     return last
+  }
+
+  /** Until `unpin`, the points of a tag are those of its last place and count of now, whatever becomes of the tag. */
+  pin(): void {
+    this.#pins++
+  }
+
+  unpin(): void {
+    this.#pins--
+    if (this.#pins === 0 && this.#released !== null) this.#giveBack(this.#released.isLast)
   }
 
   /** The points of a tag, as they came. @param last  place of the last one. @param count  how many they are */
@@ -108,7 +122,7 @@ export class PointLog {
 
   /**
    * Takes the points of a tag in spans away, which are joined: those that stay are linked with each other where they
-   * are. What is taken away keeps its place until `release`.
+   * are, or copied where somebody looks at them. What is taken away keeps its place until `release`.
    * @returns  place of the last one that stays, NO_PLACE for none, and how many stay
    */
   remove(
@@ -116,6 +130,7 @@ export class PointLog {
     count: number,
     spans: readonly Span[],
   ): { readonly last: number; readonly count: number } {
+    if (this.#pins > 0) return this.#copyWithout(last, count, spans)
     let newest = NO_PLACE
     let kept = 0
     /** Of those that stay the one that came after the point that is looked at. */
@@ -139,6 +154,19 @@ export class PointLog {
     return { last: newest, count: kept }
   }
 
+  #copyWithout(last: number, count: number, spans: readonly Span[]) {
+    const points = this.collect(last, count)
+    let place = NO_PLACE
+    let kept = 0
+    for (let i = 0; i < count; i++) {
+      const time = points.times[i]!
+      if (isCut(spans, time, time)) continue
+      place = this.add(points, i, i + 1, place)
+      kept++
+    }
+    return { last: place, count: kept }
+  }
+
   /** Makes a point the one before another one of the same tag. */
   #link(place: number, previous: number): void {
     const { links } = this.#slabs[place >>> SLAB_BITS]!
@@ -146,8 +174,16 @@ export class PointLog {
     links[at] = 2 * previous + (links[at]! & 1)
   }
 
-  /** Gives the memory back; nothing is asked of this any more. @param isLast  whether there are no other points */
+  /**
+   * Gives the memory back as soon as nobody looks at points; nothing else is asked of this any more.
+   * @param isLast  whether there are no other points
+   */
   release(isLast: boolean): void {
+    if (this.#pins > 0) this.#released = { isLast }
+    else this.#giveBack(isLast)
+  }
+
+  #giveBack(isLast: boolean): void {
     this.#pool.giveBack(this.#slabs, isLast)
     this.#slabs = []
     this.#length = 0

@@ -69,3 +69,76 @@ test('a tag with few points has no memory of its own for those that stay when so
     }),
   )
 })
+
+/** Points of tags that come together: also none, the same tag twice, and more than a tag has in the log. */
+const write = fc.array(
+  fc.record({
+    tag: fc.constantFrom(1, 2, 3, 700, 5_000),
+    times: fc.oneof(
+      fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 5 }),
+      fc.integer({ min: 60, max: 200 }).map((count) => Array.from({ length: count }, (_, i) => i)),
+    ),
+  }),
+  { maxLength: 6 },
+)
+
+let values = 0
+
+function pointsOf(entries: readonly { readonly tag: number; readonly times: readonly number[] }[]) {
+  const points = makeColumns(entries.reduce((sum, { times }) => sum + times.length, 0))
+  const offsets = new Uint32Array(entries.length + 1)
+  let at = 0
+  for (const [i, { times }] of entries.entries()) {
+    for (const time of times) {
+      points.times[at] = time
+      points.values[at] = ++values
+      points.statuses[at++] = values % 2
+    }
+    offsets[i + 1] = at
+  }
+  return { tags: Uint32Array.from(entries, ({ tag }) => tag), offsets, points }
+}
+
+const rowsOf = (table: PointTable) =>
+  [1, 2, 3, 700, 5_000].map((tag) => {
+    const columns = table.columns(tag)
+    return columns === null
+      ? []
+      : Array.from(columns.times, (at, i) => [at, columns.values[i], columns.statuses[i]])
+  })
+
+test('few points of tags that are prepared together are seen when they are taken, as those that are added', () => {
+  fc.assert(
+    fc.property(
+      fc.array(write, { maxLength: 3 }),
+      fc.array(write, { minLength: 1, maxLength: 3 }),
+      fc.boolean(),
+      (earlier, together, isLate) => {
+        const [table, model] = [0, 1].map(() => new PointTable(new SlabPool(), new PointMemory())) as [
+          PointTable,
+          PointTable,
+        ]
+        for (const entries of earlier) {
+          const points = pointsOf(entries)
+          for (const one of [table, model]) one.add(points)
+        }
+        const before = rowsOf(model)
+        const writes = together.map(pointsOf)
+        const work = table.prepare(writes, 0)
+        let step = work.next()
+        for (; step.done !== true; step = work.next()) assert.deepEqual(rowsOf(table), before)
+        assert.deepEqual(rowsOf(table), before)
+        const other = pointsOf([{ tag: 2, times: [7] }])
+        if (isLate) for (const one of [table, model]) one.add(other)
+        const taken = table.take(step.value) ? step.value : null
+        assert.equal(taken === null, isLate)
+        for (const points of writes) {
+          table.add(points, taken)
+          model.add(points)
+        }
+        assert.deepEqual(rowsOf(table), rowsOf(model))
+        assert.equal(table.points, model.points)
+      },
+    ),
+  )
+})

@@ -4,6 +4,8 @@ import { sortPoints } from '../blocks/sort-points.ts'
 import type { Span } from '../blocks/spans.ts'
 import type { PointsOfTags } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'
+import { type CapturedPoints, LogPoints } from './captured-points.ts'
+import { FewPoints } from './few-points.ts'
 import { NO_PLACE, PointLog, type SlabPool } from './point-log.ts'
 import type { PointMemory } from './point-memory.ts'
 import { type PointsBefore, prepareTags } from './prepared-points.ts'
@@ -21,12 +23,22 @@ const SPREAD = 64
 const NEIGHBOUR_BITS = 8
 /** Count of a tag whose points are in memory of its own. */
 const IN_OWN = 255
+/** So many points that come together are put into the log in steps: half a million take some 10 ms. */
+const LARGE_IN_LOG = 524_288
 
-/** Tags as they will be when points are added (prepared-points.ts), worked out on the state of a table. */
-export interface PreparedTags {
+/** What was prepared of points that are to be added, worked out on the state of a table. */
+export interface PreparedPoints {
+  /** Tags as they will be (prepared-points.ts). */
   readonly tags: ReadonlyMap<number, TagPoints>
+  /** Points of other tags, which are in the log already; `null` for none. */
+  readonly few: FewPoints | null
   readonly table: PointTable
   readonly changes: number
+}
+
+/** Whether the points of the tag with an index are done. */
+export function isPrepared({ tags, few }: PreparedPoints, points: PointsOfTags, index: number): boolean {
+  return few?.has(points, index) === true || tags.has(points.tags[index]!)
 }
 
 /** The points of one generation by tag: some 5 bytes for each id, and 20 for each point of a tag that has few. */
@@ -48,27 +60,42 @@ export class PointTable {
     this.#memory = memory
   }
 
-  /** @param taken  tags that have the points already; `null` for none */
-  add({ tags, offsets, points }: PointsOfTags, taken: PreparedTags | null = null): void {
+  /** @param taken  what is here already; `null` for nothing */
+  add(all: PointsOfTags, taken: PreparedPoints | null = null): void {
     this.#changes++
+    const { tags, offsets, points } = all
     for (let i = 0; i < tags.length; i++) {
       const start = offsets[i]!
       const end = offsets[i + 1]!
-      if (start < end && taken?.tags.has(tags[i]!) !== true) this.#addTag(tags[i]!, points, start, end)
+      if (start === end || (taken !== null && isPrepared(taken, all, i))) continue
+      this.#addTag(tags[i]!, points, start, end)
     }
     this.points += points.times.length
   }
 
-  /** Does most of the work of adding points beforehand, in steps; nobody sees it before `take`. */
-  *prepare(writes: readonly PointsOfTags[]): Generator<void, PreparedTags> {
+  /**
+   * Does most of the work of adding points beforehand, in steps; nobody sees it before `take`.
+   * @param largeInLog  so many points have those of tags with few put into the log in steps
+   */
+  *prepare(writes: readonly PointsOfTags[], largeInLog = LARGE_IN_LOG): Generator<void, PreparedPoints> {
     const changes = this.#changes
     const tags = yield* prepareTags(writes, this.#memory, (tag) => this.#before(tag), mostInLog)
-    return { tags, table: this, changes }
+    const count = writes.reduce((sum, { points }) => sum + points.times.length, 0)
+    const few = count < largeInLog ? null : new FewPoints(this.#log, this.#last, this.#counts)
+    if (few !== null) for (const points of writes) yield* few.add(points, tags, mostInLog)
+    return { tags, few, table: this, changes }
   }
 
-  /** Takes the tags in place of those here; false where points were added or taken away since, and nothing is done. */
-  take(prepared: PreparedTags): boolean {
+  /**
+   * Takes what was prepared in place of what is here; false where points were added or taken away since, and nothing is
+   * done.
+   */
+  take(prepared: PreparedPoints): boolean {
     const isSame = prepared.table === this && prepared.changes === this.#changes
+    if (isSame && prepared.few !== null) {
+      this.#last = prepared.few.last
+      this.#counts = prepared.few.counts
+    }
     for (const [tag, points] of prepared.tags) {
       if (isSame) this.#replace(tag, points)
       else points.release()
@@ -107,6 +134,23 @@ export class PointTable {
         ? this.#own.get(tag)!.columns()
         : sortPoints(this.#log.collect(this.#last[tag]!, count))
     return columns.times.length === 0 ? null : columns
+  }
+
+  /** The same, but that few points are not copied before somebody looks at them: to be pinned for as long. */
+  capture(tag: number): CapturedPoints {
+    const count = tag < this.#counts.length ? this.#counts[tag]! : 0
+    return count === 0 || count === IN_OWN
+      ? this.columns(tag)
+      : new LogPoints(this.#log, this.#last[tag]!, count)
+  }
+
+  /** Until `unpinLog`, few points that were captured stay as they are, also behind `release`. */
+  pinLog(): void {
+    this.#log.pin()
+  }
+
+  unpinLog(): void {
+    this.#log.unpin()
   }
 
   /** Brings the points of a tag that came late in order, in steps (tag-points.ts); `null` where that takes no time. */
