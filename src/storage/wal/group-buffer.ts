@@ -8,7 +8,7 @@ import {
   type RecordBody,
   WITH_STATUSES,
 } from './group.ts'
-import { findRegular } from './regular-times.ts'
+import { findRegular, mayBeRegular } from './regular-times.ts'
 import type { SegmentHeader } from './segment.ts'
 import { BYTES_OF_STEP, crc32InSteps, NUMBERS_OF_STEP, SPANS_OF_STEP, setInSteps } from './steps.ts'
 import type { PointsOfTags } from './wal-record.ts'
@@ -21,6 +21,17 @@ interface Sizes {
   readonly flags: number
   /** First times and steps, with the flag REGULAR. */
   readonly regular: Float64Array | null
+}
+
+/** Where the columns of a record begin, in numbers of their kind from the beginning of the buffer. */
+interface Places {
+  readonly times: number
+  readonly values: number
+  /** Where the removed spans begin; their ends and their tags follow. */
+  readonly spans: number
+  readonly tags: number
+  readonly statuses: number
+  readonly catalog: number
 }
 
 /**
@@ -53,7 +64,16 @@ export class GroupBuffer {
     const sizes: Sizes[] = []
     let total = GROUP_HEADER_BYTES
     for (let i = 0; i < records.length; i++) {
-      const size = yield* sizesOf(records[i]!)
+      const { points } = records[i]!
+      let hasBad = false
+      let regular: Float64Array | null = null
+      if (points !== null) {
+        const { statuses } = points.points
+        const isShort = statuses.length <= NUMBERS_OF_STEP
+        hasBad = isShort ? statuses.includes(STATUS_BAD) : yield* hasBadInSteps(statuses)
+        if (mayBeRegular(points)) regular = yield* findRegular(points)
+      }
+      const size = sizesOf(records[i]!, hasBad, regular)
       sizes.push(size)
       total += size.bytes
     }
@@ -63,7 +83,9 @@ export class GroupBuffer {
     let passed = 0
     for (let i = 0; i < records.length; i++) {
       const size = sizes[i]!
-      yield* this.#putRecord(at, records[i]!, size)
+      // A generator takes as long as putting a small record.
+      if (size.bytes <= BYTES_OF_STEP) this.#putShort(at, records[i]!, size)
+      else yield* this.#putLong(at, records[i]!, size)
       at += size.bytes
       passed += size.bytes + LEAST_BYTES
       if (passed < BYTES_OF_STEP) continue
@@ -95,60 +117,82 @@ export class GroupBuffer {
     if (this.#buffer.byteLength > 16 << 20) this.#reserveExactly(1 << 20)
   }
 
-  *#putRecord(
-    at: number,
-    { catalog, removed, points }: RecordBody,
-    { bytes, flags, regular }: Sizes,
-  ): Generator<void, void> {
-    const words = this.#words
+  #putShort(at: number, { catalog, removed, points }: RecordBody, size: Sizes): void {
     const doubles = this.#doubles
+    const words = this.#words
+    const places = this.#putHead(at, { catalog, removed, points }, size)
+    if (points !== null) {
+      doubles.set(size.regular ?? points.points.times, places.times)
+      doubles.set(points.points.values, places.values)
+      words.set(points.tags, places.tags)
+      if ((size.flags & WITH_STATUSES) !== 0) this.#bytes.set(points.points.statuses, places.statuses)
+    }
+    this.#putSpans(places.spans, removed, 0, removed.length)
+    if (catalog !== null) this.#bytes.set(catalog, places.catalog)
+    words[(at >> 2) + 1] = crc32(this.#bytes.subarray(at, at + size.bytes))
+  }
+
+  /** The same in steps. */
+  *#putLong(at: number, { catalog, removed, points }: RecordBody, size: Sizes): Generator<void, void> {
+    const doubles = this.#doubles
+    const words = this.#words
+    const places = this.#putHead(at, { catalog, removed, points }, size)
+    if (points !== null) {
+      yield* setInSteps(doubles, size.regular ?? points.points.times, places.times)
+      yield* setInSteps(doubles, points.points.values, places.values)
+      yield* setInSteps(words, points.tags, places.tags)
+      if ((size.flags & WITH_STATUSES) !== 0)
+        yield* setInSteps(this.#bytes, points.points.statuses, places.statuses)
+    }
+    for (let from = 0; from < removed.length; from += SPANS_OF_STEP) {
+      this.#putSpans(places.spans, removed, from, Math.min(removed.length, from + SPANS_OF_STEP))
+      yield
+    }
+    if (catalog !== null) yield* setInSteps(this.#bytes, catalog, places.catalog)
+    words[(at >> 2) + 1] = yield* crc32InSteps(this.#bytes.subarray(at, at + size.bytes))
+  }
+
+  /** Puts what is neither long nor a checksum; gives where the rest goes. */
+  #putHead(at: number, { catalog, removed, points }: RecordBody, { bytes, flags, regular }: Sizes): Places {
+    const words = this.#words
     const count = points?.points.times.length ?? 0
-    const tags = points?.tags.length ?? 0
+    const tagCount = points?.tags.length ?? 0
     const start = at >> 2
     words[start] = bytes
     words[start + 1] = 0
     words[start + 2] = catalog?.length ?? 0
     words[start + 3] = removed.length
-    words[start + 4] = tags
+    words[start + 4] = tagCount
     words[start + 5] = count
     words[start + 6] = flags
     words[start + 7] = 0
-    let double = (at + RECORD_HEADER_BYTES) >> 3
-    if (points !== null) {
-      const times = regular ?? points.points.times
-      yield* setInSteps(doubles, times, double)
-      yield* setInSteps(doubles, points.points.values, double + times.length)
-      double += times.length + count
+    const times = (at + RECORD_HEADER_BYTES) >> 3
+    const values = times + (regular?.length ?? count)
+    const spans = values + count
+    const tags = ((spans + 2 * removed.length) << 1) + removed.length
+    let word = tags + tagCount
+    if (points !== null && (flags & ONE_EACH) === 0) {
+      const { offsets } = points
+      for (let i = 0; i < tagCount; i++) words[word + i] = offsets[i + 1]! - offsets[i]!
+      word += tagCount
     }
-    let word = (double + 2 * removed.length) << 1
-    for (let i = 0; i < removed.length; i++) {
+    const statuses = word << 2
+    const changes = statuses + ((flags & WITH_STATUSES) !== 0 ? count : 0)
+    this.#bytes.fill(0, changes + (catalog?.length ?? 0), at + bytes)
+    return { times, values, spans, tags, statuses, catalog: changes }
+  }
+
+  /** Puts removed spans with index from start to end. @param place  of the first one's beginning */
+  #putSpans(place: number, removed: RecordBody['removed'], start: number, end: number): void {
+    const doubles = this.#doubles
+    const count = removed.length
+    const word = (place + 2 * count) << 1
+    for (let i = start; i < end; i++) {
       const { tag, from, to } = removed[i]!
-      doubles[double + i] = from
-      doubles[double + removed.length + i] = to
-      words[word + i] = tag
-      if (i % SPANS_OF_STEP === SPANS_OF_STEP - 1) yield
+      doubles[place + i] = from
+      doubles[place + count + i] = to
+      this.#words[word + i] = tag
     }
-    word += removed.length
-    if (points !== null) {
-      yield* setInSteps(words, points.tags, word)
-      word += tags
-      if ((flags & ONE_EACH) === 0) {
-        const { offsets } = points
-        for (let i = 0; i < tags; i++) words[word + i] = offsets[i + 1]! - offsets[i]!
-        word += tags
-      }
-    }
-    let byte = word << 2
-    if (points !== null && (flags & WITH_STATUSES) !== 0) {
-      yield* setInSteps(this.#bytes, points.points.statuses, byte)
-      byte += count
-    }
-    if (catalog !== null) {
-      yield* setInSteps(this.#bytes, catalog, byte)
-      byte += catalog.length
-    }
-    this.#bytes.fill(0, byte, at + bytes)
-    words[start + 1] = yield* crc32InSteps(this.#bytes.subarray(at, at + bytes))
   }
 
   #reserve(bytes: number): void {
@@ -174,15 +218,17 @@ export function bytesOfRecords(records: readonly RecordBody[]): number {
   return bytes
 }
 
-function* sizesOf({ catalog, removed, points }: RecordBody): Generator<void, Sizes> {
+function sizesOf(
+  { catalog, removed, points }: RecordBody,
+  hasBad: boolean,
+  regular: Float64Array | null,
+): Sizes {
   let bytes = RECORD_HEADER_BYTES + removed.length * 20 + (catalog?.length ?? 0)
   let flags = 0
-  let regular: Float64Array | null = null
   if (points !== null) {
     const count = points.points.times.length
-    if (yield* hasBad(points.points.statuses)) flags |= WITH_STATUSES
+    if (hasBad) flags |= WITH_STATUSES
     if (areSingle(points)) flags |= ONE_EACH
-    regular = yield* findRegular(points)
     if (regular !== null) flags |= REGULAR
     bytes += 8 * ((regular?.length ?? count) + count)
     bytes += points.tags.length * ((flags & ONE_EACH) !== 0 ? 4 : 8)
@@ -191,7 +237,7 @@ function* sizesOf({ catalog, removed, points }: RecordBody): Generator<void, Siz
   return { bytes: (bytes + 7) & ~7, flags, regular }
 }
 
-function* hasBad(statuses: Uint8Array): Generator<void, boolean> {
+function* hasBadInSteps(statuses: Uint8Array): Generator<void, boolean> {
   for (let at = 0; at < statuses.length; at += NUMBERS_OF_STEP) {
     if (at > 0) yield
     if (statuses.subarray(at, at + NUMBERS_OF_STEP).includes(STATUS_BAD)) return true

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
 import { fillRegular } from './regular-times.ts'
 import type { SegmentHeader } from './segment.ts'
-import { crc32InSteps, SPANS_OF_STEP } from './steps.ts'
+import { BYTES_OF_STEP, crc32InSteps, SPANS_OF_STEP } from './steps.ts'
 import type { RemovedSpan, WalRecord } from './wal-record.ts'
 
 /**
@@ -99,7 +99,8 @@ export function* readRecord(
   }
   const checksum = bytes.readUInt32LE(at + 4)
   bytes.writeUInt32LE(0, at + 4)
-  const actual = yield* crc32InSteps(bytes.subarray(at, at + size))
+  const own = bytes.subarray(at, at + size)
+  const actual = size <= BYTES_OF_STEP ? crc32(own) : yield* crc32InSteps(own)
   bytes.writeUInt32LE(checksum, at + 4)
   if (actual !== checksum) throw new Damage(`the checksum of record ${sequence} of the log is wrong`)
   return { record: yield* decodeRecord(bytes, at, size, sequence), end: at + size }

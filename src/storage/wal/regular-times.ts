@@ -1,11 +1,16 @@
 import { NUMBERS_OF_STEP } from './steps.ts'
 import type { PointsOfTags } from './wal-record.ts'
 
+/** Whether the first times and steps of tags take less room than all times. */
+export function mayBeRegular({ tags, points }: PointsOfTags): boolean {
+  return 2 * tags.length < points.times.length
+}
+
 /**
  * Times as the first one and the step of each tag, which is what a signal sampled at a fixed rate comes as: half of
  * the bytes that are written and synced, where a tag has many points. In steps where they are many.
  * @returns the first times and behind them the steps, in microseconds; `null` where the points of a tag are not equally
- * far apart, or where all times take no more room
+ * far apart
  */
 export function* findRegular({
   tags,
@@ -13,7 +18,6 @@ export function* findRegular({
   points: { times },
 }: PointsOfTags): Generator<void, Float64Array | null> {
   const count = tags.length
-  if (2 * count >= times.length) return null
   const regular = new Float64Array(2 * count)
   let looked = 0
   for (let i = 0; i < count; i++) {
