@@ -6,8 +6,11 @@ import { type PinnedRuns, TagPoints } from './tag-points.ts'
 
 /** Points that come together from which on those out of order are sorted before they are applied. */
 export const LARGE_WRITE = 65_536
-/** The same for points in order, which are copied in steps: a million in one turn takes some 20 ms. */
-const LARGE_IN_ORDER = 1_048_576
+/**
+ * The same for points in order, which are copied in steps: a million in one turn takes some 20 ms, and 80 where that is
+ * not compiled yet. Small writes that are committed together have fewer.
+ */
+const LARGE_IN_ORDER = 524_288
 /** A tag is looked at when so many of its points come at once. */
 const LEAST_POINTS = 64
 /** Tags with more points than those that come, by this factor, are left: all of theirs would be copied. */
