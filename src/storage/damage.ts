@@ -11,6 +11,19 @@ export class Damage extends Error {
   }
 }
 
+/** Records of the log by their numbers that were acknowledged and cannot be read, or are missing. */
+export class LostRecords extends Damage {
+  readonly first: number
+  readonly last: number
+
+  constructor(what: string, first: number, last: number, cause?: unknown) {
+    super(what, cause)
+    this.name = 'LostRecords'
+    this.first = first
+    this.last = last
+  }
+}
+
 /** Whether something that is stored could not be read: it is damaged, or the disk fails. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof Damage || systemCode(error) === 'EIO'

@@ -9,9 +9,11 @@ import type { Files } from '../../src/storage/files/files.ts'
 import { copyHistorian } from '../../src/storage/maintenance/copy-historian.ts'
 import { repairHistorian } from '../../src/storage/maintenance/repair-historian.ts'
 import { listManifests } from '../../src/storage/manifest/manifest-file.ts'
+import { GROUP_HEADER_BYTES } from '../../src/storage/wal/group.ts'
+import { SEGMENT_HEADER_BYTES } from '../../src/storage/wal/segment.ts'
 import { randomOf } from './random.ts'
 import { PowerCut, SimulatedDisk } from './simulated-disk.ts'
-import { modelOf, newClock, open, openRetained, printed, RETAINED_STEPS, signal } from './workload.ts'
+import { modelOf, newClock, open, openRetained, printed, RETAINED_STEPS, STEPS, signal } from './workload.ts'
 
 /*
  * Copies and repairs, with a fault or a power cut at each of their calls. What they are made of stays as it is, and
@@ -122,11 +124,21 @@ test('a power cut at any moment of a copy leaves none, or a whole one', async (t
   t.diagnostic(`${whole.calls} moments, ${CUTS} cuts at each`)
 })
 
-/** A historian without a manifest, or with a part that is damaged, on a disk of its own. */
-function damaged(disk: SimulatedDisk, what: 'manifest' | 'part' | 'catalog'): SimulatedDisk {
+/** What is damaged of a historian. */
+const KINDS = ['manifest', 'part', 'catalog', 'log', 'manifest and log'] as const
+
+/** A historian without a manifest, or with something that is damaged, on a disk of its own. */
+function damaged(disk: SimulatedDisk, what: (typeof KINDS)[number]): SimulatedDisk {
   const changed = new Map<string, Uint8Array | null>()
   for (const [path, content] of disk.contents()) {
-    if (what === 'manifest' && path.startsWith(join(FROM, 'manifest'))) changed.set(path, null)
+    if (what.includes('manifest') && path.startsWith(join(FROM, 'manifest'))) changed.set(path, null)
+    if (what.includes('log') && path.endsWith('.wal') && path.startsWith(FROM)) {
+      const bytes = content.slice()
+      // In the first group: a record of the next one is intact.
+      bytes[SEGMENT_HEADER_BYTES + GROUP_HEADER_BYTES + 16]! ^= 1
+      changed.set(path, bytes)
+      continue
+    }
     const isDamaged =
       (what === 'part' && path.startsWith(join(FROM, 'parts'))) ||
       (what === 'catalog' && path.startsWith(join(FROM, 'catalog')))
@@ -139,11 +151,16 @@ function damaged(disk: SimulatedDisk, what: 'manifest' | 'part' | 'catalog'): Si
   return disk.copy(changed)
 }
 
+/** Steps that stay in the log. */
+const LOGGED = [STEPS[0]!, STEPS[3]!, STEPS[8]!, STEPS[15]!]
+
 const repair = (files: Files) => repairHistorian(files, FROM, { historian: 'plant' }, signal)
 
-for (const kind of ['manifest', 'part', 'catalog'] as const) {
+for (const kind of KINDS) {
   test(`a repair of a damaged ${kind} that fails at any call, or is cut off, is done by the next one`, async (t) => {
     const { disk, store } = await lived()
+    // All that came before is flushed.
+    if (kind.includes('log')) for (const step of LOGGED) await step.run(store)
     const before = damaged(disk, kind)
     await store.close()
     const whole = before.copy()

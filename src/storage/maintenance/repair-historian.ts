@@ -9,7 +9,7 @@ import { readNewest } from '../engine/newest-version.ts'
 import { checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
 import { listManifests, ManifestWriter, manifestName, readManifest } from '../manifest/manifest-file.ts'
-import type { AcceptedSegment, Version } from '../manifest/version.ts'
+import type { Version } from '../manifest/version.ts'
 import { claimOwnership } from '../ownership/claim.ts'
 import { type Ownership, tokenText } from '../ownership/ownership.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
@@ -17,11 +17,9 @@ import type { PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { readAgain } from '../parts/read-again.ts'
 import { salvagePart } from '../parts/salvage.ts'
-import { type AnySegment, countedBytes } from '../wal/counted.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
-import { readAll, readLog } from '../wal/read-log.ts'
-import { scanSegment, WHOLE_SEGMENT } from '../wal/scan.ts'
-import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
+import { readLog } from '../wal/read-log.ts'
+import { parseSegmentName } from '../wal/segment.ts'
 import { settleEnd } from '../wal/settle-end.ts'
 import { chooseParts, type FoundPart } from './choose-parts.ts'
 import {
@@ -32,17 +30,28 @@ import {
   readCatalog,
   writeWithFreeIds,
 } from './find-catalog.ts'
-import { momentOf } from './moment.ts'
+import { findSegments } from './find-segments.ts'
+import {
+  inspectLog,
+  type ReadableLog,
+  type RewrittenLog,
+  replacedSegments,
+  rewriteLog,
+  unstatedRecords,
+} from './repair-log.ts'
+import { SetAside } from './set-aside.ts'
 
 /** What a repair found. */
 export interface RepairReport {
-  /** Whether the manifest and all parts can be read: then nothing was done. */
+  /** Whether the manifest, the catalog, the log and all parts can be read: then nothing was done. */
   readonly isSound: boolean
   readonly parts: number
   /** Files that were moved to the folder `damaged`; one that is missing cannot be. */
   readonly aside: readonly string[]
   /** What is lost, or may be, one sentence each. */
   readonly lost: readonly string[]
+  /** Whether the log was written anew: then the historian has another id, and an archive of its log begins anew. */
+  readonly isLogAnew: boolean
 }
 
 /** What is repaired. */
@@ -52,16 +61,13 @@ export interface RepairedOne {
   readonly before?: HistorianBefore | null
 }
 
-/** Files that cannot be read are moved here. */
-const ASIDE = 'damaged'
-
 /**
- * Keeps what is intact of damaged parts and of the catalog, in files of their own, and sets the damaged ones aside. For
- * a historian whose manifest is missing or cannot be read it makes a new one, from what the files say of themselves. Of
- * a part whose file is missing all is lost. Parts whose footer cannot be read, and segments without a header, are set
- * aside. Tags are those of the newest catalog, as far as it can be read, and of the log behind it. What of a part the
- * disk does not give (EIO) is lost when it does not at a second try either; for manifest, catalog and log that is an
- * error, as it is too much to leave out.
+ * Keeps what is intact of damaged parts, of the catalog and of a damaged log, in files of their own, and sets the
+ * damaged ones aside. For a historian whose manifest is missing or cannot be read it makes a new one, from what the
+ * files say of themselves. Of a part whose file is missing all is lost. Parts whose footer cannot be read, and segments
+ * of which nothing can be, are set aside. Tags are those of the newest catalog, as far as it can be read, and of the log
+ * behind it. What of a part the disk does not give (EIO) is lost when it does not at a second try either; for manifest,
+ * catalog and log that is an error, as it is too much to leave out.
  *
  * Throws DATA_DIR_UNUSABLE when another historian is in the folder or its folder of parts is missing, AlreadyOwned when
  * a process owns the historian, and the system's errors; what was set aside stays so then, and it can be tried again.
@@ -77,56 +83,97 @@ export async function repairHistorian(
   for (const one of Object.values(folders)) files.makeFolder(one)
   const ownership = claimOwnership(files, folder, highestToken(files, folders))
   try {
-    const aside: string[] = []
-    const lost: string[] = []
-    if (isSound(files, folders, before))
-      return await repairParts(files, folders, ownership, aside, lost, signal)
-    const chosen = chooseParts(findParts(files, folders, aside, lost))
-    signal.throwIfAborted()
-    const namePrefix = `${tokenText(ownership.token)}-`
-    const { parts, damaged, lost: lostOfParts } = await keepIntact(files, folders, chosen, namePrefix, signal)
-    lost.push(...lostOfParts)
-    for (const name of damaged) setAside(files, folders, folders.parts, name, aside)
-    const found = await findCatalog(files, folders, aside, lost)
-    const flushed = parts.reduce((last, { lastSequence }) => Math.max(last, lastSequence), 0)
-    const segments = findSegments(files, folders, flushed, aside, lost)
-    const { highestTag } = segments
-    const highest = highestTagOf(files, folders, parts, highestTag)
-    const catalog =
-      highest < found.catalog.entries.nextId
-        ? found.ref
-        : await writeWithFreeIds(files, folders, found.catalog, ownership.token, highest)
-    if (segments.first > flushed + 1 && found.ref !== null) {
-      lost.push(`what records ${flushed + 1} to ${segments.first - 1} of the log said of points, if anything`)
-    }
-    const version: Version = {
-      number: 1,
-      token: ownership.token,
-      historian,
-      id: randomBytes(16).toString('hex'),
-      parts,
-      catalog,
-      flushedSequence: Math.max(flushed, segments.first - 1),
-      flushedGeneration: 0,
-      accepted: segments.accepted,
-      kept: [],
-      ...(before?.id == null ? {} : { follows: before.id }),
-      retention: null,
-    }
-    for (const place of listManifests(files, folders.manifest)) {
-      setAside(files, folders, folders.manifest, manifestName(place), aside)
-    }
-    const lastName = segments.accepted.at(-1)?.name
-    const lastToken = lastName === undefined ? 0 : parseSegmentName(lastName)!.token
-    settleEnd(files, folders.wal, lastToken, segments.accepted, publishedIn(files, folders))
-    ownership.check()
-    const manifest = new ManifestWriter(files, folders.manifest, version)
-    await manifest.begin()
-    manifest.close()
-    return { isSound: false, parts: parts.length, aside, lost }
+    const aside = new SetAside(files, folder)
+    const sound = soundVersion(files, folders, before)
+    return sound === null
+      ? await rebuild(files, folders, ownership, aside, { historian, before }, signal)
+      : await repairParts(files, folders, ownership, aside, { ...sound, before }, signal)
   } finally {
     ownership.release()
   }
+}
+
+/** As `repairHistorian`, where no manifest can be read. */
+async function rebuild(
+  files: Files,
+  folders: Folders,
+  ownership: Ownership,
+  aside: SetAside,
+  { historian, before = null }: RepairedOne,
+  signal: AbortSignal,
+): Promise<RepairReport> {
+  const { token } = ownership
+  const lost: string[] = []
+  const chosen = chooseParts(findParts(files, folders, aside, lost))
+  signal.throwIfAborted()
+  const { parts, damaged, lost: lostOfParts } = await keepIntact(files, folders, chosen, token, signal)
+  lost.push(...lostOfParts)
+  for (const name of damaged) aside.move(folders.parts, name)
+  const found = await findCatalog(files, folders, aside, lost)
+  const flushed = parts.reduce((last, { lastSequence }) => Math.max(last, lastSequence), 0)
+  const published = publishedIn(files, folders)
+  const log = findSegments(files, folders, flushed, published)
+  const highest = highestTagOf(files, folders, parts, log.highestTag)
+  const catalog =
+    highest < found.catalog.entries.nextId
+      ? found.ref
+      : await writeWithFreeIds(files, folders, found.catalog, token, highest)
+  for (const { name, reason } of log.unreadable) lost.push(`the records of segment ${name}: ${reason}`)
+  lost.push(...log.unstated.map(unstatedRecords))
+  if (log.first > flushed + 1 && found.ref !== null) lost.push(unknownRecords(flushed + 1, log.first - 1))
+  if ((published?.lastSequence ?? 0) > log.last)
+    lost.push(unknownRecords(log.last + 1, published!.lastSequence))
+  const version: Version = {
+    number: 1,
+    token,
+    historian,
+    id: newId(),
+    parts,
+    catalog,
+    flushedSequence: Math.max(flushed, log.first - 1),
+    flushedGeneration: 0,
+    accepted: log.accepted,
+    kept: [],
+    ...(before?.id == null ? {} : { follows: before.id }),
+    retention: null,
+  }
+  const rewritten = await rewriteIfDamaged(files, folders, { version, published: null }, token)
+  lost.push(...(rewritten?.lost ?? []))
+  for (const place of listManifests(files, folders.manifest)) {
+    aside.move(folders.manifest, manifestName(place))
+  }
+  if (rewritten === null) {
+    const lastName = log.accepted.at(-1)?.name
+    const lastToken = lastName === undefined ? 0 : parseSegmentName(lastName)!.token
+    settleEnd(files, folders.wal, lastToken, log.accepted, published)
+  }
+  ownership.check()
+  await writeManifest(files, folders, { ...version, accepted: rewritten?.accepted ?? log.accepted })
+  // Only now: until then they would count at the next try.
+  const replaced = rewritten === null ? [] : log.accepted
+  for (const { name } of [...log.unreadable, ...replaced]) aside.move(folders.wal, name)
+  return { isSound: false, parts: parts.length, aside: aside.names, lost, isLogAnew: rewritten !== null }
+}
+
+const unknownRecords = (first: number, last: number) =>
+  `what records ${first} to ${last} of the log said of points, if anything`
+
+const newId = () => randomBytes(16).toString('hex')
+
+/** `null` for a log that is sound. */
+async function rewriteIfDamaged(
+  files: Files,
+  folders: Folders,
+  log: ReadableLog,
+  token: number,
+): Promise<RewrittenLog | null> {
+  return inspectLog(files, folders, log).isSound ? null : rewriteLog(files, folders, log, token)
+}
+
+async function writeManifest(files: Files, folders: Folders, version: Version): Promise<void> {
+  const manifest = new ManifestWriter(files, folders.manifest, version)
+  await manifest.begin()
+  manifest.close()
 }
 
 /** Throws DATA_DIR_UNUSABLE where the folder of the parts is missing that a manifest names. */
@@ -144,48 +191,77 @@ function checkFolders(files: Files, folders: Folders): void {
   checkHasFolder(files, folders, version)
 }
 
-/** As `repairHistorian`, where the manifest is sound. The log must be, too: Damage. */
+/** What the newest manifest says, and its owner. */
+interface SoundVersion {
+  readonly newest: Version
+  /** `null` for nothing. */
+  readonly published: Publication | null
+}
+
+/** As `repairHistorian`, where the manifest is sound. */
 async function repairParts(
   files: Files,
   folders: Folders,
   ownership: Ownership,
-  aside: string[],
-  lost: string[],
+  aside: SetAside,
+  { newest, published, before }: SoundVersion & Pick<RepairedOne, 'before'>,
   signal: AbortSignal,
 ): Promise<RepairReport> {
-  const { version: before } = momentOf(files, folders)
   const { token } = ownership
-  const kept = await keepIntact(files, folders, before.parts, `${tokenText(token)}-`, signal)
-  const readable = before.catalog === null ? null : await readCatalog(files, folders.catalog, before.catalog)
-  const isCatalogSound = readable?.left === 0 || before.catalog === null
-  if (kept.damaged.length === 0 && isCatalogSound) {
-    return { isSound: true, parts: before.parts.length, aside, lost }
+  const log = { version: newest, published: published?.token === newest.token ? published : null }
+  const { isSound: isLogSound, accepted } = inspectLog(files, folders, log)
+  const kept = await keepIntact(files, folders, newest.parts, token, signal)
+  const readable = newest.catalog === null ? null : await readCatalog(files, folders.catalog, newest.catalog)
+  const isCatalogSound = readable?.left === 0 || newest.catalog === null
+  const lost = [...kept.lost]
+  if (kept.damaged.length === 0 && isCatalogSound && isLogSound) {
+    return { isSound: true, parts: newest.parts.length, aside: [], lost, isLogAnew: false }
   }
-  lost.push(...kept.lost)
+  const { parts } = kept
   const catalog = isCatalogSound
-    ? before.catalog
-    : await intactCatalog(files, folders, { ...before, parts: kept.parts, token }, readable, lost)
-  settleEnd(files, folders.wal, before.token, before.accepted, publishedIn(files, folders))
+    ? newest.catalog
+    : await intactCatalog(files, folders, { ...log, version: { ...newest, parts } }, token, readable, lost)
+  const repaired = { ...newest, parts, catalog }
+  const rewritten = isLogSound ? null : await rewriteLog(files, folders, { ...log, version: repaired }, token)
+  if (rewritten === null) settleEnd(files, folders.wal, newest.token, accepted, published)
+  lost.push(...(rewritten?.lost ?? []))
   ownership.check()
-  const version = { ...before, number: before.number + 1, token, parts: kept.parts, catalog }
-  const manifest = new ManifestWriter(files, folders.manifest, version)
-  await manifest.begin()
-  manifest.close()
+  await writeManifest(files, folders, {
+    ...(rewritten === null ? { ...repaired, accepted } : anew(repaired, rewritten, before)),
+    number: newest.number + 1,
+    token,
+  })
   // Only now: until then the manifest names them.
   for (const name of kept.damaged) {
-    if (files.exists(join(folders.parts, name))) setAside(files, folders, folders.parts, name, aside)
+    if (files.exists(join(folders.parts, name))) aside.move(folders.parts, name)
   }
-  if (!isCatalogSound && files.exists(join(folders.catalog, before.catalog!.name))) {
-    setAside(files, folders, folders.catalog, before.catalog!.name, aside)
+  if (!isCatalogSound && files.exists(join(folders.catalog, newest.catalog!.name))) {
+    aside.move(folders.catalog, newest.catalog!.name)
   }
-  return { isSound: false, parts: kept.parts.length, aside, lost }
+  const replaced = rewritten === null ? [] : replacedSegments(files, folders, newest)
+  for (const name of replaced) aside.move(folders.wal, name)
+  return { isSound: false, parts: parts.length, aside: aside.names, lost, isLogAnew: rewritten !== null }
+}
+
+/**
+ * A version with its log written anew. What follows goes apart from what was archived, where the lost records may be
+ * under their numbers: so it is a historian of its own, in the place of the one before, and no copy any more that an
+ * archive could be replayed in.
+ */
+function anew(
+  { copiedAt, ...version }: Version,
+  { accepted }: RewrittenLog,
+  before: RepairedOne['before'],
+): Version {
+  return { ...version, id: newId(), follows: before?.id ?? version.id, accepted, kept: [] }
 }
 
 /** A new file of the catalog with what is intact of the one of a version. */
 async function intactCatalog(
   files: Files,
   folders: Folders,
-  version: Version,
+  { version, published }: ReadableLog,
+  token: number,
   readable: ReadCatalog | null,
   lost: string[],
 ): Promise<CatalogRef> {
@@ -193,27 +269,29 @@ async function intactCatalog(
   const { catalog } = readable ?? { catalog: new MemoryCatalog() }
   lost.push(`what bytes ${readable?.ref.bytes ?? 0} to ${bytes} of the catalog ${name} said of tags`)
   let highestTag = 0
-  readLog(files, folders.wal, version, null, {
+  readLog(files, folders.wal, version, published, {
     take({ points }) {
       for (const tag of points?.tags ?? []) highestTag = Math.max(highestTag, tag)
     },
     damaged() {
-      // It was read before, without damage.
+      // It is written anew then, and says itself which ids are not free.
     },
   })
   const highest = highestTagOf(files, folders, version.parts, highestTag)
-  return writeWithFreeIds(files, folders, catalog, version.token, highest)
+  return writeWithFreeIds(files, folders, catalog, token, highest)
 }
 
-function isSound(files: Files, folders: Folders, before: HistorianBefore | null): boolean {
+/** The version of a manifest that can be read; `null` where none can be. */
+function soundVersion(files: Files, folders: Folders, before: HistorianBefore | null): SoundVersion | null {
   const place = listManifests(files, folders.manifest).at(-1)
-  if (place === undefined) return false
+  if (place === undefined) return null
   try {
     const published = publishedIn(files, folders)
-    checkIsSame(files, folders, readNewest(files, folders.manifest, place, published).version, before)
-    return true
+    const { version } = readNewest(files, folders.manifest, place, published)
+    checkIsSame(files, folders, version, before)
+    return { newest: version, published }
   } catch (error) {
-    if (error instanceof Damage) return false
+    if (error instanceof Damage) return null
     throw error
   }
 }
@@ -227,7 +305,7 @@ function publishedIn(files: Files, folders: Folders): Publication | null {
   }
 }
 
-function findParts(files: Files, folders: Folders, aside: string[], lost: string[]): FoundPart[] {
+function findParts(files: Files, folders: Folders, aside: SetAside, lost: string[]): FoundPart[] {
   const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
   const found: FoundPart[] = []
   for (const name of files.list(folders.parts)) {
@@ -237,7 +315,7 @@ function findParts(files: Files, folders: Folders, aside: string[], lost: string
       found.push({ info, replaces: origin.replaces })
     } catch (error) {
       lost.push(`the points of part ${name}: ${damageOf(error).message}`)
-      setAside(files, folders, folders.parts, name, aside)
+      aside.move(folders.parts, name)
     }
   }
   return found
@@ -248,7 +326,7 @@ async function keepIntact(
   files: Files,
   folders: Folders,
   chosen: readonly PartInfo[],
-  namePrefix: string,
+  token: number,
   signal: AbortSignal,
 ): Promise<{
   readonly parts: readonly PartInfo[]
@@ -266,7 +344,7 @@ async function keepIntact(
       kept.push(info)
       continue
     }
-    const newName = `${namePrefix}${tokenText(++number)}.part`
+    const newName = `${tokenText(token)}-${tokenText(++number)}.part`
     const salvage = await salvagePart(files, folders.parts, { name: info.name, newName, known: info }, signal)
     lost.push(...salvage.lost.map((what) => `part ${info.name}: ${what}`))
     if (salvage.info !== null) kept.push(salvage.info)
@@ -291,14 +369,14 @@ async function problemsOf(store: PartStore, info: PartInfo, signal: AbortSignal)
 async function findCatalog(
   files: Files,
   folders: Folders,
-  aside: string[],
+  aside: SetAside,
   lost: string[],
 ): Promise<FoundCatalog> {
   const names = files.list(folders.catalog).filter((name) => name.endsWith('.tags'))
   const { found, unreadable } = await findNewestCatalog(files, folders.catalog, names)
   for (const name of unreadable) {
     lost.push(`tags of the catalog ${name}`)
-    setAside(files, folders, folders.catalog, name, aside)
+    aside.move(folders.catalog, name)
   }
   if (found !== null && found.left > 0) {
     lost.push(
@@ -306,59 +384,4 @@ async function findCatalog(
     )
   }
   return found ?? { ref: null, catalog: new MemoryCatalog() }
-}
-
-/**
- * Segments with records that are not in parts, in order; `first` is the number of the first record, `highestTag` the
- * highest id of a tag that they have points of.
- */
-function findSegments(
-  files: Files,
-  folders: Folders,
-  flushed: number,
-  aside: string[],
-  lost: string[],
-): { readonly accepted: readonly AcceptedSegment[]; readonly first: number; readonly highestTag: number } {
-  const found: (AnySegment & { readonly name: string })[] = []
-  for (const name of files.list(folders.wal)) {
-    if (parseSegmentName(name) === null) continue
-    try {
-      const bytes = readAll(files, folders.wal, name)
-      found.push({ name, bytes, header: decodeSegmentHeader(bytes) })
-    } catch (error) {
-      if (!(error instanceof Damage)) throw error
-      lost.push(`the records of segment ${name}: ${error.message}`)
-      setAside(files, folders, folders.wal, name, aside)
-    }
-  }
-  const accepted: AcceptedSegment[] = []
-  let first = Number.POSITIVE_INFINITY
-  let highestTag = 0
-  for (const one of found) {
-    const { name, header, bytes } = one
-    let last = 0
-    const range = { ...WHOLE_SEGMENT, limit: countedBytes(one, found) }
-    const end = scanSegment(bytes, header, range, {
-      take({ sequence, points }) {
-        last = sequence
-        for (const tag of points?.tags ?? []) highestTag = Math.max(highestTag, tag)
-      },
-      damaged(damage) {
-        lost.push(`${damage.message} (${name})`)
-      },
-    })
-    if (end === SEGMENT_HEADER_BYTES || last <= flushed) continue
-    accepted.push({ name, bytes: end })
-    first = Math.min(first, Math.max(header.firstSequence, flushed + 1))
-  }
-  return { accepted, first: first === Number.POSITIVE_INFINITY ? flushed + 1 : first, highestTag }
-}
-
-function setAside(files: Files, folders: Folders, folder: string, name: string, aside: string[]): void {
-  const target = join(folders.root, ASIDE)
-  files.makeFolder(target)
-  files.rename(join(folder, name), join(target, name))
-  files.syncFolder(target)
-  files.syncFolder(folder)
-  aside.push(name)
 }

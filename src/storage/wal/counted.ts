@@ -1,5 +1,7 @@
-import { GROUP_HEADER_BYTES, readGroupHeader } from './group.ts'
+import { GROUP_HEADER_BYTES, type GroupHeader, readGroupHeader } from './group.ts'
+import { nextGroup, type ScanRange, WHOLE_SEGMENT } from './scan.ts'
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts'
+import type { WalPosition } from './wal-record.ts'
 
 /** A segment of any owner. */
 export interface AnySegment {
@@ -8,22 +10,62 @@ export interface AnySegment {
 }
 
 /**
- * Up to where a segment counts by what the others say, where no manifest does. Its owner says in the next segment where
- * it ends: a group whose sync failed lies behind that, and its numbers are those of others. A successor says with its
+ * What of a segment counts by what the others say, where no manifest does. Its owner says in the next segment where it
+ * ends: a group whose sync failed lies behind that, and its numbers are those of others. A successor says with its
  * first segment which numbers are its own: what an owner wrote that was none any more is not there.
- * @param all  all segments that are there
+ * @param all  all segments that are there, in the order of their names
  */
-export function countedBytes({ header, bytes }: AnySegment, all: readonly AnySegment[]): number {
+export function countedRange(segment: AnySegment, all: readonly AnySegment[]): ScanRange {
+  const { header, bytes } = segment
   const own = all.filter((one) => one.header.token === header.token)
   const next = own.find((one) => one.header.previous === header.segment)
-  if (next !== undefined) return Math.min(next.header.previousBytes, bytes.length)
+  if (next !== undefined) return until(next.header.previousBytes)
+  const later = own.find((one) => one.header.segment > header.segment)
   // One that another one follows, whose owner knew of none of its groups, has none.
-  if (own.some((one) => one.header.segment > header.segment)) return SEGMENT_HEADER_BYTES
-  let taken = Number.POSITIVE_INFINITY
+  if (later !== undefined && later.header.previous < header.segment) return until(SEGMENT_HEADER_BYTES)
+  // The one that says where it ends is missing.
+  let taken = later?.header.firstSequence ?? Number.POSITIVE_INFINITY
   for (const one of all) {
     if (one.header.token > header.token) taken = Math.min(taken, one.header.firstSequence)
   }
-  return taken === Number.POSITIVE_INFINITY ? bytes.length : bytesBefore({ header, bytes }, taken)
+  return taken === Number.POSITIVE_INFINITY
+    ? { ...WHOLE_SEGMENT, limit: bytes.length }
+    : until(endBefore(segment, taken))
+}
+
+const until = (end: number): ScanRange => ({ from: SEGMENT_HEADER_BYTES, atLeast: end, limit: end })
+
+/** Numbers of records, first and last. */
+export interface RecordRange {
+  readonly first: number
+  readonly last: number
+}
+
+/**
+ * Records of the last group of a segment where nobody says whether it counts: the next segment would, and is missing.
+ * The sync of the group may have failed; then records of that segment, under the same numbers, were acknowledged.
+ * @param own        all segments of its owner that are there, in order
+ * @param published  the last that is known of the owner; `null` for nothing
+ */
+export function unstatedGroup(
+  { header, bytes }: AnySegment,
+  own: readonly AnySegment[],
+  published: WalPosition | null,
+): RecordRange | null {
+  if (own.some((one) => one.header.previous === header.segment)) return null
+  const later = own.find((one) => one.header.segment > header.segment)
+  const isFollowed =
+    later === undefined
+      ? published?.token === header.token && published.segment > header.segment
+      : later.header.previous > header.segment
+  if (!isFollowed) return null
+  const limit = later?.header.firstSequence ?? Number.POSITIVE_INFINITY
+  let last: RecordRange | null = null
+  for (const group of groupsOf({ header, bytes })) {
+    const end = group.firstSequence + group.records
+    if (end <= limit) last = { first: group.firstSequence, last: end - 1 }
+  }
+  return last
 }
 
 /** Where the first group of a segment begins whose records have a number or higher ones; its end where none has. */
@@ -35,4 +77,26 @@ export function bytesBefore({ header, bytes }: AnySegment, sequence: number): nu
     at += group.bytes
   }
   return bytes.length
+}
+
+/** Where the last group of a segment ends all of whose records have numbers below one; damaged ones are passed over. */
+export function endBefore(segment: AnySegment, sequence: number): number {
+  let end = SEGMENT_HEADER_BYTES
+  for (const group of groupsOf(segment)) {
+    if (group.firstSequence + group.records > sequence) break
+    end = Math.min(group.end, segment.bytes.length)
+  }
+  return end
+}
+
+/** Headers of all groups that can be read, and where the groups end. */
+function* groupsOf({ header, bytes }: AnySegment): Generator<GroupHeader & { readonly end: number }> {
+  for (let at: number | null = SEGMENT_HEADER_BYTES; at !== null && at < bytes.length; ) {
+    const group = readGroupHeader(bytes, at, header)
+    if (group === null) at = nextGroup(bytes, at + 8, bytes.length, header)
+    else {
+      at += group.bytes
+      yield { ...group, end: at }
+    }
+  }
 }

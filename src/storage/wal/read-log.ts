@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import { Damage } from '../damage.ts'
+import { Damage, LostRecords } from '../damage.ts'
 import { type Files, readFile, systemCode } from '../files/files.ts'
 import type { AcceptedSegment, Version } from '../manifest/version.ts'
+import { type AnySegment, type RecordRange, unstatedGroup } from './counted.ts'
 import { scanSegment, WHOLE_SEGMENT } from './scan.ts'
 import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts'
 import type { WalPosition, WalRecord } from './wal-record.ts'
@@ -11,9 +12,17 @@ export interface LogTarget {
   /** The next record; its number is the one after that of the record before, unless damage was reported. */
   take(record: WalRecord): void
   damaged(damage: Damage): void
+  /** These count, but others may have been acknowledged under their numbers, in a segment that is missing. */
+  unstated?(records: RecordRange): void
   /** What follows belongs to another generation of the same owner. */
   rotate?(): void
 }
+
+/**
+ * Finds out what the header of a segment said that cannot be read; `null` where that is not known.
+ * @param before  segments of the same owner that come before it
+ */
+export type FindHeader = (name: string, bytes: Buffer, before: readonly AnySegment[]) => SegmentHeader | null
 
 /** A segment that was read. */
 export interface ReadSegment extends AcceptedSegment {
@@ -35,6 +44,7 @@ interface FoundSegment {
  * @param published  the last that is known of the owner; `null` for nothing
  * @param isFollowed whether the owner goes on: what lies behind `published` is none of the reader's then, and none of
  *                   its groups where that is `null`
+ * @param findHeader for who keeps what is left of a damaged log; otherwise a segment whose header is damaged is not read
  * @returns          the segments that have records, and their bytes that count
  */
 export function readLog(
@@ -44,12 +54,13 @@ export function readLog(
   published: WalPosition | null,
   target: LogTarget,
   isFollowed = false,
+  findHeader: FindHeader | null = null,
 ): readonly ReadSegment[] {
   const isKnown = isFollowed && published === null
-  const own = (isKnown ? [] : readOwn(files, folder, version, target)).filter(
+  const own = (isKnown ? [] : readOwn(files, folder, version, target, findHeader)).filter(
     ({ header }) => !isFollowed || published === null || header.segment <= published.segment,
   )
-  const found = [...readAccepted(files, folder, version, target), ...own]
+  const found = [...readAccepted(files, folder, version, target, findHeader), ...own]
   const sequence = new SequenceCheck(version.flushedSequence + 1, target)
   const read: ReadSegment[] = []
   checkChain(own, target)
@@ -75,10 +86,12 @@ export function readLog(
       generation = header.generation
     }
     const end = scanSegment(bytes, header, range, sequence)
+    const unstated = isOwn && target.unstated ? unstatedGroup({ header, bytes }, own, published) : null
+    if (unstated !== null) target.unstated?.(unstated)
     if (end > SEGMENT_HEADER_BYTES) read.push({ name, bytes: end, header })
   }
   if (published?.token === version.token && published.lastSequence >= sequence.next) {
-    target.damaged(new Damage(`records ${sequence.next} to ${published.lastSequence} of the log are missing`))
+    target.damaged(missing(sequence.next, published.lastSequence))
   }
   return read
 }
@@ -100,9 +113,7 @@ export class SequenceCheck {
 
   take(record: WalRecord): void {
     if (record.sequence > this.#next) {
-      this.#target.damaged(
-        new Damage(`records ${this.#next} to ${record.sequence - 1} of the log are missing`),
-      )
+      this.#target.damaged(missing(this.#next, record.sequence - 1))
     }
     if (record.sequence < this.#next) return
     this.#next = record.sequence + 1
@@ -114,11 +125,20 @@ export class SequenceCheck {
   }
 }
 
-function readAccepted(files: Files, folder: string, version: Version, target: LogTarget): FoundSegment[] {
+const missing = (first: number, last: number) =>
+  new LostRecords(`records ${first} to ${last} of the log are missing`, first, last)
+
+function readAccepted(
+  files: Files,
+  folder: string,
+  version: Version,
+  target: LogTarget,
+  findHeader: FindHeader | null,
+): FoundSegment[] {
   return version.accepted.flatMap(({ name, bytes: limit }) => {
     try {
       const bytes = readAll(files, folder, name)
-      return [{ name, bytes, header: decodeSegmentHeader(bytes), limit }]
+      return [{ name, bytes, header: headerOf(name, bytes, [], findHeader), limit }]
     } catch (error) {
       target.damaged(damageOf(error, name))
       return []
@@ -126,7 +146,13 @@ function readAccepted(files: Files, folder: string, version: Version, target: Lo
   })
 }
 
-function readOwn(files: Files, folder: string, version: Version, target: LogTarget): FoundSegment[] {
+function readOwn(
+  files: Files,
+  folder: string,
+  version: Version,
+  target: LogTarget,
+  findHeader: FindHeader | null,
+): FoundSegment[] {
   const found: FoundSegment[] = []
   // Those of a copy are accepted ones, and have the token of the owner that it was made of.
   const accepted = new Set(version.accepted.map(({ name }) => name))
@@ -135,16 +161,12 @@ function readOwn(files: Files, folder: string, version: Version, target: LogTarg
     .filter((name) => parseSegmentName(name)?.token === version.token && !accepted.has(name))
   for (const name of names) {
     try {
-      const header = readHeader(files, folder, name)
+      const first = readHeader(files, folder, name, findHeader !== null)
       // Those that wait for an archive are not read, and go at any time: one that is needed would leave a gap.
-      if (header === null || header.generation <= version.flushedGeneration) continue
+      if (first === null || (first !== 'damaged' && first.generation <= version.flushedGeneration)) continue
       const bytes = readAll(files, folder, name)
-      found.push({
-        name,
-        bytes,
-        header: decodeSegmentHeader(bytes),
-        limit: Number.POSITIVE_INFINITY,
-      })
+      const header = headerOf(name, bytes, found, findHeader)
+      found.push({ name, bytes, header, limit: Number.POSITIVE_INFINITY })
     } catch (error) {
       target.damaged(damageOf(error, name))
     }
@@ -163,12 +185,37 @@ function checkChain(own: readonly FoundSegment[], target: LogTarget): void {
   }
 }
 
-/** `null` for a segment that has gone since its folder was listed, or was not begun. Throws Damage. */
-function readHeader(files: Files, folder: string, name: string): SegmentHeader | null {
+/** Throws Damage. */
+function headerOf(
+  name: string,
+  bytes: Buffer,
+  before: readonly AnySegment[],
+  findHeader: FindHeader | null,
+): SegmentHeader {
+  try {
+    return decodeSegmentHeader(bytes)
+  } catch (error) {
+    const found = error instanceof Damage && findHeader !== null ? findHeader(name, bytes, before) : null
+    if (found === null) throw error
+    return found
+  }
+}
+
+/**
+ * `null` for a segment that has gone since its folder was listed, or was not begun. Throws Damage, unless a damaged one
+ * is to be looked at.
+ */
+function readHeader(
+  files: Files,
+  folder: string,
+  name: string,
+  mayBeDamaged: boolean,
+): SegmentHeader | 'damaged' | null {
   try {
     return readSegmentHeader(files, join(folder, name))
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
+    if (mayBeDamaged && error instanceof Damage) return 'damaged'
     throw error
   }
 }

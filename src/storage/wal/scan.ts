@@ -1,4 +1,4 @@
-import { Damage } from '../damage.ts'
+import { Damage, LostRecords } from '../damage.ts'
 import { atOnce } from '../pause.ts'
 import { GROUP_HEADER_BYTES, type GroupHeader, readGroupHeader, readRecord } from './group.ts'
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts'
@@ -8,7 +8,7 @@ import type { WalRecord } from './wal-record.ts'
 /** Takes what a scan of a segment finds, in order. */
 export interface ScanTarget {
   take(record: WalRecord): void
-  /** A record, or records, that were acknowledged and cannot be read. */
+  /** A record, or records, that were acknowledged and cannot be read: LostRecords where their numbers are known. */
   damaged(damage: Damage): void
 }
 
@@ -111,12 +111,13 @@ function* readGroup(
       place = next
     } catch (error) {
       if (!(error instanceof Damage)) throw error
-      damages.push(error)
+      damages.push(new LostRecords(error.message, sequence, sequence, error))
       // Its length leads to the next one, unless that is what is wrong.
       const length = place + 4 <= end ? bytes.readUInt32LE(place) : 0
       if (length < 8 || length % 8 !== 0 || place + length > end) {
         for (let rest = i + 1; rest < records; rest++) {
-          damages.push(new Damage(`record ${firstSequence + rest} of the log cannot be found`))
+          const lost = firstSequence + rest
+          damages.push(new LostRecords(`record ${lost} of the log cannot be found`, lost, lost))
         }
         break
       }
@@ -127,7 +128,7 @@ function* readGroup(
 }
 
 /** Where the next group begins at or after an offset; `null` when there is none. */
-function nextGroup(bytes: Buffer, from: number, end: number, segment: SegmentHeader): number | null {
+export function nextGroup(bytes: Buffer, from: number, end: number, segment: SegmentHeader): number | null {
   const nonce = Buffer.alloc(8)
   nonce.writeUInt32LE(segment.nonce, 0)
   nonce.writeUInt32LE(segment.nonce2, 4)

@@ -1,0 +1,133 @@
+import { Damage, LostRecords } from '../damage.ts'
+import type { Folders } from '../engine/folders.ts'
+import type { Files } from '../files/files.ts'
+import type { AcceptedSegment } from '../manifest/version.ts'
+import { type AnySegment, countedRange, type RecordRange, unstatedGroup } from '../wal/counted.ts'
+import { findHeader } from '../wal/find-header.ts'
+import { REWRITTEN_GENERATION } from '../wal/log-rewriter.ts'
+import { readAll } from '../wal/read-log.ts'
+import { type ScanRange, scanSegment } from '../wal/scan.ts'
+import {
+  decodeSegmentHeader,
+  parseSegmentName,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+  segmentName,
+} from '../wal/segment.ts'
+import type { WalPosition } from '../wal/wal-record.ts'
+
+/** What the segments say that no manifest names. */
+export interface FoundLog {
+  /** Those with records that are not in parts, in order, and their bytes that count; some may be damaged. */
+  readonly accepted: readonly AcceptedSegment[]
+  /** Number of the first record that they have. */
+  readonly first: number
+  /** Number of the last one; that of the last one that is flushed where they have none. */
+  readonly last: number
+  /** The highest id of a tag that they have points of. */
+  readonly highestTag: number
+  /** Records that count, but in whose place others may have been acknowledged. */
+  readonly unstated: readonly RecordRange[]
+  /** Those that cannot be read at all. */
+  readonly unreadable: readonly { readonly name: string; readonly reason: string }[]
+}
+
+interface Segment extends AnySegment {
+  readonly name: string
+}
+
+/**
+ * Finds what of the log counts where no manifest says it.
+ * @param flushed    number of the last record that is in parts
+ * @param published  the last that is known of an owner: below it nothing is a torn end; `null` for nothing
+ */
+export function findSegments(
+  files: Files,
+  folders: Folders,
+  flushed: number,
+  published: WalPosition | null,
+): FoundLog {
+  const unreadable: { name: string; reason: string }[] = []
+  const found: Segment[] = []
+  for (const name of namesIn(files, folders.wal)) {
+    const bytes = readAll(files, folders.wal, name)
+    try {
+      found.push({ name, bytes, header: headerOf(name, bytes, found) })
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error
+      unreadable.push({ name, reason: error.message })
+    }
+  }
+  const accepted: AcceptedSegment[] = []
+  const unstated: RecordRange[] = []
+  let first = Number.POSITIVE_INFINITY
+  let last = flushed
+  let highestTag = 0
+  for (const segment of found) {
+    const { name, header, bytes } = segment
+    let lastHere = 0
+    let isUnclear = false
+    const range = withPublished(countedRange(segment, found), header, published)
+    const end = scanSegment(bytes, header, range, {
+      take({ sequence, points }) {
+        lastHere = Math.max(lastHere, sequence)
+        for (const tag of points?.tags ?? []) highestTag = Math.max(highestTag, tag)
+      },
+      damaged(damage) {
+        if (damage instanceof LostRecords) lastHere = Math.max(lastHere, damage.last)
+        else isUnclear = true
+      },
+    })
+    // What is damaged is read once more with what counts, and is told then.
+    const counted = Math.max(end, range.atLeast)
+    if (counted <= SEGMENT_HEADER_BYTES || (lastHere <= flushed && !isUnclear)) continue
+    accepted.push({ name, bytes: counted })
+    const own = found.filter((one) => one.header.token === header.token)
+    const group = unstatedGroup(segment, own, published)
+    if (group !== null && group.last > flushed) unstated.push(group)
+    first = Math.min(first, Math.max(header.firstSequence, flushed + 1))
+    last = Math.max(last, lastHere)
+  }
+  const isAny = first < Number.POSITIVE_INFINITY
+  return { accepted, first: isAny ? first : flushed + 1, last, highestTag, unstated, unreadable }
+}
+
+/**
+ * Names of all segments, but for those of a repair that was cut off: what it wrote anew stands in the place of what is
+ * there when its first segment is.
+ */
+function namesIn(files: Files, folder: string): readonly string[] {
+  const names = files.list(folder).filter((name) => parseSegmentName(name) !== null)
+  const all = new Set(names)
+  return names.filter((name) => {
+    const { token, segment } = parseSegmentName(name)!
+    if (segment === 1 || all.has(segmentName(token, 1))) return true
+    try {
+      const begin = readAll(files, folder, name)
+      return decodeSegmentHeader(begin).generation !== REWRITTEN_GENERATION
+    } catch (error) {
+      if (error instanceof Damage) return true
+      throw error
+    }
+  })
+}
+
+/** Throws Damage. */
+function headerOf(name: string, bytes: Buffer, before: readonly Segment[]): SegmentHeader {
+  try {
+    return decodeSegmentHeader(bytes)
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error
+    const { token } = parseSegmentName(name)!
+    const own = before.filter(({ header }) => header.token === token)
+    const found = findHeader(name, bytes, own, (own.at(-1)?.header.generation ?? 0) + 1)
+    if (found === null) throw error
+    return found
+  }
+}
+
+function withPublished(range: ScanRange, header: SegmentHeader, published: WalPosition | null): ScanRange {
+  if (published?.token !== header.token || published.segment !== header.segment) return range
+  const atLeast = Math.max(range.atLeast, published.offset)
+  return { ...range, atLeast, limit: Math.max(range.limit, atLeast) }
+}
