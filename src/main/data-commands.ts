@@ -103,11 +103,14 @@ export async function restoreData(
   }))
 }
 
-function describeRepair({ isSound, aside, lost }: RepairReport): readonly string[] {
+function describeRepair({ isSound, aside, lost, isLogAnew }: RepairReport): readonly string[] {
   if (isSound) return []
   return [
     ...aside.map((name) => `${name} was moved to the folder damaged`),
     ...lost.map((what) => `lost: ${what}`),
+    ...(isLogAnew
+      ? ['the log was written anew: earlier backups and its archive end before that, make a backup']
+      : []),
     lost.length === 0 ? 'repaired, nothing is lost' : 'repaired, but for what is lost',
   ]
 }

@@ -80,6 +80,30 @@ test('a service with a damaged record of the log reads on, refuses writes and sa
   assert.equal(exported.code, 3, exported.stderr)
   assert.match(exported.stderr, /Historian local reads without what is damaged of its log/)
   assert.equal(exported.stdout.trim().split('\n').length, 1 + 4, exported.stdout)
+
+  // Or it is repaired, and all goes on.
+  const repaired = await tidemark(['check', '--repair'], options)
+  assert.equal(repaired.code, 0, repaired.stdout + repaired.stderr)
+  assert.match(repaired.stderr, /^local: \S+\.wal was moved to the folder damaged$/m)
+  assert.match(
+    repaired.stderr,
+    /^local: lost: record \d+ of the log: the checksum of record \d+ of the log is wrong$/m,
+  )
+  assert.match(
+    repaired.stderr,
+    /^local: lost: what the lost records of the log changed: points may be missing/m,
+  )
+  assert.match(repaired.stderr, /^local: the log was written anew: .*make a backup$/m)
+  assert.match(repaired.stderr, /^local: repaired, but for what is lost$/m)
+  const again = await serve([], options)
+  assert.deepEqual(await read(again, key), [1, 2, 4, 5])
+  assert.equal((await write(again, key, [6])).status, 200)
+  await again.kill()
+  const last = await serve([], options)
+  assert.deepEqual(await read(last, key), [1, 2, 4, 5, 6])
+  await last.stop()
+  const sound = await tidemark(['check', '--repair'], options)
+  assert.deepEqual([sound.code, sound.stderr], [0, ''])
 })
 
 test('what is intact of a damaged file is kept by a repair, which needs the service to be stopped', async () => {

@@ -13,7 +13,8 @@ import { FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { listManifests, readManifest } from '../manifest/manifest-file.ts'
 import { AlreadyOwned } from '../ownership/ownership.ts'
-import { SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
+import { LogRewriter } from '../wal/log-rewriter.ts'
+import { SEGMENT_HEADER_BYTES, segmentName } from '../wal/segment.ts'
 import { repairHistorian } from './repair-historian.ts'
 import {
   asideIn,
@@ -295,4 +296,23 @@ test('a change that came through an archive before the damage is in it still, an
   const archived = { folder: join(archives, anew), id: anew }
   const { steps, lastSequence } = planReplay(systemFiles, archived, 3, null, signal)
   assert.deepEqual([steps.length, lastSequence], [1, 4])
+})
+
+test('without a manifest what a repair was about to write, as it was cut off, does not stand for what is there', async (t) => {
+  const folder = temporaryFolder(t)
+  await live(folder, async (store) => {
+    for (const tag of ['a', 'b']) await write(store, tag)
+  })
+  const wal = join(folder, 'wal')
+  const rewriter = new LogRewriter(systemFiles, wal, 9, 1, () => 0, 1)
+  for (let number = 1; number < 5; number++) {
+    rewriter.fill(number)
+    rewriter.endGroup()
+  }
+  rewriter.finish()
+  // The first one comes to its name when all others have theirs.
+  rmSync(join(wal, segmentName(9, 1)))
+  rmSync(join(folder, 'manifest'), { recursive: true })
+  assert.deepEqual((await repair(folder)).lost, [])
+  assert.deepEqual(Object.keys(await contentOf(folder)), ['a', 'b'])
 })

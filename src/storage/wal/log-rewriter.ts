@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Clock } from '../clock.ts'
 import type { FileHandle, Files } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
 import { atOnce } from '../pause.ts'
@@ -19,7 +20,6 @@ import type { WalRecord } from './wal-record.ts'
  */
 export const REWRITTEN_GENERATION = 0
 
-/** A segment takes no more groups from here on. */
 const SEGMENT_BYTES = 64 * 2 ** 20
 /** A group is written when it has so many bytes or records, about. */
 const GROUP_BYTES = 4 * 2 ** 20
@@ -41,7 +41,8 @@ export class LogRewriter {
   readonly #files: Files
   readonly #folder: string
   readonly #token: number
-  readonly #clock: () => number
+  readonly #clock: Clock
+  readonly #segmentBytes: number
   readonly #buffer = new GroupBuffer()
   readonly #written: Written[] = []
   #file: FileHandle | null = null
@@ -57,13 +58,22 @@ export class LogRewriter {
    * @param token   of the owner that repairs
    * @param first   number of the first record
    * @param clock   gives the commit time of all groups, in microseconds since 1970: theirs is not kept
+   * @param segmentBytes  a segment takes no more groups from there on
    */
-  constructor(files: Files, folder: string, token: number, first: number, clock: () => number) {
+  constructor(
+    files: Files,
+    folder: string,
+    token: number,
+    first: number,
+    clock: Clock,
+    segmentBytes = SEGMENT_BYTES,
+  ) {
     this.#files = files
     this.#folder = folder
     this.#token = token
     this.#first = first
     this.#clock = clock
+    this.#segmentBytes = segmentBytes
   }
 
   /** Number of the next record. */
@@ -86,12 +96,12 @@ export class LogRewriter {
   append({ catalog, removed, points }: RecordBody): void {
     this.#group.push({ catalog, removed, points })
     this.#groupBytes += bytesOf(catalog, removed.length, points)
-    if (this.#groupBytes >= GROUP_BYTES || this.#group.length >= GROUP_RECORDS) this.#writeGroup()
+    if (this.#groupBytes >= GROUP_BYTES || this.#group.length >= GROUP_RECORDS) this.endGroup()
   }
 
   /** Has all of it on disk, under its names. There is one record at least. */
   finish(): readonly AcceptedSegment[] {
-    this.#writeGroup()
+    this.endGroup()
     this.#endSegment()
     for (const { name } of this.#written.toReversed()) {
       const path = join(this.#folder, name)
@@ -114,7 +124,8 @@ export class LogRewriter {
     }
   }
 
-  #writeGroup(): void {
+  /** Writes what was taken since the last group as one. */
+  endGroup(): void {
     if (this.#group.length === 0) return
     if (this.#file === null) this.#beginSegment()
     atOnce(this.#buffer.put(this.#group))
@@ -125,7 +136,7 @@ export class LogRewriter {
     this.#group = []
     this.#groupBytes = 0
     this.#buffer.trim()
-    if (this.#offset >= SEGMENT_BYTES) this.#endSegment()
+    if (this.#offset >= this.#segmentBytes) this.#endSegment()
   }
 
   #beginSegment(): void {
