@@ -65,9 +65,9 @@ export interface RepairedOne {
  * Keeps what is intact of damaged parts, of the catalog and of a damaged log, in files of their own, and sets the
  * damaged ones aside. For a historian whose manifest is missing or cannot be read it makes a new one, from what the
  * files say of themselves. Of a part whose file is missing all is lost. Parts whose footer cannot be read, and segments
- * of which nothing can be, are set aside. Tags are those of the newest catalog, as far as it can be read, and of the log
- * behind it. What of a part the disk does not give (EIO) is lost when it does not at a second try either; for manifest,
- * catalog and log that is an error, as it is too much to leave out.
+ * of which nothing can be, are set aside. Tags are those of the newest catalog, as far as it can be read, and of the
+ * log behind it. What of a part the disk does not give (EIO) is lost when it does not at a second try either; for
+ * manifest, catalog and log that is an error, as it is too much to leave out.
  *
  * Throws DATA_DIR_UNUSABLE when another historian is in the folder or its folder of parts is missing, AlreadyOwned when
  * a process owns the historian, and the system's errors; what was set aside stays so then, and it can be tried again.

@@ -20,8 +20,8 @@ export interface TagRepair {
 /**
  * The tags of a log of which records are lost, as a start would see them. A lost record may have made a tag that later
  * ones wrote points of: it gets a name, so that they can be read. One may have deleted a tag or given it another name
- * before a later record gave that name to another tag: of two with one name the tag that got it later keeps it. Ids that
- * any record has are given to no new tag.
+ * before a later record gave that name to another tag: of two with one name the tag that got it later keeps it. Ids
+ * that any record has are given to no new tag.
  */
 export class RepairedTags {
   readonly #catalog: TagCatalog

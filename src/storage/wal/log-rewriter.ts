@@ -33,7 +33,7 @@ interface Written extends AcceptedSegment {
 }
 
 /**
- * Writes a log anew: records with the numbers that they had, and empty ones in the place of those that are lost, so that
+ * Writes a log anew: records with the numbers that they had, and empty ones in place of those that are lost, so that
  * numbers have no gaps. The segments come to their names when all of them are durable, the first one last: where it is
  * there, all are. They count when a manifest accepts them.
  */

@@ -44,7 +44,7 @@ interface FoundSegment {
  * @param published  the last that is known of the owner; `null` for nothing
  * @param isFollowed whether the owner goes on: what lies behind `published` is none of the reader's then, and none of
  *                   its groups where that is `null`
- * @param findHeader for who keeps what is left of a damaged log; otherwise a segment whose header is damaged is not read
+ * @param findHeader for who keeps what is left of a damaged log; without it a segment with a damaged header is left out
  * @returns          the segments that have records, and their bytes that count
  */
 export function readLog(
