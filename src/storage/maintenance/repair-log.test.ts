@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
-import { open, signal } from '../../../test/durability/workload.ts'
+import { modelOf, open, signal } from '../../../test/durability/workload.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { planReplay } from '../archive/read-archive.ts'
@@ -315,4 +315,32 @@ test('without a manifest what a repair was about to write, as it was cut off, do
   rmSync(join(folder, 'manifest'), { recursive: true })
   assert.deepEqual((await repair(folder)).lost, [])
   assert.deepEqual(Object.keys(await contentOf(folder)), ['a', 'b'])
+})
+
+test('a repair of the log that finds no room leaves it as it was, and is made when there is some', async (t) => {
+  const folder = temporaryFolder(t)
+  await live(folder, async (store) => {
+    for (const tag of ['a', 'b', 'c']) await write(store, tag)
+  })
+  const [path] = segmentsIn(folder)
+  harmRecord(path!, 1)
+  const before = readFileSync(path!)
+  for (const call of ['create', 'write', 'sync', 'rename'] as const) {
+    const files = new FailingFiles(systemFiles, (one, at) =>
+      one === call && at.includes('.wal') ? { code: 'ENOSPC', short: true } : null,
+    )
+    await assert.rejects(repair(folder, files), { code: 'ENOSPC' })
+    assert.deepEqual([segmentsIn(folder), asideIn(folder)], [[path], []])
+    assert.deepEqual(readFileSync(path!), before)
+    assert.deepEqual(
+      readdirSync(join(folder, 'wal')).filter((name) => name.endsWith('.new')),
+      [],
+    )
+    // It is read as before.
+    const store = await open(systemFiles, folder)
+    assert.deepEqual([...(await modelOf(store)).keys()], ['a', 'c'])
+    await store.close()
+  }
+  await repair(folder)
+  assert.deepEqual(Object.keys(await contentOf(folder)), ['a', 'c'])
 })
