@@ -5,7 +5,8 @@ import { type KillModel, type KillRequest, tagsOfWriter } from './kill-plan.ts'
 
 /* What kill-plan.ts plans, as calls of a service. */
 
-const START_MS = Date.UTC(2026, 0, 1)
+/** Where the times of the plan begin. */
+export const START_MS = Date.UTC(2026, 0, 1)
 const DAY_MS = 86_400_000
 const PREFIX = 'local/'
 
@@ -73,6 +74,7 @@ export async function callService(
   }
   assert.equal(status, 200, `${request.kind}: ${JSON.stringify(body)}`)
   if (request.kind === 'describe') assert.deepEqual(body.errors, {})
+  if (request.kind === 'write') assert.equal(body.message, 'All points written!', JSON.stringify(body))
 }
 
 /** Compares all that a service gives of a writer's tags with what must be there; gives the first difference. */
@@ -82,8 +84,27 @@ export async function differenceOfService(
   writer: number,
   model: KillModel,
 ): Promise<string | null> {
-  const tags = tagsOfWriter(writer)
-  const details = { from: START_MS - DAY_MS, to: START_MS + DAY_MS, maxPoints: 16_000 }
+  const found = await readService(service, key, tagsOfWriter(writer), START_MS)
+  for (const tag of tagsOfWriter(writer)) {
+    // A tag that was deleted, or has another name, has nothing.
+    const { points, description } = found.get(tag) ?? { points: makeColumns(0), description: null }
+    const difference = model.differenceOf(tag, points) ?? model.differenceOfText(tag, description)
+    if (difference !== null) return difference
+  }
+  return null
+}
+
+/**
+ * Points and descriptions of tags that exist, by name, as a service gives them.
+ * @param aroundMs  no point is a day before or after it
+ */
+export async function readService(
+  service: RunningService,
+  key: string,
+  tags: readonly string[],
+  aroundMs: number,
+): Promise<ReadonlyMap<string, { readonly points: PointColumns; readonly description: string | null }>> {
+  const details = { from: aroundMs - DAY_MS, to: aroundMs + DAY_MS, maxPoints: 16_000 }
   const requests = tags.map((tag) => [tag, { type: 'RAW_POINTS', tag: addressOf(tag), details }])
   const read = await service.post(
     '/historian/multi',
@@ -95,17 +116,17 @@ export async function differenceOfService(
   assert.equal(metadata.status, 200, JSON.stringify(metadata.body))
   // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into
   const [results, entries] = [read.body.results as any, metadata.body.entries as any]
-  for (const tag of tags) {
-    // A tag that was deleted, or has another name, has nothing.
-    const sentence = (read.body.errors as Readonly<Record<string, string>>)[tag]
-    if (sentence !== undefined) assert.match(sentence, /does not exist$/)
-    const points = sentence === undefined ? columnsOf(results[tag].dataPoints) : makeColumns(0)
-    const difference =
-      model.differenceOf(tag, points) ??
-      model.differenceOfText(tag, entries[addressOf(tag)]?.description ?? null)
-    if (difference !== null) return difference
-  }
-  return null
+  return new Map(
+    tags.flatMap((tag) => {
+      const sentence = (read.body.errors as Readonly<Record<string, string>>)[tag]
+      if (sentence !== undefined) {
+        assert.match(sentence, /does not exist$/)
+        return []
+      }
+      const description: string | null = entries[addressOf(tag)]?.description ?? null
+      return [[tag, { points: columnsOf(results[tag].dataPoints), description }] as const]
+    }),
+  )
 }
 
 function columnsOf(answer: {
