@@ -11,6 +11,12 @@ import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 const FILLS = Number(process.env.DISK_FILLS ?? 200)
+/** What the disk of a fill refuses with, by turns, and how the error of a write says it. */
+const REFUSALS = [
+  ['ENOSPC', /the disk is full/],
+  ['EDQUOT', /the disk quota is used up/],
+  ['EFBIG', /the file may not grow any further/],
+] as const
 const { signal } = new AbortController()
 const ALL = { from: -1e15, to: 1e15, order: 'asc', limit: 1e7 } as const
 
@@ -53,11 +59,13 @@ async function assertWritten(store: FileStore, from: number, to: number, what: s
 
 test('a disk that fills up loses nothing, answers reads, and takes more once points were taken away', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-full-'))
-  let refused = 0
+  const refused = { ENOSPC: 0, EDQUOT: 0, EFBIG: 0 }
   let late = 0
   try {
     for (let fill = 0; fill < FILLS; fill++) {
+      const [refusal, reason] = REFUSALS[fill % REFUSALS.length]!
       const disk = new SimulatedDisk()
+      disk.refusal = refusal
       disk.capacity = 60_000 + fill * 997
       let store = await open(disk, folder)
       let written = 0
@@ -68,12 +76,13 @@ test('a disk that fills up loses nothing, answers reads, and takes more once poi
           written += step
         } catch (error) {
           assert.ok(error instanceof TidemarkError && error.code === 'WRITE_FAILED', String(error))
+          assert.match(error.message, reason)
           failures++
-          refused++
+          refused[refusal]++
           await assertWritten(store, 0, written, `fill ${fill}: what is read on a full disk`)
         }
       }
-      if (fill % 3 === 0) {
+      if (fill % 4 === 0) {
         await store.close()
         store = await open(disk, folder)
         await assertWritten(store, 0, written, `fill ${fill}: what is there after a start on a full disk`)
@@ -100,7 +109,10 @@ test('a disk that fills up loses nothing, answers reads, and takes more once poi
         isWritten = await store.write(batchOf(written, step), signal).then(
           () => true,
           (error: unknown) => {
-            assert.match(String(error), /no room to become the owner|the disk is full/)
+            assert.ok(
+              /no room to become the owner/.test(String(error)) || reason.test(String(error)),
+              String(error),
+            )
             return false
           },
         )
@@ -114,7 +126,9 @@ test('a disk that fills up loses nothing, answers reads, and takes more once poi
       assert.deepEqual((await store.check(signal)).problems, [])
       await store.close()
     }
-    t.diagnostic(`${FILLS} fills, ${refused} writes were refused, ${late} of them after there was room`)
+    const { ENOSPC, EDQUOT, EFBIG } = refused
+    const all = `${ENOSPC} writes with ENOSPC, ${EDQUOT} with EDQUOT, ${EFBIG} with EFBIG`
+    t.diagnostic(`${FILLS} fills: ${all} were refused, and ${late} more after there was room`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -87,6 +87,11 @@ export class SimulatedDisk implements Files {
   cutAt = Number.POSITIVE_INFINITY
   /** Bytes that all files may have together. */
   capacity = Number.POSITIVE_INFINITY
+  /**
+   * What a write is refused with that finds no room. Of what a quota or a limit leaves the file system says nothing: it
+   * has free bytes all the same.
+   */
+  refusal: 'ENOSPC' | 'EDQUOT' | 'EFBIG' = 'ENOSPC'
 
   open(path: string): FileHandle {
     return new SimulatedFile(this, path, this.#inode(path))
@@ -182,14 +187,13 @@ export class SimulatedDisk implements Files {
   }
 
   freeBytes(): number {
-    return Math.min(2 ** 40, this.capacity - this.#used())
+    const left = this.refusal === 'ENOSPC' ? this.capacity - this.#used() : Number.POSITIVE_INFINITY
+    return Math.min(2 ** 40, left)
   }
 
-  /** Throws what a disk says that has no room for so many bytes more. */
-  room(bytes: number): void {
-    if (this.capacity < Number.POSITIVE_INFINITY && this.#used() + bytes > this.capacity) {
-      throw errorOf('ENOSPC', 'write')
-    }
+  /** Whether there is room for so many bytes more. */
+  hasRoom(bytes: number): boolean {
+    return this.capacity === Number.POSITIVE_INFINITY || this.#used() + bytes <= this.capacity
   }
 
   #used(): number {
@@ -315,13 +319,11 @@ class SimulatedFile implements FileHandle {
   writeNow(bytes: Uint8Array, at: number): void {
     this.#disk.met()
     const grows = (length: number) => Math.max(0, at + length - this.#inode.now.length)
-    try {
-      this.#disk.room(grows(bytes.length))
-    } catch (error) {
+    if (!this.#disk.hasRoom(grows(bytes.length))) {
       // As much as there is room for, as file systems do.
       const left = Math.floor(bytes.length / 2)
-      if (this.#disk.freeBytes() >= grows(left)) this.#inode.write(bytes.subarray(0, left), at)
-      throw error
+      if (this.#disk.hasRoom(grows(left))) this.#inode.write(bytes.subarray(0, left), at)
+      throw errorOf(this.#disk.refusal, 'write')
     }
     this.#inode.write(bytes, at)
   }

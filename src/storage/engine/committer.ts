@@ -245,7 +245,7 @@ export class Committer {
     } catch (error) {
       if (isIntact(error) && isWithoutSpace(causeOf(error))) {
         if (await this.#parts.makeRoom()) return this.#append(records, makesRoom)
-        if (makesRoom && reserve.giveUp()) return this.#append(records, false)
+        if (makesRoom && reserve.giveUp(causeOf(error))) return this.#append(records, false)
       }
       throw isIntact(error) ? causeOf(error) : state.errors.ofWriting(causeOf(error))
     }

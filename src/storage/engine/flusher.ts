@@ -220,7 +220,7 @@ export class Flusher {
         if (!isWithoutSpace(error)) throw error
         if (await this.#parts.makeRoom()) continue
         // Once: it is set aside again as soon as it fits, also where that is too little for this.
-        if (!mayGiveUp || !this.#parts.reserve.giveUp()) throw error
+        if (!mayGiveUp || !this.#parts.reserve.giveUp(error)) throw error
         mayGiveUp = false
       }
     }

@@ -143,7 +143,7 @@ export class Merging {
       },
       async (error: unknown) => {
         const { reserve, makeRoom } = this.#parts
-        const isWorthIt = isWithoutSpace(error) && ((await makeRoom()) || this.#giveUp(reserve))
+        const isWorthIt = isWithoutSpace(error) && ((await makeRoom()) || this.#giveUp(reserve, error))
         this.#running = null
         if (this.#closing.signal.aborted) return
         if (isWorthIt) this.#run()
@@ -161,8 +161,8 @@ export class Merging {
   }
 
   /** Once until a merge has come to its end: it is set aside again as soon as it fits, also where it is too little. */
-  #giveUp(reserve: Reserve): boolean {
-    if (this.#hasGivenUp || !reserve.giveUp()) return false
+  #giveUp(reserve: Reserve, cause: unknown): boolean {
+    if (this.#hasGivenUp || !reserve.giveUp(cause)) return false
     this.#hasGivenUp = true
     return true
   }

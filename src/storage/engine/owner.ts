@@ -260,7 +260,7 @@ export class Owner {
   /** What is set aside for a full disk is for what takes something away. */
   #refusal(kind: ChangeKind): Error | null {
     const { reserve, state } = this.#parts
-    if (kind !== 'removal' && reserve.isSpent) return state.errors.writeFailed('the disk is full')
+    if (kind !== 'removal' && reserve.isSpent) return state.errors.writeFailed(reserve.spentBecause)
     if (!this.#flusher.isOverfull(kind)) return null
     return state.errors.writeFailed(`${UNFLUSHED} (${this.#flushTrouble.reason}), and too many wait there`)
   }
@@ -284,7 +284,7 @@ export class Owner {
       try {
         this.#publishNow()
       } catch (error) {
-        if (!isWithoutSpace(error) || !this.#parts.reserve.giveUp()) throw error
+        if (!isWithoutSpace(error) || !this.#parts.reserve.giveUp(error)) throw error
         this.#publishNow()
       }
       this.#publishTrouble.over()

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import type { Files } from '../files/files.ts'
+import { reasonOf } from '../files/refusals.ts'
 
 const NAME = 'reserve'
 const STEP = 1 << 20
@@ -30,6 +31,7 @@ export class Reserve {
   readonly #bytes: number
   #isThere = false
   #isSpent = false
+  #spentBecause = ''
   #taking: Promise<void> | null = null
   #triedAt = Number.NEGATIVE_INFINITY
 
@@ -51,16 +53,22 @@ export class Reserve {
     return this.#isSpent
   }
 
+  /** What there was no room by when it was given up: a full disk, a quota or a limit, in words for users. */
+  get spentBecause(): string {
+    return this.#spentBecause
+  }
+
   /** Bytes that are set aside now. */
   get bytesThere(): number {
     return this.#isThere ? this.#bytes : 0
   }
 
-  /** Makes room; false when there was nothing set aside. */
-  giveUp(): boolean {
+  /** Makes room; false when there was nothing set aside. @param cause  the system's error for what had none */
+  giveUp(cause: unknown): boolean {
     if (!this.#isThere) return false
     this.#isThere = false
     this.#isSpent = true
+    this.#spentBecause = reasonOf(cause)
     try {
       this.#files.remove(this.#path)
       this.#files.syncFolder(this.#folder)

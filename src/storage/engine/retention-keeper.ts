@@ -206,7 +206,7 @@ export class RetentionKeeper {
     try {
       await versions.edit({ retention })
     } catch (error) {
-      if (!isWithoutSpace(error) || !((await makeRoom()) || reserve.giveUp())) throw error
+      if (!isWithoutSpace(error) || !((await makeRoom()) || reserve.giveUp(error))) throw error
       await versions.edit({ retention })
     }
   }
