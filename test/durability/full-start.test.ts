@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type RunningService, serve, temporaryFolder, tidemark } from '../cli/run.ts'
 import { findServer } from '../servers/required.ts'
@@ -66,7 +66,7 @@ for (const workers of ['1', '2']) {
     assert.match(before.reason!, because)
     assert.equal(await newest(service, key), 1)
 
-    execFileSync(prlimit.path!, ['--pid', String(service.pid), '--fsize=unlimited:'])
+    limitFiles(service.pid, 'unlimited')
     while ((await write(service, key, 3)).status !== 200) await wait(100)
     assert.equal(await newest(service, key), 3)
     while ((await ready(service, key)).state !== 'up') await wait(100)
@@ -79,16 +79,40 @@ for (const workers of ['1', '2']) {
   })
 }
 
-for (const workers of ['1', '2']) {
-  test(`a service of ${workers} whose disk is full lives on however many writes fail, and ends quietly`, {
+/** What a service meets while it runs: a disk that is full, or a limit of file sizes (RLIMIT_FSIZE). */
+const LIMITS = [
+  {
+    name: 'whose disk is full',
     skip: noSmallDisk,
+    folder: async (t: TestContext) => mountSmallDisk(t, 64),
+    reason: /the disk is full/g,
+    meet: (_: RunningService, cwd: string) => fillDisk(join(cwd, 'filler')),
+    end: (_: RunningService, cwd: string) => rmSync(join(cwd, 'filler')),
+  },
+  {
+    name: 'whose files may not grow',
+    skip: prlimit.skip,
+    folder: temporaryFolder,
+    reason: /the file may not grow any further/g,
+    meet: ({ pid }: RunningService) => limitFiles(pid, '0'),
+    end: () => {},
+  },
+] as const
+
+/** Files of a process may have so many bytes. */
+function limitFiles(pid: number, bytes: string): void {
+  execFileSync(prlimit.path!, ['--pid', String(pid), `--fsize=${bytes}:`])
+}
+
+for (const [workers, limit] of LIMITS.flatMap((one) => [['1', one] as const, ['2', one] as const])) {
+  test(`a service of ${workers} ${limit.name} lives on however many writes fail, and ends quietly`, {
+    skip: limit.skip,
   }, async (t) => {
-    const cwd = mountSmallDisk(t, 64)
+    const cwd = await limit.folder(t)
     const service = await serve(['--workers', workers], { cwd })
     const key = service.writeKey
     assert.equal((await write(service, key, 1)).status, 200)
-    const filler = join(cwd, 'filler')
-    fillDisk(filler)
+    limit.meet(service, cwd)
     // What the service has of the disk lasts for some more.
     let value = 2
     while ((await write(service, key, value)).status === 200) value++
@@ -97,7 +121,7 @@ for (const workers of ['1', '2']) {
       assert.equal(status, 503)
       const sentences = body.errors as readonly string[]
       assert.equal(sentences.length, 1, 'a refused write says its sentence')
-      assert.equal(sentences[0]!.match(/the disk is full/g)?.length, 1, `once: ${sentences[0]}`)
+      assert.equal(sentences[0]!.match(limit.reason)?.length, 1, `once: ${sentences[0]}`)
     }
     assert.equal(await newest(service, key), value - 1)
     assert.equal(await service.stop(), 0)
@@ -105,7 +129,7 @@ for (const workers of ['1', '2']) {
       service.stderr(),
       /triggerUncaughtException|Write error|do_write error|Input\/output error/,
     )
-    rmSync(filler)
+    limit.end(service, cwd)
     // Nobody stands in the way.
     const again = await serve([], { cwd })
     assert.equal((await write(again, key, LAST)).status, 200)
@@ -125,10 +149,10 @@ test('a log on a full disk fails no call, and ends no service', {
   const service = await serve(['--log-level', 'info'], { cwd, node })
   const key = service.writeKey
   assert.equal((await write(service, key, 1)).status, 200)
-  execFileSync(prlimit.path!, ['--pid', String(service.pid), '--fsize=8192:'])
+  limitFiles(service.pid, '8192')
   for (let i = 0; i < 100; i++) assert.equal(await newest(service, key), 1)
   assert.ok(statSync(log).size <= 8192)
-  execFileSync(prlimit.path!, ['--pid', String(service.pid), '--fsize=unlimited:'])
+  limitFiles(service.pid, 'unlimited')
   assert.equal(await newest(service, key), 1)
   // What waited for room is written by then.
   await until(() => readFileSync(log, 'utf8').split('\n').length > 100, 'the log has a line of each call')
