@@ -63,7 +63,7 @@ for (const [shape, megabytes] of [
   [2, 3],
   [3, 3],
 ] as const) {
-  test(`a limit of file sizes gives errors of the writes that it meets, and nothing else: ${megabytes} MiB`, {
+  test(`a limit of file sizes gives errors of the writes that it meets, and nothing else: run ${shape}, ${megabytes} MiB`, {
     skip: prlimit.skip,
   }, async (t) => {
     const folder = join(temporaryFolder(t), 'plant')
