@@ -12,10 +12,13 @@ export interface RetentionRule {
   readonly keep: Duration
 }
 
-/** Rules with the watermarks of those before them of the same pattern. */
+/** Rules with the watermarks of those before them of the same pattern: of two alike the first one counted. */
 export function carriedOver(rules: readonly RetentionRule[], before: RetentionState): RetentionState {
   const matches = rules.map(({ match }) => match)
-  const known = new Map(before.matches.map((match, index) => [match, before.watermarks[index]!]))
+  const known = new Map<string, number>()
+  for (const [index, match] of before.matches.entries()) {
+    if (!known.has(match)) known.set(match, before.watermarks[index]!)
+  }
   return {
     clock: before.clock,
     matches,
