@@ -14,6 +14,7 @@ import type {
 } from './access.ts'
 import { CommandError, usageError } from './exit.ts'
 import { joinErrors, problemsOf, withHints } from './hints.ts'
+import { TooManyTags } from './tag-chunks.ts'
 
 /** Waits before trying again what a service could not take now; writing twice is always safe. */
 const RETRY_SECONDS = [0.5, 1, 2, 5, 10]
@@ -222,5 +223,6 @@ function refusal(answer: Answer): CommandError {
   const message = typeof answer.body.message === 'string' ? answer.body.message : null
   const { issues } = answer.body as Pick<MultiBody, 'issues'>
   const errors = withHints(errorsOf(answer), issues).filter((error) => error !== message)
-  return new CommandError(joinErrors(message ?? `The service answered ${answer.status}`, errors))
+  const sentence = joinErrors(message ?? `The service answered ${answer.status}`, errors)
+  return issues?.[0]?.code === 'LIMIT_TAGS' ? new TooManyTags(sentence) : new CommandError(sentence)
 }

@@ -3,9 +3,10 @@ import type { Access, MetadataAnswer, MetadataProblem } from './access.ts'
 import { CommandError, EXIT } from './exit.ts'
 import { firstErrors } from './hints.ts'
 import { printable } from './table.ts'
+import { TagChunks } from './tag-chunks.ts'
 import { say, type Terminal } from './terminal.ts'
 
-/** Tags of one request. */
+/** Tags of one request, where the service takes as many. */
 const CHUNK = 1000
 
 /** Metadata of any number of tags, request by request. */
@@ -37,18 +38,17 @@ async function inChunks<Item>(
   const entries = new Map<string, TagMetadata>()
   const problems: MetadataProblem[] = []
   let cause: unknown
-  for (let at = 0; at < items.length; at += CHUNK) {
-    try {
-      const answer = await ask(items.slice(at, at + CHUNK))
+  try {
+    await new TagChunks(CHUNK).each(items, async (chunk) => {
+      const answer = await ask(chunk)
       for (const [address, metadata] of answer.entries) entries.set(address, metadata)
       problems.push(...answer.problems)
       cause ??= answer.cause
-    } catch (error) {
-      if (entries.size === 0 || !(error instanceof CommandError)) throw error
-      problems.push({ code: '', sentence: error.message })
-      cause ??= error
-      break
-    }
+    })
+  } catch (error) {
+    if (entries.size === 0 || !(error instanceof CommandError)) throw error
+    problems.push({ code: '', sentence: error.message })
+    cause ??= error
   }
   return { entries, problems, cause }
 }

@@ -63,6 +63,25 @@ describe('tags, alias and points through a running service', async () => {
   })
 })
 
+describe('tags and points through a service with low limits', async () => {
+  const cwd = await temporaryFolder()
+  await writeFile(join(cwd, 'limited.yaml'), 'limits: {tags: 2}')
+  const service = await serve(['--config', 'limited.yaml'], { cwd })
+
+  it('are asked for, described and imported in smaller requests', async () => {
+    const remote = { cwd, env: { TIDEMARK_URL: service.url, TIDEMARK_KEY: service.writeKey } }
+    const names = ['a', 'b', 'c', 'd', 'e']
+    await writeFile(join(cwd, 'wide.csv'), `timestamp,${names.join(',')}\n2026-01-01T00:00Z,1,2,3,4,5\n`)
+    const imported = await tidemark(['import', 'wide.csv', '--units', 'e=bar'], remote)
+    assert.match(imported.stdout, /^Imported 5 points of 5 tags in 1 row/, imported.stderr)
+    const tags = names.map((name) => `local/${name}`)
+    const described = await tidemark(['tags', 'describe', ...tags, '--description', 'x'], remote)
+    assert.deepEqual([described.stdout, described.stderr], ['Changed 5 tags.\n', ''])
+    const shown = await tidemark(['tags', 'show', ...tags], remote)
+    assert.match(shown.stdout, /local\/e.*bar/s, shown.stderr)
+  })
+})
+
 describe('tags, alias and points in place', async () => {
   const cwd = await temporaryFolder()
 

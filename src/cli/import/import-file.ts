@@ -1,11 +1,12 @@
 import type { Instant } from '../../time/instant.ts'
 import { systemTimeZone, type TimeZone } from '../../time/zone.ts'
-import type { Access } from '../access.ts'
+import type { Access, ColumnsBody } from '../access.ts'
 import { presentInstant } from '../clock.ts'
 import { parseNumber } from '../csv/number.ts'
 import { type CsvRow, readCsv } from '../csv/read.ts'
 import type { TimeFormat } from '../csv/time-format.ts'
 import { CommandError } from '../exit.ts'
+import { TagChunks } from '../tag-chunks.ts'
 import { Batch } from './batches.ts'
 import { Duplicates } from './duplicates.ts'
 import { findLayout, isTimeName, type Layout, type LayoutOptions } from './layout.ts'
@@ -91,6 +92,7 @@ export async function importFile(
   await options.onLayout(layout)
 
   const batch = new Batch()
+  const chunks = new TagChunks()
   const tags = new Set<string>()
   const firstProblems: string[] = []
   const firstPoints: ImportedPoint[] = []
@@ -144,9 +146,12 @@ export async function importFile(
   const flush = async (line: number) => {
     await writing
     const count = batch.length
-    writing = access.writePoints(batch.take()).then((leftOut) => {
-      written += count
+    const write = async (chunk: readonly (readonly [string, ColumnsBody])[]) => {
+      const leftOut = await access.writePoints(new Map(chunk))
       tooOld += leftOut
+    }
+    writing = chunks.each([...batch.take()], write).then(() => {
+      written += count
       writtenToLine = line
       options.onProgress({ points: written, writtenToLine })
     })
