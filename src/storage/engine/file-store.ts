@@ -26,6 +26,7 @@ import type { Search, SearchPage } from '../search/search.ts'
 import { searchTags } from '../search/search-tags.ts'
 import { checkStore, type HistorianCheck } from './check-store.ts'
 import { isDamage } from './committer.ts'
+import { countDeletedPoints, countDeletedTags } from './dry-runs.ts'
 import type { EngineState } from './engine-state.ts'
 import { IntactBlocks, readIntactRange } from './intact-blocks.ts'
 import type { LateOwner, Owned } from './late-owner.ts'
@@ -355,9 +356,9 @@ export class FileStore {
     dryRun: boolean,
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    return this.#changing.committer.change(dryRun ? null : 'removal', signal, (draft) =>
-      planSpanDeletes(draft, ranges, dryRun),
-    )
+    const owner = this.#changing
+    if (dryRun) return countDeletedPoints(owner, this.#points, ranges, signal)
+    return owner.committer.change('removal', signal, (draft) => planSpanDeletes(draft, ranges))
   }
 
   /** Removes tags with their points and returns how many points each had. TAG_NOT_FOUND for a missing one. */
@@ -366,9 +367,9 @@ export class FileStore {
     dryRun: boolean,
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    return this.#changing.committer.change(dryRun ? null : 'removal', signal, (draft) =>
-      planTagDeletes(draft, names, dryRun, isDamage),
-    )
+    const owner = this.#changing
+    if (dryRun) return countDeletedTags(owner, this.#points, names, signal)
+    return owner.committer.change('removal', signal, (draft) => planTagDeletes(draft, names, isDamage))
   }
 
   /**

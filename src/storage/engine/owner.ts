@@ -199,14 +199,19 @@ export class Owner {
     return measures === null ? null : { ...measures, ...this.#merging.trimmed }
   }
 
-  /** Throws what writes get now. */
-  check(): void {
+  /** Throws WRITE_FAILED where another process owns it now. */
+  checkOwner(): void {
     const { state, ownership } = this.#parts
     try {
       ownership.check()
     } catch (error) {
       throw error instanceof Superseded ? state.errors.superseded(error) : error
     }
+  }
+
+  /** Throws what writes get now. */
+  check(): void {
+    this.checkOwner()
     const refusal = this.#refusal('points')
     if (refusal !== null) throw refusal
   }

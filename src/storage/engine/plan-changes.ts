@@ -31,35 +31,49 @@ export interface Draft {
 }
 
 /** Works out the removal of points and returns how many of each range; one in several ranges counts for the first. */
-export async function planSpanDeletes(
-  draft: Draft,
+export async function planSpanDeletes(draft: Draft, ranges: readonly TagSpan[]): Promise<readonly number[]> {
+  let isHiddenRemoved = false
+  const blocksOf = (index: number) => {
+    const id = draft.catalog.idOf(ranges[index]!.tag)
+    isHiddenRemoved = false
+    return id === 0 ? null : draft.blocksOf(id)
+  }
+  return countSpans(ranges, draft.pace, blocksOf, ({ tag }, from, to) => {
+    const id = draft.catalog.idOf(tag)
+    if (!isHiddenRemoved && from <= draft.watermarkOf(id)) {
+      draft.removeHidden(id)
+      isHiddenRemoved = true
+    }
+    draft.remove({ tag: id, from, to })
+  })
+}
+
+/**
+ * How many points each range has; one in several ranges of a tag counts for the first. Tag by tag, in the order in
+ * which they come first.
+ * @param blocksOf  the points of the tag of a range, by its index; `null` where there is no such tag
+ * @param found     called for each span in which there are points, which no others share
+ */
+export async function countSpans(
   ranges: readonly TagSpan[],
-  dryRun: boolean,
+  pace: ReadPace,
+  blocksOf: (index: number) => LayeredBlocks | null,
+  found: (range: TagSpan, from: number, to: number) => void = () => {},
 ): Promise<readonly number[]> {
   const counts = ranges.map(() => 0)
-  const chains = await chainByTag(ranges, draft.pace)
+  const chains = await chainByTag(ranges, pace)
   for (let first = 0; first < ranges.length; first++) {
     if (chains.isLater[first] === 1) continue
-    const { tag } = ranges[first]!
     const indexes = [first]
     for (let index = chains.next[first]!; index !== 0; index = chains.next[index]!) indexes.push(index)
-    const id = draft.catalog.idOf(tag)
-    if (id === 0) continue
-    const blocks = draft.blocksOf(id)
-    const watermark = draft.watermarkOf(id)
-    let isHiddenRemoved = false
+    const blocks = blocksOf(first)
+    if (blocks === null) continue
     const spans = indexes.map((index) => ranges[index]!)
-    for (const { span, from, to } of await disjointSpans(spans, draft.pace)) {
-      const count = await countPoints(blocks, from, to, Number.POSITIVE_INFINITY, draft.pace)
+    for (const { span, from, to } of await disjointSpans(spans, pace)) {
+      const count = await countPoints(blocks, from, to, Number.POSITIVE_INFINITY, pace)
       counts[indexes[span]!]! += count
-      if (!dryRun && count > 0) {
-        if (from <= watermark && !isHiddenRemoved) {
-          draft.removeHidden(id)
-          isHiddenRemoved = true
-        }
-        draft.remove({ tag: id, from, to })
-      }
-      if (draft.pace.isDue()) await draft.pace.pause()
+      if (count > 0) found(ranges[first]!, from, to)
+      if (pace.isDue()) await pace.pause()
     }
   }
   return counts
@@ -101,7 +115,6 @@ async function chainByTag(ranges: readonly TagSpan[], pace: ReadPace): Promise<C
 export async function planTagDeletes(
   draft: Draft,
   names: readonly string[],
-  dryRun: boolean,
   isDamage: (error: unknown) => boolean,
 ): Promise<readonly number[]> {
   const { catalog, pace, errors } = draft
@@ -112,20 +125,26 @@ export async function planTagDeletes(
   }
   const counts: number[] = []
   for (const record of records) {
-    try {
-      const blocks = draft.blocksOf(record.id)
-      counts.push(await countPoints(blocks, -EVER, EVER, Number.POSITIVE_INFINITY, pace))
-    } catch (error) {
-      // A damaged one can be removed, too.
-      if (!isDamage(error)) throw error
-      counts.push(0)
-    }
+    counts.push(await countAll(() => draft.blocksOf(record.id), pace, isDamage))
     if (pace.isDue()) await pace.pause()
-    if (dryRun) continue
     catalog.remove(record)
     draft.remove({ tag: record.id, from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY })
   }
   return counts
+}
+
+/** How many points a tag has; none where they cannot be read, as a damaged tag can be removed, too. */
+export async function countAll(
+  blocksOf: () => LayeredBlocks,
+  pace: ReadPace,
+  isDamage: (error: unknown) => boolean,
+): Promise<number> {
+  try {
+    return await countPoints(blocksOf(), -EVER, EVER, Number.POSITIVE_INFINITY, pace)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return 0
+  }
 }
 
 const EVER = Number.MAX_SAFE_INTEGER

@@ -103,9 +103,8 @@ const requests: Readonly<Record<string, (of: ReturnType<typeof counted>) => Prom
     planSpanDeletes(
       change,
       names.map((tag) => ({ tag, from: 0, to: 10 })),
-      false,
     ),
-  'deletions of tags': ({ change }) => planTagDeletes(change, names, false, () => false),
+  'deletions of tags': ({ change }) => planTagDeletes(change, names, () => false),
 }
 
 for (const [what, make] of Object.entries(requests)) {

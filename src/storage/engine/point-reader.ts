@@ -23,6 +23,15 @@ export interface StoredPointQuery {
 /** Opens the points of a tag in a state. */
 type OpenBlocks<Query, Blocks> = (tag: number, set: TagParts, memory: TagMemory, query: Query) => Blocks
 
+/** Tags that are read together, by their place. */
+export interface OpenTags {
+  has(index: number): boolean
+  /** TAG_NOT_FOUND of one that is not there. */
+  missing(index: number): Error
+  /** The points of one that is there. Throws Damage when they cannot be read. */
+  blocksOf(index: number): LayeredBlocks
+}
+
 /** Id of no tag. */
 const NO_TAG = 0
 const NOTHING: TagMemory = { layers: [], tombstones: [], watermark: NO_WATERMARK }
@@ -178,6 +187,25 @@ export class PointReader {
         if (snapshot.isDue()) await snapshot.pause()
       }
       return results
+    })
+  }
+
+  /** Works on the points of several tags in one state. */
+  readTogether<Result>(
+    names: readonly { readonly tag: string }[],
+    signal: AbortSignal,
+    work: (tags: OpenTags, snapshot: EngineSnapshot) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#reads.read(signal, (snapshot) => {
+      const tags = new ReadTags(this.#state, this.tags, names, snapshot)
+      return work(
+        {
+          has: (index) => tags.id(index) !== NO_TAG,
+          missing: (index) => this.#state.errors.tagNotFound(names[index]!.tag),
+          blocksOf: (index) => blocksOf(tags.id(index), snapshot.set, tags.memory(tags.id(index), index)),
+        },
+        snapshot,
+      )
     })
   }
 
