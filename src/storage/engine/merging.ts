@@ -314,6 +314,8 @@ export class Merging {
         limits,
       }
       const merged = await merger.merge(order, signal).catch((error: unknown) => {
+        // Files are missing also where another folder is in the place of this one.
+        versions.checkOwner()
         if (signal.aborted || !this.#parts.aside.failed(chosen.inputs, error)) throw error
         return null
       })

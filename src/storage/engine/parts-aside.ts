@@ -23,8 +23,8 @@ interface Aside {
 
 /**
  * Parts that cannot be merged for a reason of their own: their merges end the thread again and again, as there is no
- * memory for them, or by an error of the program, or the disk does not give what one of them holds. They are set aside
- * for times that grow (exponential backoff), so that other parts are merged meanwhile.
+ * memory for them, or by an error of the program, or the disk does not give what one of them holds, or its file is
+ * missing. They are set aside for times that grow (exponential backoff), so that other parts are merged meanwhile.
  */
 export class PartsAside {
   readonly #historian: string
@@ -58,12 +58,16 @@ export class PartsAside {
     // Where it is known which one cannot be read, the others can be merged without it.
     const inputs =
       error instanceof InputUnreadable ? merged.filter(({ name }) => name === error.part) : merged
-    const failures = 1 + Math.max(...inputs.map(({ name }) => this.#failures.get(name) ?? 0))
+    // A file that is missing is not there at the next tries either.
+    const isMissing = error instanceof InputUnreadable && error.code === 'ENOENT'
+    const before = Math.max(...inputs.map(({ name }) => this.#failures.get(name) ?? 0))
+    const failures = Math.max(before + 1, isMissing ? MOST_FAILURES : 0)
     const names = new Set(inputs.map(({ name }) => name))
     for (const name of names) this.#failures.set(name, failures)
     if (failures < MOST_FAILURES) return false
     const pauseMs = Math.min(this.#firstMs * 2 ** (failures - MOST_FAILURES), LONGEST_MS)
-    const sentence = `${spanOf(inputs)} cannot be merged: ${failures} tries have failed, and others follow seldom`
+    const why = isMissing ? `the file ${error.part} is missing` : `${failures} tries have failed`
+    const sentence = `${spanOf(inputs)} cannot be merged: ${why}, and ${isMissing ? 'tries' : 'others'} follow seldom`
     const others = this.#aside.filter((aside) => !isWithin(aside.names, names))
     this.#aside = [...others, { names, until: performance.now() + pauseMs, sentence }]
     if (!this.#isTold) this.#log?.error({ err: error, historian: this.#historian }, sentence)

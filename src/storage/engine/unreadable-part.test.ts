@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -63,6 +63,46 @@ test('a part that the disk does not give is set aside: the others are merged, an
   await until(() => store.trouble === null, 'it is over')
   assert.deepEqual(await store.countPoints([{ tag: 'a', from: 0, to: 1e9 }], 1e9, signal), [written * 1_000])
   assert.deepEqual((await store.check(signal)).problems, [])
+})
+
+test('a part whose file somebody removes beside its owner is set aside at once, and told: the others are merged', async (t) => {
+  for (const files of [new FailingFiles(systemFiles), null]) {
+    const folder = temporaryFolder(t)
+    const store = await openFileStore(folder, {
+      historian: 'plant',
+      owner: true,
+      limits: { ...limits(3), mergeAsideMs: 200 },
+      ...(files === null ? {} : { files }),
+    })
+    t.after(() => store.close())
+    const parts = () => readdirSync(join(folder, 'parts'))
+    let written = 0
+    const flushOne = async () => {
+      await store.write(writeBatch([{ tag: 'a', points: pointsFrom(1_000 * written++) }], true), signal)
+      await store.flush()
+    }
+    for (let i = 0; i < 2; i++) await flushOne()
+    const [bad] = parts().sort()
+    const path = join(folder, 'parts', bad!)
+    renameSync(path, join(folder, bad!))
+    await flushOne()
+    const sentence =
+      '1 part with points from 1970-01-01T00:00:00.000Z to 1970-01-01T00:00:00.000999Z cannot be merged: ' +
+      `the file ${bad} is missing, and tries follow seldom`
+    await until(() => store.trouble === sentence, 'it is set aside')
+    await flushOne()
+    await until(() => parts().length === 1, 'the three others are merged')
+    // It is open still.
+    assert.equal(await count(store, 'a', 0, 1e9), 1_000 * written)
+    renameSync(join(folder, bad!), path)
+    const merged = async () => {
+      await flushOne()
+      return !parts().includes(bad!)
+    }
+    await until(merged, 'it is merged when it is back')
+    await until(() => store.trouble === null, 'it is over')
+    assert.equal(await count(store, 'a', 0, 1e9), 1_000 * written)
+  }
 })
 
 test('what was deleted stays so where the file that says it is damaged, others are merged, and it is put back', async (t) => {

@@ -22,16 +22,20 @@ export class InputDamage extends Damage {
   }
 }
 
-/** The disk does not give what an input holds (EIO). */
+/** Why an input cannot be read that is not known to be damaged: the disk does not give it, or its file is missing. */
+export type UnreadableCode = 'EIO' | 'ENOENT'
+
+/** The disk does not give what an input holds (EIO), or somebody has removed its file (ENOENT). */
 export class InputUnreadable extends Error {
   /** Name of the input. */
   readonly part: string
-  readonly code = 'EIO'
+  readonly code: UnreadableCode
 
-  constructor(part: string, message: string) {
+  constructor(part: string, message: string, code: UnreadableCode) {
     super(message)
     this.name = 'InputUnreadable'
     this.part = part
+    this.code = code
   }
 }
 
@@ -41,7 +45,10 @@ export function ofInput<T>(name: string, read: () => T): T {
     return read()
   } catch (error) {
     if (error instanceof Damage) throw new InputDamage(name, error.message)
-    throw systemCode(error) === 'EIO' ? new InputUnreadable(name, (error as Error).message) : error
+    const code = systemCode(error)
+    throw code === 'EIO' || code === 'ENOENT'
+      ? new InputUnreadable(name, (error as Error).message, code)
+      : error
   }
 }
 

@@ -4,13 +4,19 @@ import { errorOf, startThread, type ThreadFailure } from '../background-thread.t
 import { systemFiles } from '../files/system-files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import { type MergeOrder, type MergeResult, type Merger, MOST_OUTPUTS } from './merge.ts'
-import { InputDamage, InputUnreadable } from './merge-input.ts'
+import { InputDamage, InputUnreadable, type UnreadableCode } from './merge-input.ts'
 
 export type ToThread = { readonly kind: 'merge'; readonly order: MergeOrder } | { readonly kind: 'abort' }
 
 export type FromThread =
   | { readonly kind: 'done'; readonly result: MergeResult }
-  | { readonly kind: 'damage' | 'unreadable'; readonly part: string; readonly message: string }
+  | { readonly kind: 'damage'; readonly part: string; readonly message: string }
+  | {
+      readonly kind: 'unreadable'
+      readonly part: string
+      readonly message: string
+      readonly code: UnreadableCode
+    }
   | ThreadFailure
 
 /**
@@ -95,7 +101,7 @@ class ThreadMerger implements Merger {
         this.#waiting?.reject(new InputDamage(message.part, message.message))
         break
       case 'unreadable':
-        this.#waiting?.reject(new InputUnreadable(message.part, message.message))
+        this.#waiting?.reject(new InputUnreadable(message.part, message.message, message.code))
         break
       case 'error':
         this.#waiting?.reject(errorOf(message))

@@ -34,6 +34,6 @@ function post(message: FromThread): void {
 function answerTo(error: unknown): FromThread {
   if (error instanceof InputDamage) return { kind: 'damage', part: error.part, message: error.message }
   if (error instanceof InputUnreadable)
-    return { kind: 'unreadable', part: error.part, message: error.message }
+    return { kind: 'unreadable', part: error.part, message: error.message, code: error.code }
   return failureOf(error)
 }
