@@ -3,7 +3,7 @@ import { countPoints } from '../reads/point-reads.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 import type { LivePart } from './part-set.ts'
-import { idsNow, TagNow } from './tag-now.ts'
+import { caughtUp, idsNow, TagNow } from './tag-now.ts'
 
 /** What a check of a historian found. */
 export interface HistorianCheck {
@@ -52,6 +52,7 @@ export async function checkStore(state: EngineState, snapshot: EngineSnapshot): 
   )
   let points = 0
   for (const tag of ascendingTags([...lists, idsNow(state)])) {
+    if (state.catchingUp() !== null) await caughtUp(state)
     const now = new TagNow(state, tag)
     try {
       if (now.isIn(isIntact))

@@ -20,6 +20,12 @@ export interface EngineState {
   /** Verifies the file of the catalog of a version. Gives what is wrong, one sentence each. */
   checkCatalog(version: Version): Promise<readonly string[]>
   /**
+   * What is to be waited for where memory and parts are those of no moment, as a process that follows takes large
+   * changes in slices; `null` for nothing. Rejects where they cannot be read any more. Reads wait by themselves before
+   * they begin.
+   */
+  catchingUp(): Promise<void> | null
+  /**
    * What is wrong with the log: what can be read of it is read, and nothing is changed. `null` for nothing that was
    * seen.
    */

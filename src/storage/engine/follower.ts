@@ -87,6 +87,7 @@ export class Follower {
       parts,
       watermarks: new TagWatermarks(),
       checkCatalog: async ({ catalog: ref }) => (ref === null ? [] : catalogs.check(ref)),
+      catchingUp: () => this.#busy,
       damage,
     }
   }

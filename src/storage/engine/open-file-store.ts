@@ -249,6 +249,7 @@ async function openToChange(
     parts,
     watermarks: new TagWatermarks(),
     checkCatalog: async ({ catalog: ref }) => (ref === null ? [] : catalogs.check(ref)),
+    catchingUp: () => null,
     damage: null,
   }
   const owner = new Owner({

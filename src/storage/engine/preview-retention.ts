@@ -6,7 +6,7 @@ import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 import type { LivePart } from './part-set.ts'
-import { idsNow, TagNow } from './tag-now.ts'
+import { caughtUp, idsNow, TagNow } from './tag-now.ts'
 
 /** What a rule would remove. */
 export interface RulePreview {
@@ -58,6 +58,7 @@ export async function previewRetention(
   const found = after.matches.map(() => ({ tags: 0, points: 0, bytes: 0 }))
   let keptTags = 0
   for (const id of idsNow(state)) {
+    if (state.catchingUp() !== null) await caughtUp(state)
     const { catalog } = state
     const name = catalog.get(id)?.name
     if (name === undefined) continue

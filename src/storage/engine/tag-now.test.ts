@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { alwaysDue } from '../../../test/always-due.ts'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { keep } from '../../../test/property/retention-model.ts'
@@ -112,4 +113,54 @@ test('a check counts the points of tags that no part has, and those that come in
   assert.equal((await store.check(signal)).points, expected)
   assert.equal((await withFlush(t, store, () => store.check(signal))).points, expected)
   assert.equal((await store.check(signal)).points, expected)
+})
+
+test('a check beside another process counts the points of no tag while large changes of that one come in slices', async (t) => {
+  const folder = temporaryFolder(t)
+  const limits = { flush: { points: 1e9, records: 1e9, ageMs: 1e9 }, idleMergeAfterMs: 1e9 }
+  const owner = await openFileStore(folder, { historian: 'plant', owner: true, limits })
+  t.after(() => owner.close())
+  const put = (tags: readonly string[], times: readonly number[]) => {
+    const points = makeColumns(times.length)
+    points.times.set(times)
+    const entries = tags.map((tag) => ({ tag, points }))
+    return owner.write(writeBatch(entries, true), signal)
+  }
+  const first = TAGS.slice(0, 60)
+  const ten = Array.from({ length: 10 }, (_, i) => i)
+  await put([...first, 'x'], ten)
+  const reader = await openFileStore(folder, { historian: 'plant', owner: false, limits })
+  t.after(() => reader.close())
+
+  let isLooking = false
+  const { layers } = Memtable.prototype
+  t.mock.method(Memtable.prototype, 'layers', function (this: Memtable, tag: number) {
+    isLooking = true
+    return layers.call(this, tag)
+  })
+  let changes: Promise<unknown> | null = null
+  let isChanged = false
+  const change = async () => {
+    await put(
+      ['large'],
+      Array.from({ length: 150_000 }, (_, i) => (i * 7_919) % 400_009),
+    )
+    await owner.deletePoints([{ tag: 'x', from: 0, to: 5 }], false, signal)
+    await put(['x'], [100])
+    await owner.flush()
+    isChanged = true
+    // It has them come, in slices that are long.
+    void reader.findTags(['x'], signal)
+  }
+  t.mock.method(TimeSlice.prototype, 'isSpent', () => true)
+  t.mock.method(TimeSlice.prototype, 'next', async () => {
+    if (changes === null && isLooking) {
+      changes = change()
+      await changes
+    } else if (isChanged) await wait(20)
+  })
+  const { points } = await reader.check(signal)
+  assert.ok(isChanged)
+  // Of 0 to 9, and without those before 5 there is 100.
+  assert.ok([6, 10, 150_006].includes(points - 10 * first.length), `${points} points`)
 })

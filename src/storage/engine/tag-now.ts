@@ -7,7 +7,7 @@ import { blocksOf, type TagMemory } from './tag-sources.ts'
  * What is stored of a tag at one moment, in the newest parts and in memory, whatever becomes of both while others are
  * let in: a flush moves points and tombstones from memory to a part that earlier parts have beside them. For what looks
  * at all tags, one after the other: to take all that is in memory at once, or to hold it, costs too much.
- * Must be ended with `release`.
+ * Must be made where `catchingUp` of the state gives nothing to wait for, and ended with `release`.
  */
 export class TagNow {
   readonly #state: EngineState
@@ -37,6 +37,11 @@ export class TagNow {
   release(): void {
     this.#state.parts.release(this.#set)
   }
+}
+
+/** Waits until memory and parts are those of a moment, for as long as something else takes changes in slices. */
+export async function caughtUp(state: EngineState): Promise<void> {
+  for (let wait = state.catchingUp(); wait !== null; wait = state.catchingUp()) await wait
 }
 
 const IDS_AT_ONCE = 256
