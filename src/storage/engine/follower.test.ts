@@ -178,6 +178,49 @@ test('what is left of a segment of the log that could not be begun is passed ove
   }
 })
 
+test('a segment of the log that could not be begun, and is gone, has nothing read anew; one with groups has', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const owner = await openFileStore(folder, { historian: 'plant', owner: true, limits, files })
+  t.after(() => owner.close())
+  await write(owner, 1)
+  const read = new FailingFiles(systemFiles)
+  const reader = await openFileStore(folder, { historian: 'plant', owner: false, limits, files: read })
+  t.after(() => reader.close())
+  /** How often all of the historian is read. */
+  let loads = 0
+  read.plan = (call, path) => {
+    if (call === 'list' && path.endsWith('manifest')) loads++
+    return null
+  }
+  const fail = async (failed: 'write' | 'sync', time: number) => {
+    files.plan = (call, path) => (path.endsWith('.wal') && call === failed ? { code: 'EIO' } : null)
+    await assert.rejects(write(owner, time))
+    files.plan = () => null
+  }
+  // What is begun behind a group that failed.
+  await fail('sync', 2)
+  for (let i = 0; i < 2; i++) await fail('write', 2)
+  await write(owner, 3)
+  assert.equal(segmentsOf(folder).length, 2)
+  assert.deepEqual(await timesOf(reader), [1, 3])
+  assert.equal(loads, 0)
+  // Behind a generation that is flushed.
+  await owner.flush()
+  await fail('write', 4)
+  await write(owner, 5)
+  assert.deepEqual(await timesOf(reader), [1, 3, 5])
+  assert.equal(loads, 0)
+
+  await owner.flush()
+  await write(owner, 6)
+  await owner.flush()
+  await write(owner, 7)
+  await until(() => segmentsOf(folder).length === 1, 'the one with a group is gone')
+  assert.deepEqual(await timesOf(reader), [1, 3, 5, 6, 7])
+  assert.ok(loads > 0)
+})
+
 test('where the manifest of the last owner is lost reads are refused, and do not look for it for ever', async (t) => {
   const folder = temporaryFolder(t)
   const manifest = join(folder, 'manifest')

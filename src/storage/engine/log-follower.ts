@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Damage } from '../damage.ts'
-import type { FileHandle, Files } from '../files/files.ts'
+import { type FileHandle, type Files, isGone } from '../files/files.ts'
 import { type ReadSegment, readSegmentHeader, SequenceCheck } from '../wal/read-log.ts'
 import { scanInSteps } from '../wal/scan.ts'
 import { SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
@@ -70,12 +70,7 @@ export class LogFollower {
    */
   *readUntil(published: WalPosition, target: FollowTarget): Generator<Wait, void> {
     if (published.segment === 0) return
-    const headers: SegmentHeader[] = []
-    for (let segment = this.#segment + 1; segment <= published.segment; segment++) {
-      const header = readSegmentHeader(this.#files, this.#path(segment))
-      if (header !== null) headers.push(header)
-      else if (segment === published.segment) throw new Damage(`segment ${segment} of the log is too short`)
-    }
+    const headers = this.#headersUntil(published.segment)
     const found: (WalRecord | Damage)[] = []
     const checked = new SequenceCheck(this.#nextSequence, {
       take: (record) => void found.push(record),
@@ -108,6 +103,28 @@ export class LogFollower {
 
   close(): void {
     this.#close()
+  }
+
+  /**
+   * Headers of the segments behind the one that is read, in order, without those that could not be begun: of one of
+   * these nothing is left, or no header. Throws Damage, and ENOENT or ESTALE where one that has groups is gone.
+   */
+  #headersUntil(last: number): readonly SegmentHeader[] {
+    const headers: SegmentHeader[] = []
+    const gone = new Map<number, unknown>()
+    for (let segment = this.#segment + 1; segment <= last; segment++) {
+      try {
+        const header = readSegmentHeader(this.#files, this.#path(segment))
+        if (header !== null) headers.push(header)
+        else if (segment === last) throw new Damage(`segment ${segment} of the log is too short`)
+      } catch (error) {
+        if (segment === last || !isGone(error)) throw error
+        gone.set(segment, error)
+      }
+    }
+    // Each names the last one before it that has groups.
+    for (const { previous } of headers) if (gone.has(previous)) throw gone.get(previous)
+    return headers
   }
 
   #path(segment: number): string {
