@@ -22,8 +22,9 @@ import type { EngineState } from './engine-state.ts'
 import type { Folders } from './folders.ts'
 import { LogFollower, type Wait } from './log-follower.ts'
 import { findNewest } from './newest-version.ts'
-import { OpenParts } from './part-set.ts'
+import { type MissingFile, OpenParts } from './part-set.ts'
 import { checkHasAll, checkIsSame, type HistorianBefore } from './was-there.ts'
+import { withParts } from './with-parts.ts'
 
 /** What is to be read is gone: the owner went on for longer than files are kept. */
 class Behind extends Error {}
@@ -118,7 +119,8 @@ export class Follower {
         if (opened.damage === null) {
           checkHasAll(files, folders, opened.version, opened.memtable.nextSequence - 1, before)
         }
-        const parts = await OpenParts.open(store, opened.version, () => {}, missingFile(left))
+        const open = (missing: MissingFile) => OpenParts.open(store, opened.version, () => {}, missing)
+        const parts = await withParts(files, folders, reader, opened.version, open)
         movedOn(opened.version.number)
         return new Follower(files, folders, reader, opened, parts, movedOn)
       } catch (error) {
@@ -231,22 +233,28 @@ export class Follower {
         const opened = await openState(this.#files, this.#folders, this.#reader)
         if (this.#isClosed) this.#reader.close()
         this.#checkIsOpen()
-        this.state.parts.moveTo(opened.version, missingFile(left))
-        this.#log.close()
-        this.#published = opened.published
-        this.#place = opened.place
-        this.#manifestBytes = opened.manifestBytes
-        this.#version = opened.version
-        this.#log = opened.log
-        this.state.catalog = opened.catalog
-        this.state.memtable = opened.memtable
-        this.state.damage = opened.damage
-        this.#movedOn(opened.version.number)
-        return
+        const take = (missing: MissingFile) => this.#take(opened, missing)
+        return await withParts(this.#files, this.#folders, this.#reader, opened.version, take)
       } catch (error) {
         if (left === 0 || !isBehind(error)) throw failureOf(error)
       }
     }
+  }
+
+  /** Goes on with what was read anew, all of it in one turn of the event loop. Throws as `moveTo` of the parts does. */
+  #take(opened: Opened, missing: MissingFile): void {
+    this.#checkIsOpen()
+    this.state.parts.moveTo(opened.version, missing)
+    this.#log.close()
+    this.#published = opened.published
+    this.#place = opened.place
+    this.#manifestBytes = opened.manifestBytes
+    this.#version = opened.version
+    this.#log = opened.log
+    this.state.catalog = opened.catalog
+    this.state.memtable = opened.memtable
+    this.state.damage = opened.damage
+    this.#movedOn(opened.version.number)
   }
 }
 
@@ -355,9 +363,6 @@ function isSame(one: Publication, other: Publication | null): boolean {
     one.manifestBytes === other.manifestBytes
   )
 }
-
-/** What a missing part is: what its owner dropped is in no newer version, of which each try reads the newest. */
-const missingFile = (left: number) => (left > 0 ? 'error' : 'damage')
 
 /** What is still gone after all tries was not removed by an owner that went on. */
 function failureOf(error: unknown): unknown {

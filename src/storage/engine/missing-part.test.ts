@@ -115,6 +115,24 @@ test('a reader that finds no file of a part looks for a newer version before it 
   await owner.close()
 })
 
+test('a reader of a historian with a missing part reads the rest of it once', async (t) => {
+  const { folder, name } = await withoutSecond(t)
+  const owner = await open(folder, true)
+  t.after(() => owner.close())
+  let loads = 0
+  let looks = 0
+  const files = new FailingFiles(systemFiles, (call, path) => {
+    if (call === 'open' && path.endsWith('.tags')) loads++
+    if (call === 'open' && path.endsWith(name)) looks++
+    return null
+  })
+  const reader = await open(folder, false, { files })
+  t.after(() => reader.close())
+  assert.match(reader.trouble!, /the file of the part is missing/)
+  assert.equal(loads, 1)
+  assert.ok(looks > 5 && looks < 12, `${looks} looks`)
+})
+
 test('a part that goes missing before a reader has opened it costs that reader nothing of the others', async (t) => {
   const folder = temporaryFolder(t)
   const owner = await open(folder, true)
