@@ -221,6 +221,66 @@ test('a segment of the log that could not be begun, and is gone, has nothing rea
   assert.ok(loads > 0)
 })
 
+test('while nothing can be published no file goes that is read by what was published last', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const owner = await openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    files,
+    limits: {
+      ...limits,
+      unlinkAfterMs: 20,
+      merge: { partitionBytes: 1e9, fanIn: 2, largestBytes: 1e9 },
+      flush: { points: 1e9, records: 1e9, ageMs: 1e9 },
+      idleMergeAfterMs: 1e9,
+    },
+  })
+  t.after(() => owner.close())
+  const partsOf = () => readdirSync(join(folder, 'parts'))
+  await write(owner, 1)
+  await owner.flush()
+  await write(owner, 2)
+  const [part] = partsOf()
+  const [segment] = segmentsOf(folder)
+  files.plan = (call, path) => (call === 'write' && path.includes('published-') ? { code: 'EIO' } : null)
+  await write(owner, 3)
+  await owner.flush()
+  await until(() => partsOf().length > 2, 'parts are merged')
+  await wait(100)
+  assert.ok(partsOf().includes(part!))
+  assert.ok(segmentsOf(folder).includes(segment!))
+  assert.match(owner.trouble!, /^changes cannot be published/)
+  const reader = await open(folder, false)
+  t.after(() => reader.close())
+  assert.deepEqual(await timesOf(reader), [1, 2])
+  assert.equal(reader.trouble, null)
+
+  files.plan = () => null
+  await write(owner, 4)
+  assert.deepEqual(await timesOf(reader), [1, 2, 3, 4])
+  await until(() => partsOf().length === 1 && !segmentsOf(folder).includes(segment!), 'they go')
+  assert.deepEqual(await timesOf(reader), [1, 2, 3, 4])
+})
+
+test('where what cannot be published has no room files go all the same, a while later', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const owner = await openFileStore(folder, {
+    historian: 'plant',
+    owner: true,
+    files,
+    limits: { ...limits, unlinkAfterMs: 20 },
+  })
+  t.after(() => owner.close())
+  await write(owner, 1)
+  owner.readerAt(7, 0)
+  const [segment] = segmentsOf(folder)
+  files.plan = (call, path) => (call === 'write' && path.includes('published-') ? { code: 'ENOSPC' } : null)
+  await owner.flush()
+  await until(() => !segmentsOf(folder).includes(segment!), 'it goes')
+})
+
 test('where the manifest of the last owner is lost reads are refused, and do not look for it for ever', async (t) => {
   const folder = temporaryFolder(t)
   const manifest = join(folder, 'manifest')

@@ -27,8 +27,8 @@ export interface MergingParts {
   readonly reserve: Reserve
   /** Bytes that merges may write, what is set aside for a full disk among them. */
   readonly roomBytes: () => number
-  /** Waits for what is being removed; whether there was any. */
-  readonly makeRoom: () => Promise<boolean>
+  /** Waits for what is being removed; whether there was any. On a full disk more is. */
+  readonly makeRoom: (isFull: boolean) => Promise<boolean>
   readonly versions: VersionLog
   readonly merger: Merger
   readonly plan: PlanMerge
@@ -102,7 +102,7 @@ export class Merging {
 
   constructor(parts: MergingParts) {
     this.#parts = parts
-    this.#room = new MergeRoom(parts.roomBytes, parts.makeRoom)
+    this.#room = new MergeRoom(parts.roomBytes, () => parts.makeRoom(false))
   }
 
   /** What trimming has done so far. */
@@ -143,7 +143,7 @@ export class Merging {
       },
       async (error: unknown) => {
         const { reserve, makeRoom } = this.#parts
-        const isWorthIt = isWithoutSpace(error) && ((await makeRoom()) || this.#giveUp(reserve, error))
+        const isWorthIt = isWithoutSpace(error) && ((await makeRoom(true)) || this.#giveUp(reserve, error))
         this.#running = null
         if (this.#closing.signal.aborted) return
         if (isWorthIt) this.#run()

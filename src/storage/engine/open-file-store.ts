@@ -226,11 +226,13 @@ async function openToChange(
   sweep(files, folders, version, manifest.place)
 
   const store = openPartStore(files, folders.parts, { cacheBytes: limits.cacheBytes })
+  const reserve = new Reserve(files, folders.wal, limits.reserveBytes)
   const garbage = new Garbage(
     files,
     { soonestMs: limits.unlinkSoonestMs, latestMs: limits.unlinkAfterMs },
-    () => manifest.version.number,
+    () => parts.current.version.number,
     () => ownership.check(),
+    () => reserve.isSpent,
   )
   const dropped = (name: string) => garbage.add(folders.parts, [name])
   const parts = opened.add(await OpenParts.open(store, version, dropped, 'damage'))
@@ -274,7 +276,7 @@ async function openToChange(
     planIdleMerge,
     planThoroughMerge,
     garbage,
-    reserve: new Reserve(files, folders.wal, limits.reserveBytes),
+    reserve,
     limits,
     retention,
     troubleLog: troubleLog ?? null,

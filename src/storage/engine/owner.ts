@@ -134,7 +134,7 @@ export class Owner {
       parts: state.parts,
       reserve,
       roomBytes: () => parts.files.freeBytes(folders.parts) + reserve.bytesThere,
-      makeRoom: () => garbage.settle(),
+      makeRoom: (isFull) => garbage.settle(isFull),
       versions: this.#versions,
       merger: parts.merger,
       plan: parts.planMerge,
@@ -164,7 +164,7 @@ export class Owner {
             committer: this.committer,
             versions: this.#versions,
             reserve,
-            makeRoom: () => garbage.settle(),
+            makeRoom: () => garbage.settle(true),
             trouble: new Trouble(historian, 'watermarks of retention cannot be moved', troubleLog),
             log: troubleLog,
             moved: () => this.#merging.trim(),
@@ -259,7 +259,7 @@ export class Owner {
 
   /** On a full disk: waits for files that are being removed, or gives up what only the archive needs. */
   async #makeRoom(): Promise<boolean> {
-    return (await this.#parts.garbage.settle()) || (this.#archiving?.makeRoom() ?? false)
+    return (await this.#parts.garbage.settle(true)) || (this.#archiving?.makeRoom() ?? false)
   }
 
   /** What is set aside for a full disk is for what takes something away. */
@@ -295,6 +295,8 @@ export class Owner {
       this.#publishTrouble.over()
       return true
     } catch (error) {
+      // Until then what others may read takes room.
+      if (isWithoutSpace(error)) void this.#parts.garbage.settle(true)
       this.#publishTimer = setTimeout(() => this.#publishAgain(), this.#publishTrouble.failed(error))
       this.#publishTimer.unref()
       return false
@@ -312,9 +314,10 @@ export class Owner {
   }
 
   #publishNow(): void {
-    const { publisher, log } = this.#parts
+    const { publisher, log, garbage, state } = this.#parts
     const { number, bytes } = this.#versions.shown
     publisher.publish({ ...log.position, manifest: number, manifestBytes: bytes })
+    garbage.published(state.parts.current.version.number)
   }
 
   #takeNumbers(count: number): number {
