@@ -310,7 +310,8 @@ export class FileStore {
    * more. Files go when all of these have moved on.
    */
   readerAt(reader: number, version: number | null): void {
-    this.#owner?.readerAt(reader, version)
+    const taker = this.#owner ?? this.#late
+    taker?.readerAt(reader, version)
   }
 
   // ---- changes ----

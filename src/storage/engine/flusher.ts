@@ -13,7 +13,7 @@ import type { FlushLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Reserve } from './reserve.ts'
 import type { Trouble } from './trouble.ts'
-import type { VersionLog } from './version-log.ts'
+import { LostPart, type VersionLog } from './version-log.ts'
 
 /** What flushing takes beside the state. */
 export interface FlusherParts {
@@ -44,6 +44,14 @@ export interface FlusherParts {
   flushed(isHasty: boolean): void
 }
 
+/** What is on disk of a generation that is flushed. */
+interface Written {
+  readonly part: PartInfo | null
+  /** Whether the part cannot be read any more, so that it is to be written anew. */
+  isLost: boolean
+  catalog: CatalogRef | null
+}
+
 /** A tag with more points has others let in while they are packed. */
 const LONGEST_ADD = 16_384
 
@@ -69,7 +77,7 @@ export class Flusher {
   readonly #backlog: Backlog
   #running: Promise<void> | null = null
   /** What is on disk of the immutable generation: a flush that fails later does not write it again. */
-  #written: { readonly part: PartInfo | null; catalog: CatalogRef | null } | null = null
+  #written: Written | null = null
   /** Whether the thread that packs has ended by itself since the last flush that succeeded. */
   #isThreadLost = false
   #isClosed = false
@@ -180,7 +188,11 @@ export class Flusher {
     if (immutable === null) return
     const generation = log.generation - 1
     const { catalog: before, accepted } = versions.version
-    this.#written ??= { part: await this.#withReserve(() => this.#writePart()), catalog: null }
+    if (this.#written === null || this.#written.isLost) {
+      const catalog = this.#written?.catalog ?? null
+      const part = await this.#withReserve(() => this.#writePart())
+      this.#written = { part, isLost: false, catalog }
+    }
     const written = this.#written
     if (immutable.catalog.length > 0) {
       written.catalog ??= await this.#withReserve(() => {
@@ -203,7 +215,10 @@ export class Flusher {
         },
         () => memtable.dropImmutable(),
       ),
-    )
+    ).catch((error: unknown) => {
+      written.isLost = error instanceof LostPart
+      throw error
+    })
     this.#written = null
     this.#isThreadLost = false
     const old = catalog !== null && before !== null && before.name !== catalog.name ? before.name : null

@@ -42,3 +42,20 @@ test('what is in the way of an owner is logged once, until something else is', a
   assert.ok(isTaken)
   assert.deepEqual(told, ['there is room again: changes are made'])
 })
+
+test('what others read while there is no room is known to who becomes the owner', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const readers: unknown[] = []
+  const owner = { readerAt: (...reader: unknown[]) => readers.push(reader) }
+  const late = new LateOwner('plant', errorOf('ENOSPC'), async () => ({ owner }) as unknown as Owned, null)
+  const taken = new Promise((resolve) => late.wait(resolve))
+  for (const reader of [1, 2, 3]) late.readerAt(reader, 0)
+  late.readerAt(2, 7)
+  late.readerAt(3, null)
+  t.mock.timers.tick(1_000)
+  await taken
+  assert.deepEqual(readers, [
+    [1, 0],
+    [2, 7],
+  ])
+})

@@ -29,6 +29,8 @@ export class LateOwner {
   #timer: NodeJS.Timeout | null = null
   #trying: Promise<void> | null = null
   #isClosed = false
+  /** What other processes read until then, as `readerAt` of an owner takes it. */
+  readonly #readers = new Map<number, number>()
 
   /** @param open  becomes the owner; rejects with what is in the way */
   constructor(historian: string, cause: unknown, open: () => Promise<Owned>, log: TroubleLog | null) {
@@ -51,6 +53,12 @@ export class LateOwner {
     this.#timer.unref()
   }
 
+  /** For the owner that it becomes: files that others read stay. */
+  readerAt(reader: number, version: number | null): void {
+    if (version === null) this.#readers.delete(reader)
+    else this.#readers.set(reader, version)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer !== null) clearTimeout(this.#timer)
@@ -66,6 +74,7 @@ export class LateOwner {
         return
       }
       this.#log?.info({ historian: this.#historian }, 'there is room again: changes are made')
+      for (const [reader, version] of this.#readers) owned.owner.readerAt(reader, version)
       taken(owned)
     } catch (error) {
       this.reason = reasonOf(error)

@@ -19,7 +19,7 @@ import type { OpenParts, PartSet } from './part-set.ts'
 import type { PartsAside } from './parts-aside.ts'
 import type { Reserve } from './reserve.ts'
 import type { Trouble } from './trouble.ts'
-import type { VersionLog } from './version-log.ts'
+import { LostPart, type VersionLog } from './version-log.ts'
 
 /** What merging takes. */
 export interface MergingParts {
@@ -338,7 +338,12 @@ export class Merging {
 
   /** Has a version with the outputs of a merge in place of its inputs. */
   async #show({ inputs, added, isTrim }: Merged): Promise<true> {
-    await this.#parts.versions.edit({ add: added, remove: inputs.map(({ name }) => name) })
+    try {
+      await this.#parts.versions.edit({ add: added, remove: inputs.map(({ name }) => name) })
+    } catch (error) {
+      if (error instanceof LostPart) this.#merged = null
+      throw error
+    }
     this.#merged = null
     this.#hasGivenUp = false
     if (isTrim) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -136,6 +136,53 @@ test('a merge whose new file cannot be opened counts once it can be, and nothing
     files.plan = () => null
     await until(() => names('parts').length === 1, 'the merge counts')
     await until(() => store.trouble === null, 'it is over')
+    assert.equal(await count(store), 4_000)
+    assert.deepEqual((await store.check(signal)).problems, [])
+  }
+})
+
+/** What becomes of a file that was just written, before it is opened. */
+const LOSSES = [rmSync, (path: string) => truncateSync(path, 100)] as const
+
+test('what was flushed or merged into a file that is gone, or damaged, before it counts is written anew', async (t) => {
+  for (const lose of LOSSES) {
+    const { open, names, files } = bench(t)
+    /** Has the next new part be lost. */
+    const loseNew = () => {
+      const known = names('parts')
+      let isLost = false
+      files.plan = (call, path) => {
+        if (
+          call === 'open' &&
+          path.endsWith('.part') &&
+          !isLost &&
+          !known.some((name) => path.endsWith(name))
+        ) {
+          isLost = true
+          lose(path)
+        }
+        return null
+      }
+      return () => isLost
+    }
+    let store = await open(1e6)
+    await put(store, 0)
+    const wasFlushLost = loseNew()
+    await assert.rejects(store.flush())
+    assert.ok(wasFlushLost())
+    await store.flush()
+    assert.equal(store.measure().journalPoints, 0)
+    assert.equal(await count(store), 1_000)
+    for (let i = 1; i < 4; i++) {
+      await put(store, 1_000 * i)
+      await store.flush()
+    }
+    await store.close()
+    const wasMergeLost = loseNew()
+    store = await open(4)
+    t.after(() => store.close())
+    await until(() => wasMergeLost() && store.trouble === null, 'the merge counts')
+    await until(() => names('parts').length <= 2, 'its inputs go')
     assert.equal(await count(store), 4_000)
     assert.deepEqual((await store.check(signal)).problems, [])
   }

@@ -1,12 +1,23 @@
+import { Damage } from '../damage.ts'
+import { systemCode } from '../files/files.ts'
 import type { ManifestWriter } from '../manifest/manifest-file.ts'
 import type { Edit, Version } from '../manifest/version.ts'
 import type { Ownership } from '../ownership/ownership.ts'
+import type { PartInfo } from '../parts/part.ts'
 import type { OpenParts } from './part-set.ts'
 
 /** Up to where a manifest says what a version is: its number, and bytes. */
 export interface ManifestEnd {
   readonly number: number
   readonly bytes: number
+}
+
+/** A part that an edit adds is damaged or gone already: its points have to be written anew, as it does not come back. */
+export class LostPart extends Damage {
+  constructor(cause: unknown) {
+    super(`a part that was just written cannot be read: ${(cause as Error).message}`, cause)
+    this.name = 'LostPart'
+  }
 }
 
 /** Moves a historian from version to version: one edit at a time, durable before anything follows from it. */
@@ -57,8 +68,8 @@ export class VersionLog {
   }
 
   /**
-   * Makes an edit, and the version after it that of reads. Rejects with Superseded, the system's error, or Damage of a
-   * part that it adds; then files that the edit adds must stay, as it is not known whether it counts, until another
+   * Makes an edit, and the version after it that of reads. Rejects with Superseded, the system's error, or LostPart of
+   * one that it adds; then files that the edit adds must stay, as it is not known whether it counts, until another
    * edit has succeeded. The same edit may be made again.
    * @param then  what follows from it in memory, in the same turn of the event loop
    */
@@ -66,7 +77,7 @@ export class VersionLog {
     const done = this.#last.then(async () => {
       this.#ownership.check()
       // Before the edit counts: from then on nothing may fail.
-      const added = this.#parts.openAhead(edit.add ?? [])
+      const added = this.#openAhead(edit.add ?? [])
       try {
         const version = await this.#manifest.edit(edit)
         const end = endOf(this.#manifest)
@@ -85,6 +96,14 @@ export class VersionLog {
     })
     this.#last = done.catch(() => {})
     return done
+  }
+
+  #openAhead(infos: readonly PartInfo[]): () => void {
+    try {
+      return this.#parts.openAhead(infos)
+    } catch (error) {
+      throw error instanceof Damage || systemCode(error) === 'ENOENT' ? new LostPart(error) : error
+    }
   }
 
   /** Resolves when no edit is under way. */
