@@ -57,6 +57,8 @@ export class Follower {
   #log: LogFollower
   /** While it catches up in steps, or reads all anew. */
   #busy: Promise<void> | null = null
+  /** Whether memory and parts are those of no moment: also after catching up has failed amid its steps. */
+  #isAmid = false
   #isClosed = false
   readonly #movedOn: (version: number) => void
 
@@ -88,7 +90,7 @@ export class Follower {
       parts,
       watermarks: new TagWatermarks(),
       checkCatalog: async ({ catalog: ref }) => (ref === null ? [] : catalogs.check(ref)),
-      catchingUp: () => this.#busy,
+      catchingUp: () => this.#busy ?? (this.#isAmid ? this.catchUp() : null),
       damage,
     }
   }
@@ -187,6 +189,7 @@ export class Follower {
   *#advance(published: Publication): Generator<Wait, void> {
     if (published.token !== this.#place.token) throw new Behind('another process owns it now')
     const { number } = this.#version
+    this.#isAmid = true
     this.#readManifest(published)
     const { memtable } = this.state
     const { state } = this
@@ -200,6 +203,7 @@ export class Follower {
     })
     this.#log.closeFlushed(this.#version.flushedGeneration)
     dropFlushed(memtable, this.#version)
+    this.#isAmid = false
     this.#published = published
     if (this.#version.number !== number) this.#movedOn(this.#version.number)
   }
@@ -254,6 +258,7 @@ export class Follower {
     this.state.catalog = opened.catalog
     this.state.memtable = opened.memtable
     this.state.damage = opened.damage
+    this.#isAmid = false
     this.#movedOn(opened.version.number)
   }
 }

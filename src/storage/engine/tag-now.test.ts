@@ -7,6 +7,8 @@ import { keep } from '../../../test/property/retention-model.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { TimeSlice } from '../../scheduling/time-slice.ts'
 import { makeColumns } from '../../series/columns.ts'
+import { FailingFiles } from '../files/failing-files.fixture.ts'
+import { systemFiles } from '../files/system-files.ts'
 import { Memtable } from '../memtable/memtable.ts'
 import type { FileStore } from './file-store.ts'
 import { openFileStore } from './open-file-store.ts'
@@ -116,6 +118,17 @@ test('a check counts the points of tags that no part has, and those that come in
 })
 
 test('a check beside another process counts the points of no tag while large changes of that one come in slices', async (t) => {
+  const { points, others } = await checkAmidChanges(t, null)
+  // Of 0 to 9, and without those before 5 there is 100.
+  assert.ok([6, 10, 150_006].includes(points - others), `${points} points`)
+})
+
+test('a check beside another process fails where its changes cannot be read amid them', async (t) => {
+  await assert.rejects(checkAmidChanges(t, 'EIO'), { code: 'HISTORIAN_UNAVAILABLE' })
+})
+
+/** Checks a historian while another process makes changes. @param code  what each read of the log fails with then */
+async function checkAmidChanges(t: TestContext, code: string | null) {
   const folder = temporaryFolder(t)
   const limits = { flush: { points: 1e9, records: 1e9, ageMs: 1e9 }, idleMergeAfterMs: 1e9 }
   const owner = await openFileStore(folder, { historian: 'plant', owner: true, limits })
@@ -129,7 +142,8 @@ test('a check beside another process counts the points of no tag while large cha
   const first = TAGS.slice(0, 60)
   const ten = Array.from({ length: 10 }, (_, i) => i)
   await put([...first, 'x'], ten)
-  const reader = await openFileStore(folder, { historian: 'plant', owner: false, limits })
+  const files = new FailingFiles(systemFiles)
+  const reader = await openFileStore(folder, { historian: 'plant', owner: false, limits, files })
   t.after(() => reader.close())
 
   let isLooking = false
@@ -149,8 +163,11 @@ test('a check beside another process counts the points of no tag while large cha
     await put(['x'], [100])
     await owner.flush()
     isChanged = true
+    if (code !== null)
+      files.plan = (call, path) => (call === 'read' && path.endsWith('.wal') ? { code } : null)
     // It has them come, in slices that are long.
-    void reader.findTags(['x'], signal)
+    const found = Promise.resolve(reader.findTags(['x'], signal))
+    if (code !== null) await assert.rejects(found)
   }
   t.mock.method(TimeSlice.prototype, 'isSpent', () => true)
   t.mock.method(TimeSlice.prototype, 'next', async () => {
@@ -161,6 +178,5 @@ test('a check beside another process counts the points of no tag while large cha
   })
   const { points } = await reader.check(signal)
   assert.ok(isChanged)
-  // Of 0 to 9, and without those before 5 there is 100.
-  assert.ok([6, 10, 150_006].includes(points - 10 * first.length), `${points} points`)
-})
+  return { points, others: 10 * first.length }
+}
