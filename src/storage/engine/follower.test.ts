@@ -281,6 +281,35 @@ test('where what cannot be published has no room files go all the same, a while 
   await until(() => !segmentsOf(folder).includes(segment!), 'it goes')
 })
 
+test('a reader that has seen an edit which then failed, of an owner that had published nothing, begins anew', async (t) => {
+  const folder = temporaryFolder(t)
+  const first = await open(folder, true)
+  await write(first, 1)
+  await first.close()
+  const files = new FailingFiles(systemFiles)
+  const isPublishing = (path: string, bytes: number) => path.includes('published-') && bytes === 48
+  files.plan = (call, path, _number, from, to) =>
+    call === 'write' && isPublishing(path, to - from) ? { code: 'EIO' } : null
+  const owner = await openFileStore(folder, { historian: 'plant', owner: true, limits, files })
+  t.after(() => owner.close())
+  await write(owner, 2)
+  let reading: Promise<FileStore> | null = null
+  files.plan = (call, path, _number, from, to) => {
+    if (call === 'write' && isPublishing(path, to - from)) return { code: 'EIO' }
+    if (call !== 'sync' || !path.includes('manifest-')) return null
+    reading ??= open(folder, false)
+    return { code: 'EIO' }
+  }
+  await assert.rejects(owner.flush())
+  const reader = await reading!
+  t.after(() => reader.close())
+  files.plan = () => null
+  await write(owner, 3)
+  assert.deepEqual(await timesOf(reader), [1, 2, 3])
+  await owner.flush()
+  assert.deepEqual(await timesOf(reader), [1, 2, 3])
+})
+
 test('where the manifest of the last owner is lost reads are refused, and do not look for it for ever', async (t) => {
   const folder = temporaryFolder(t)
   const manifest = join(folder, 'manifest')

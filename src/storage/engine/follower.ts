@@ -212,6 +212,8 @@ export class Follower {
     const place = { token, number: manifest }
     const isNew = manifest !== this.#place.number
     if (!isNew && manifestBytes === this.#manifestBytes) return
+    // Of an owner that had published nothing all was read, also an edit that has failed since.
+    if (!isNew && manifestBytes < this.#manifestBytes) throw new Behind('an edit of the manifest failed')
     const { manifest: folder } = this.#folders
     const read = isNew
       ? readManifest(this.#files, folder, place, manifestBytes)
