@@ -21,8 +21,8 @@ export interface EngineState {
   checkCatalog(version: Version): Promise<readonly string[]>
   /**
    * What is to be waited for where memory and parts are those of no moment, as a process that follows takes large
-   * changes in slices; `null` for nothing. Throws, or rejects, where what is missing cannot be read. Reads wait by themselves
-   * before they begin.
+   * changes in slices; `null` for nothing. Throws, or rejects, where what is missing cannot be read. Reads wait by
+   * themselves before they begin.
    */
   catchingUp(): Promise<void> | null
   /**

@@ -12,7 +12,7 @@ export interface ManifestEnd {
   readonly bytes: number
 }
 
-/** A part that an edit adds is damaged or gone already: its points have to be written anew, as it does not come back. */
+/** A part that an edit adds is damaged or gone already: its points must be written anew, as it does not come back. */
 export class LostPart extends Damage {
   constructor(cause: unknown) {
     super(`a part that was just written cannot be read: ${(cause as Error).message}`, cause)
