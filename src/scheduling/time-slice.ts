@@ -81,9 +81,17 @@ export class TimeSlice {
     for (const work of all) work()
   }
 
-  /** FIFO queue: resolves in a later tick, when the callers before this one have gone on. */
-  next(): Promise<void> {
+  /**
+   * FIFO queue: resolves in a later tick, when the callers before this one have gone on.
+   * @param isFirst  resolves in the next tick, beside the one whose turn it is: for work of which there is one at a
+   *                 time, and for which all others wait
+   */
+  next(isFirst = false): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
+    if (isFirst) {
+      setImmediate(resolve)
+      return promise
+    }
     this.#waiting.push(resolve)
     if (!this.#isStepping) {
       this.#isStepping = true

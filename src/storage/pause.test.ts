@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as tick } from 'node:timers/promises'
 import { TimeSlice } from '../scheduling/time-slice.ts'
-import { Pacer } from './pause.ts'
+import { inSlices, Pacer } from './pause.ts'
 
 test('a read yields when the slice of the tick is spent, whoever spent it', async (t) => {
   let now = performance.now()
@@ -15,4 +15,32 @@ test('a read yields when the slice of the tick is spent, whoever spent it', asyn
   assert.equal(other.isDue(100), true)
   await other.pause()
   assert.equal(other.isDue(100), false)
+})
+
+test('a change goes on beside one long read in each tick, however many wait', async () => {
+  const readers = 20
+  const slices = 10
+  const busy = () => {
+    for (const end = performance.now() + 6; performance.now() < end; );
+  }
+  let turns = 0
+  let isChanging = true
+  const read = async () => {
+    const pacer = new Pacer()
+    while (isChanging) {
+      await pacer.pause()
+      turns++
+    }
+  }
+  function* change(): Generator<void, void> {
+    for (let slice = 0; slice < slices; slice++) {
+      busy()
+      yield
+    }
+  }
+  const reads = Array.from({ length: readers }, read)
+  await inSlices(change())
+  isChanging = false
+  assert.ok(turns > 0 && turns <= 2 * slices, `${turns} turns of reads`)
+  await Promise.all(reads)
 })

@@ -39,17 +39,34 @@ export class Pacer {
    * aborted.
    */
   async pause(signal?: AbortSignal): Promise<void> {
-    await TimeSlice.shared.next()
+    await TimeSlice.shared.next(this.isFirst)
     signal?.throwIfAborted()
     this.#since = performance.now()
+  }
+
+  /** Whether it goes on before long calls that have waited for longer. */
+  protected get isFirst(): boolean {
+    return false
+  }
+}
+
+/**
+ * The pacer of what all others wait for: a change, behind which the next ones begin, or what a process that follows
+ * takes before it reads. It goes on in each tick of the event loop, beside one long read: in the queue of these it
+ * would wait for a slice of each of them, for every slice of its own.
+ */
+export class ChangePacer extends Pacer {
+  protected override get isFirst(): boolean {
+    return true
   }
 }
 
 /** A step of work takes as long as so many of a pacer: the clock is asked after each. */
 const STEPS_OF_WORK = STEPS_PER_LOOK
 
-/** Does work to its end, and yields between its steps whenever that is due. */
-export async function inSlices<T>(work: Generator<void, T>, pacer = new Pacer()): Promise<T> {
+/** Does work of a change to its end, and yields between its steps whenever that is due. */
+export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
+  const pacer = new ChangePacer()
   for (;;) {
     const { done, value } = work.next()
     if (done === true) return value

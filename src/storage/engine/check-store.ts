@@ -52,7 +52,8 @@ export async function checkStore(state: EngineState, snapshot: EngineSnapshot): 
   )
   let points = 0
   for (const tag of ascendingTags([...lists, idsNow(state)])) {
-    if (state.catchingUp() !== null) await caughtUp(state)
+    // Looked at once more when it goes on: a read that waited, too, may have gone first, and begun to take more.
+    while (state.catchingUp() !== null) await caughtUp(state)
     const now = new TagNow(state, tag)
     try {
       if (now.isIn(isIntact))

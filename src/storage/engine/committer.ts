@@ -3,7 +3,7 @@ import { Damage } from '../damage.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { Superseded } from '../ownership/ownership.ts'
-import { Pacer } from '../pause.ts'
+import { ChangePacer } from '../pause.ts'
 import { hiddenSpans, keptPoints } from '../retention/kept-points.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
 import { AppendFailed } from '../wal/device.ts'
@@ -148,7 +148,11 @@ export class Committer {
     const { state } = this.#parts
     if (state.damage !== null) return group.map(() => state.damage)
     const first = group[0]!
-    const snapshot = new EngineSnapshot(state.parts, first.kind === 'other' ? first.signal : NEVER)
+    const snapshot = new EngineSnapshot(
+      state.parts,
+      first.kind === 'other' ? first.signal : NEVER,
+      new ChangePacer(),
+    )
     try {
       if (first.kind === 'other') {
         const record = await this.#planOther(first, snapshot)
@@ -226,7 +230,7 @@ export class Committer {
 
   /** Does most of the work of applying changes of many tags beforehand, in slices; nobody sees it. */
   async #prepare(records: readonly RecordBody[]): Promise<void> {
-    const pacer = new Pacer()
+    const pacer = new ChangePacer()
     for (const { catalog } of records) {
       if (catalog !== null) await this.#parts.state.catalog.prepare(catalog, pacer)
     }
@@ -264,7 +268,7 @@ export class Committer {
     const numbered = records.map((record, i) => ({ ...record, sequence: firstSequence + i }))
     state.memtable.applyAll(numbered, performance.now(), points)
     this.#parts.committed()
-    if (isLong) await state.catalog.settle(new Pacer())
+    if (isLong) await state.catalog.settle(new ChangePacer())
   }
 }
 

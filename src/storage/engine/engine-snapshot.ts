@@ -10,7 +10,7 @@ export class EngineSnapshot implements ReadPace {
   readonly signal: AbortSignal
   readonly set: PartSet
   readonly #open: OpenParts
-  readonly #pacer = new Pacer()
+  readonly #pacer: Pacer
   #hasYielded = false
   #isDone = false
   /**
@@ -24,8 +24,9 @@ export class EngineSnapshot implements ReadPace {
    */
   onLeave: (() => void) | null = null
 
-  constructor(open: OpenParts, signal: AbortSignal) {
+  constructor(open: OpenParts, signal: AbortSignal, pacer = new Pacer()) {
     signal.throwIfAborted()
+    this.#pacer = pacer
     this.signal = signal
     this.#open = open
     this.set = open.current

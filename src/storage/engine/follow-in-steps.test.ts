@@ -6,6 +6,7 @@ import { TimeSlice } from '../../scheduling/time-slice.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { MemoryCatalog } from '../catalog/memory-catalog.ts'
 import { openInProcess } from '../files/open-files.fixture.ts'
+import { Memtable } from '../memtable/memtable.ts'
 import { TagPoints } from '../memtable/tag-points.ts'
 import type { FileStore } from './file-store.ts'
 import { openFileStore } from './open-file-store.ts'
@@ -130,4 +131,23 @@ test('reads fail when a process that follows is closed while it reads a long log
   for (const read of reads) await assert.rejects(read, { message: 'the historian is closed' })
   await owner.close()
   assert.deepEqual(openInProcess(folder), [])
+})
+
+test('a process that follows takes a change that it cannot prepare, or take at once, and misses nothing', async (t) => {
+  const counts = async ({ reader }: { readonly reader: FileStore }) => {
+    const ranges = ['a', 'b'].map((tag) => ({ tag, from: 0, to: 1e15 }))
+    return [...(await reader.countPoints(ranges, 1e9, signal))]
+  }
+  const noMemory = () => {
+    throw new RangeError('Array buffer allocation failed')
+  }
+  for (const method of ['prepare', 'applyAll'] as const) {
+    const stores = await both(t)
+    await write('a', 150_000, (i) => (i * 7_919) % 400_009)(stores.owner)
+    await write('b', 1, () => 1)(stores.owner)
+    const { mock } = t.mock.method(Memtable.prototype, method, noMemory, { times: 1 })
+    assert.deepEqual(await counts(stores), [150_000, 1], method)
+    assert.ok(mock.callCount() > 0)
+    t.mock.restoreAll()
+  }
 })

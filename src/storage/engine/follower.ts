@@ -8,9 +8,10 @@ import { unusable } from '../files/refusals.ts'
 import { hasMovedOn, type ManifestPlace, readManifest, readMore } from '../manifest/manifest-file.ts'
 import type { Version } from '../manifest/version.ts'
 import { Memtable } from '../memtable/memtable.ts'
+import type { PreparedPoints } from '../memtable/point-table.ts'
 import { LARGE_WRITE } from '../memtable/prepared-points.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
-import { Pacer } from '../pause.ts'
+import { ChangePacer } from '../pause.ts'
 import { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
@@ -168,7 +169,7 @@ export class Follower {
 
   /** Does the rest of `#advance`, between whose steps others go on. */
   async #goOn(work: Generator<Wait, void>, first: Wait): Promise<void> {
-    const pacer = new Pacer()
+    const pacer = new ChangePacer()
     try {
       for (let wait = first; ; ) {
         if (wait !== undefined) await wait
@@ -326,12 +327,22 @@ function* applyInSteps(
   }
   const isLong = (record.catalog?.length ?? 0) > LONG_CHANGES
   // What cannot be prepared is applied as it is.
-  if (isLong) yield catalog.prepare(record.catalog!, new Pacer()).catch(() => {})
-  const steps = memtable.prepare([record])
-  const points = steps === null ? null : yield* steps
-  if (record.catalog !== null) catalog.apply(record.catalog)
-  memtable.applyAll([{ ...record, catalog: null }], performance.now(), points)
-  if (isLong) yield catalog.settle(new Pacer()).catch(() => {})
+  if (isLong) yield catalog.prepare(record.catalog!, new ChangePacer()).catch(() => {})
+  let points: PreparedPoints | null = null
+  try {
+    const steps = memtable.prepare([record])
+    if (steps !== null) points = yield* steps
+  } catch {
+    // The same.
+  }
+  try {
+    if (record.catalog !== null) catalog.apply(record.catalog)
+    memtable.applyAll([{ ...record, catalog: null }], performance.now(), points)
+  } catch (error) {
+    // Some of it may have been taken.
+    throw new Behind('a change could not be taken', { cause: error })
+  }
+  if (isLong) yield catalog.settle(new ChangePacer()).catch(() => {})
   size.applied += (record.points?.points.times.length ?? 0) + record.removed.length
 }
 

@@ -154,8 +154,8 @@ export class LogFollower {
       for (const one of found.splice(0)) {
         if (one instanceof Damage) target.damaged(one)
         else {
-          this.#nextSequence = one.sequence + 1
           yield* target.take(one)
+          this.#nextSequence = one.sequence + 1
         }
       }
     } finally {

@@ -58,7 +58,8 @@ export async function previewRetention(
   const found = after.matches.map(() => ({ tags: 0, points: 0, bytes: 0 }))
   let keptTags = 0
   for (const id of idsNow(state)) {
-    if (state.catchingUp() !== null) await caughtUp(state)
+    // Looked at once more when it goes on: a read that waited, too, may have gone first, and begun to take more.
+    while (state.catchingUp() !== null) await caughtUp(state)
     const { catalog } = state
     const name = catalog.get(id)?.name
     if (name === undefined) continue

@@ -67,3 +67,38 @@ test('slabs are kept for the next generation, and freed at once when nothing is 
   pool.giveBack([slabs[1]!], true)
   assert.deepEqual(slabs.map(isFreed), [true, true, true])
 })
+
+test('slabs that somebody has looked at until nothing was in memory any more are freed when they come back', () => {
+  const pool = new SlabPool()
+  const log = new PointLog(pool)
+  log.add(makeColumns(1), 0, 1, NO_PLACE)
+  log.pin()
+  log.release(false)
+  pool.giveBack([pool.take()], true)
+  const released: { readonly slabs: number; readonly isLast: boolean }[] = []
+  const giveBack = pool.giveBack.bind(pool)
+  pool.giveBack = (slabs, isLast) => {
+    released.push({ slabs: slabs.length, isLast })
+    giveBack(slabs, isLast)
+    assert.ok(slabs.every(({ doubles }) => doubles.length === 0))
+  }
+  log.unpin()
+  assert.deepEqual(released, [{ slabs: 1, isLast: false }])
+})
+
+test('while somebody looks at points only those are copied that came after the first one that is taken away', () => {
+  const log = new PointLog(new SlabPool())
+  const points = makeColumns(10)
+  for (let i = 0; i < 10; i++) points.times[i] = i
+  const last = log.add(points, 0, 10, NO_PLACE)
+  log.pin()
+  assert.deepEqual(log.remove(last, 10, [{ from: -5, to: 0 }]), { last, count: 10 })
+  assert.equal(log.add(points, 0, 1, NO_PLACE), last + 1, 'nothing was copied')
+  const kept = log.remove(last, 10, [{ from: 6, to: 8 }])
+  assert.deepEqual([...log.collect(kept.last, kept.count).times], [0, 1, 2, 3, 4, 5, 8, 9])
+  assert.equal(kept.last, last + 3, 'two of them are copies')
+  assert.deepEqual(log.remove(last, 10, [{ from: 0, to: 10 }]), { last: NO_PLACE, count: 0 })
+  assert.deepEqual([...log.collect(last, 10).times], [...points.times])
+  const later = log.remove(kept.last, kept.count, [{ from: 0, to: 1 }])
+  assert.deepEqual([...log.collect(later.last, later.count).times], [1, 2, 3, 4, 5, 8, 9])
+})

@@ -24,6 +24,8 @@ export const NO_PLACE = -1
 export class SlabPool {
   readonly #kept: Slab[] = []
   readonly #most: number
+  /** Whether nothing was in memory when slabs came back last, and none was taken since. */
+  #isIdle = false
 
   /** @param most  slabs that are kept for later; the memory of others is freed at once */
   constructor(most = KEPT_SLABS) {
@@ -31,6 +33,7 @@ export class SlabPool {
   }
 
   take(): Slab {
+    this.#isIdle = false
     return (
       this.#kept.pop() ?? {
         doubles: new Float64Array(2 * SLAB_POINTS),
@@ -41,13 +44,14 @@ export class SlabPool {
 
   /**
    * Takes slabs back that nobody looks at any more.
-   * @param isLast  whether nothing is in memory any more, so that all go
+   * @param isLast  whether nothing is in memory any more, so that all go, and those that come back later as well
    */
   giveBack(slabs: readonly Slab[], isLast: boolean): void {
+    this.#isIdle ||= isLast
     const all = [...this.#kept, ...slabs]
     this.#kept.length = 0
     for (const slab of all) {
-      if (!isLast && this.#kept.length < this.#most) this.#kept.push(slab)
+      if (!this.#isIdle && this.#kept.length < this.#most) this.#kept.push(slab)
       else for (const { buffer } of [slab.doubles, slab.links]) buffer.transfer(0)
     }
   }
@@ -122,7 +126,8 @@ export class PointLog {
 
   /**
    * Takes the points of a tag in spans away, which are joined: those that stay are linked with each other where they
-   * are, or copied where somebody looks at them. What is taken away keeps its place until `release`.
+   * are, or, where somebody looks at them, those are copied that came after the first one which is taken away. What is
+   * taken away keeps its place until `release`.
    * @returns  place of the last one that stays, NO_PLACE for none, and how many stay
    */
   remove(
@@ -155,16 +160,30 @@ export class PointLog {
   }
 
   #copyWithout(last: number, count: number, spans: readonly Span[]) {
-    const points = this.collect(last, count)
-    let place = NO_PLACE
-    let kept = 0
-    for (let i = 0; i < count; i++) {
+    /** How many came since the first one that is taken away, it among them, and what came before that. */
+    let since = 0
+    let before = last
+    let place = last
+    for (let i = 1; i <= count; i++) {
+      const { doubles, links } = this.#slabs[place >>> SLAB_BITS]!
+      const at = place & (SLAB_POINTS - 1)
+      const time = doubles[2 * at]!
+      place = links[at]! >> 1
+      if (!isCut(spans, time, time)) continue
+      since = i
+      before = place
+    }
+    if (since === 0) return { last, count }
+    const points = this.collect(last, since)
+    let newest = since === count ? NO_PLACE : before
+    let kept = count - since
+    for (let i = 0; i < since; i++) {
       const time = points.times[i]!
       if (isCut(spans, time, time)) continue
-      place = this.add(points, i, i + 1, place)
+      newest = this.add(points, i, i + 1, newest)
       kept++
     }
-    return { last: place, count: kept }
+    return { last: newest, count: kept }
   }
 
   /** Makes a point the one before another one of the same tag. */
