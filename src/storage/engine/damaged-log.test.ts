@@ -105,6 +105,26 @@ test('what was damaged of the log counts again when it is put back', async (t) =
   await store.close()
 })
 
+test('a write that failed is not taken for the acknowledged one of a segment that is missing: changes are refused', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const before = await openFileStore(folder, { ...owner, files })
+  await before.write(batch('a'), signal)
+  files.plan = (call) => (call === 'sync' ? { code: 'EIO' } : null)
+  await assert.rejects(before.write(batch('failed'), signal), { code: 'WRITE_OUTCOME_UNKNOWN' })
+  files.plan = () => null
+  await before.write(batch('acknowledged'), signal)
+  await before.close()
+  rmSync(segmentsIn(folder).at(-1)!)
+  for (let start = 0; start < 2; start++) {
+    const store = await openFileStore(folder, owner)
+    await assert.rejects(store.checkHealth(signal), { code: 'STORAGE_CORRUPT' })
+    assert.match((await store.check(signal)).problems.join(), /segment 2 of the log is missing/)
+    await assert.rejects(store.write(batch('z'), signal), { code: 'STORAGE_CORRUPT' })
+    await store.close()
+  }
+})
+
 test('a damaged log on a full disk is said to be damaged', async (t) => {
   const folder = temporaryFolder(t)
   await write(folder, ['a', 'b'])

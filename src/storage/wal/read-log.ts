@@ -63,7 +63,7 @@ export function readLog(
   const found = [...readAccepted(files, folder, version, target, findHeader), ...own]
   const sequence = new SequenceCheck(version.flushedSequence + 1, target)
   const read: ReadSegment[] = []
-  checkChain(own, target)
+  checkChain(own, isFollowed ? null : missingEnd(version, published, found), target)
   let generation: number | null = null
   for (const { name, header, bytes, limit } of found) {
     const next = own.find(
@@ -174,15 +174,38 @@ function readOwn(
   return found
 }
 
-/** Tells segments that are missing: every one names the one before it. */
-function checkChain(own: readonly FoundSegment[], target: LogTarget): void {
+/**
+ * Number of the segment with the last record that the owner published, where that is not flushed and the segment is not
+ * among those that were found; `null` otherwise. It was durable before it was published.
+ */
+function missingEnd(
+  version: Version,
+  published: WalPosition | null,
+  found: readonly FoundSegment[],
+): number | null {
+  if (published?.token !== version.token || published.lastSequence <= version.flushedSequence) return null
+  const { token, segment } = published
+  // Before the first group of an owner all is in segments of others, which its manifest names.
+  if (segment === 0) return null
+  // In a copy it is an accepted one.
+  return found.some(({ header }) => header.token === token && header.segment === segment) ? null : segment
+}
+
+/**
+ * Tells segments that are missing: every one names the one before it. Behind the last one a group whose sync failed
+ * would otherwise be taken for what was acknowledged under its numbers in the missing one.
+ * @param end  number of the one that is missing at the end; `null` for none
+ */
+function checkChain(own: readonly FoundSegment[], end: number | null, target: LogTarget): void {
   const has = (segment: number) => own.some(({ header }) => header.segment === segment)
   const first = own[0]
+  const missing = new Set(end === null ? [] : [end])
   for (const { header } of own) {
     // Those before the first one that is left are flushed and gone.
     if (header.previous === 0 || header.previous < first!.header.segment || has(header.previous)) continue
-    target.damaged(new Damage(`segment ${header.previous} of the log is missing`))
+    missing.add(header.previous)
   }
+  for (const segment of missing) target.damaged(new Damage(`segment ${segment} of the log is missing`))
 }
 
 /** Throws Damage. */
