@@ -105,7 +105,8 @@ export class Owner {
       parts.archive === null
         ? null
         : new Archiving({ ...parts, ...parts.archive, folder: folders.wal, between }, manifest.version)
-    const dropped = (manifests: readonly string[]) => garbage.add(folders.manifest, manifests)
+    const dropped = (folder: 'manifest' | 'parts', names: readonly string[]) =>
+      garbage.add(folders[folder], names)
     this.#versions = new VersionLog(manifest, ownership, state.parts, between, publish, dropped)
     const namePrefix = `${tokenText(ownership.token)}-`
     this.#flusher = new Flusher({

@@ -188,6 +188,70 @@ test('what was flushed or merged into a file that is gone, or damaged, before it
   }
 })
 
+/** Has each part that is new from now on be damaged as it is opened; gives how many were. */
+function damageNew(files: FailingFiles, known: readonly string[]): () => number {
+  const damaged = new Set<string>()
+  files.plan = (call, path) => {
+    const isNew = call === 'open' && path.endsWith('.part') && !known.some((name) => path.endsWith(name))
+    if (isNew && !damaged.has(path)) {
+      damaged.add(path)
+      truncateSync(path, 100)
+    }
+    return null
+  }
+  return () => damaged.size
+}
+
+test('a file of a flush or merge that was lost before it counted is removed, however often it is tried', async (t) => {
+  const { open, names, files } = bench(t)
+  let store = await open(1e6)
+  await put(store, 0)
+  damageNew(files, [])
+  for (let tries = 0; tries < 3; tries++) {
+    await assert.rejects(store.flush(), { code: 'STORAGE_CORRUPT' })
+    await until(() => names('parts').length === 0, 'it goes')
+  }
+  files.plan = () => null
+  for (let i = 1; i < 5; i++) {
+    await store.flush()
+    await put(store, 1_000 * i)
+  }
+  await store.close()
+  const inputs = names('parts')
+  const merged = damageNew(files, inputs)
+  store = await open(4)
+  t.after(() => store.close())
+  await until(() => merged() >= 2, 'the merge is tried again')
+  await until(() => names('parts').length === inputs.length, 'what is lost goes')
+  files.plan = () => null
+  await until(() => names('parts').length === 1, 'the merge counts')
+  assert.equal(await count(store), 5_000)
+  assert.deepEqual((await store.check(signal)).problems, [])
+})
+
+test('a file that was lost stays as long as an edit that failed may name it', async (t) => {
+  const { open, names, files } = bench(t)
+  const store = await open(1e6)
+  t.after(() => store.close())
+  await put(store, 0)
+  files.plan = (call, path) => (call === 'sync' && path.includes('manifest-') ? { code: 'EIO' } : null)
+  await assert.rejects(store.flush(), { code: 'WRITE_FAILED' })
+  const [first] = names('parts')
+  damageNew(files, [])
+  await assert.rejects(store.flush(), { code: 'STORAGE_CORRUPT' })
+  // The next one is written, and no edit has named it.
+  await assert.rejects(store.flush(), { code: 'STORAGE_CORRUPT' })
+  await until(() => names('parts').length === 1, 'the second one goes')
+  await wait(50)
+  assert.deepEqual(names('parts'), [first])
+  files.plan = () => null
+  await store.flush()
+  await until(() => names('parts').length === 1, 'the first one goes')
+  assert.notDeepEqual(names('parts'), [first])
+  assert.equal(await count(store), 1_000)
+  assert.deepEqual((await store.check(signal)).problems, [])
+})
+
 test('another process is never on a version before the owner is, whatever is committed meanwhile', async (t) => {
   const folder = temporaryFolder(t)
   const files = new FailingFiles(systemFiles)

@@ -27,14 +27,18 @@ export class VersionLog {
   readonly #parts: OpenParts
   readonly #between: (run: () => void) => Promise<void>
   readonly #publish: () => boolean
-  readonly #dropped: (manifests: readonly string[]) => void
+  readonly #dropped: (folder: 'manifest' | 'parts', names: readonly string[]) => void
+  /** Names of parts that are added by an edit which failed: it may be on disk, until another one has succeeded. */
+  readonly #unclear = new Set<string>()
+  /** Those of them that are lost, and go then. */
+  readonly #lost = new Set<string>()
   #shown: ManifestEnd
   #last: Promise<unknown> = Promise.resolve()
 
   /**
    * @param between  runs something when no change is being worked out, which sees parts and memory of one moment
    * @param publish  publishes the version to other processes; whether that was done
-   * @param dropped  takes names of manifests that count no more
+   * @param dropped  takes names of manifests that count no more, and of parts that are lost and never counted
    */
   constructor(
     manifest: ManifestWriter,
@@ -42,7 +46,7 @@ export class VersionLog {
     parts: OpenParts,
     between: (run: () => void) => Promise<void>,
     publish: () => boolean,
-    dropped: (manifests: readonly string[]) => void,
+    dropped: (folder: 'manifest' | 'parts', names: readonly string[]) => void,
   ) {
     this.#manifest = manifest
     this.#ownership = ownership
@@ -68,9 +72,10 @@ export class VersionLog {
   }
 
   /**
-   * Makes an edit, and the version after it that of reads. Rejects with Superseded, the system's error, or LostPart of
-   * one that it adds; then files that the edit adds must stay, as it is not known whether it counts, until another
-   * edit has succeeded. The same edit may be made again.
+   * Makes an edit, and the version after it that of reads. Rejects with Superseded or the system's error; then files
+   * that the edit adds must stay, as it is not known whether it counts, until another edit has succeeded, and the same
+   * edit may be made again. Rejects with LostPart where one of the parts that it adds is lost; then all of them are
+   * dropped, as soon as no edit on disk can name them.
    * @param then  what follows from it in memory, in the same turn of the event loop
    */
   edit(edit: Edit, then: () => void = () => {}): Promise<void> {
@@ -79,7 +84,7 @@ export class VersionLog {
       // Before the edit counts: from then on nothing may fail.
       const added = this.#openAhead(edit.add ?? [])
       try {
-        const version = await this.#manifest.edit(edit)
+        const version = await this.#editManifest(edit)
         const end = endOf(this.#manifest)
         await this.#between(() => {
           this.#parts.moveTo(version)
@@ -88,7 +93,7 @@ export class VersionLog {
           then()
           // What was published last is read still while nothing later can be.
           const replaced = this.#publish() ? this.#manifest.takeReplaced() : []
-          if (replaced.length > 0) this.#dropped(replaced)
+          if (replaced.length > 0) this.#dropped('manifest', replaced)
         })
       } finally {
         added()
@@ -102,8 +107,30 @@ export class VersionLog {
     try {
       return this.#parts.openAhead(infos)
     } catch (error) {
-      throw error instanceof Damage || systemCode(error) === 'ENOENT' ? new LostPart(error) : error
+      if (!(error instanceof Damage) && systemCode(error) !== 'ENOENT') throw error
+      this.#lose(infos.map(({ name }) => name))
+      throw new LostPart(error)
     }
+  }
+
+  async #editManifest(edit: Edit): Promise<Version> {
+    try {
+      const version = await this.#manifest.edit(edit)
+      this.#unclear.clear()
+      this.#lose([...this.#lost])
+      this.#lost.clear()
+      return version
+    } catch (error) {
+      for (const { name } of edit.add ?? []) this.#unclear.add(name)
+      throw error
+    }
+  }
+
+  /** Gives up parts that never counted. */
+  #lose(names: readonly string[]): void {
+    const gone = names.filter((name) => !this.#unclear.has(name))
+    for (const name of names) if (this.#unclear.has(name)) this.#lost.add(name)
+    if (gone.length > 0) this.#dropped('parts', gone)
   }
 
   /** Resolves when no edit is under way. */
