@@ -337,12 +337,10 @@ function newVersion(files: Files, folders: Folders, historian: string): Version 
 }
 
 /** What the first manifest of an owner says of the historian in whose place it is. */
-function inPlaceOf(
-  { id, copiedAt, follows }: Version,
-  before: HistorianBefore | null,
-): Pick<Version, 'follows'> {
+function inPlaceOf({ id, copiedAt }: Version, before: HistorianBefore | null): Pick<Version, 'follows'> {
   const known = before?.id ?? null
-  if (known !== null && known !== id && known !== follows) return { follows: known }
+  // Also of a copy that followed it already: it has another id from here on, which nobody has noted yet.
+  if (known !== null && known !== id) return { follows: known }
   return copiedAt === undefined ? {} : { follows: id }
 }
 

@@ -8,7 +8,9 @@ import { SimulatedDisk } from '../../../test/durability/simulated-disk.ts'
 import { open, STEPS, type Step } from '../../../test/durability/workload.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import type { Files } from '../files/files.ts'
+import { listManifests, ManifestWriter, readManifest } from '../manifest/manifest-file.ts'
 import type { FileStore } from './file-store.ts'
+import { foldersOf } from './folders.ts'
 import { openFileStore } from './open-file-store.ts'
 import type { HistorianBefore } from './was-there.ts'
 
@@ -30,7 +32,8 @@ async function closed(store: FileStore): Promise<HistorianBefore> {
 
 async function assertTaken(files: Files, folder: string, before: HistorianBefore): Promise<void> {
   for (const owner of [false, true]) {
-    await (await openFileStore(folder, { historian: 'plant', owner, files, before })).close()
+    const limits = { reserveBytes: 0 }
+    await (await openFileStore(folder, { historian: 'plant', owner, files, before, limits })).close()
   }
 }
 
@@ -123,4 +126,30 @@ test('an owner tells what is on disk after each flush: what was then is taken fo
     before: told.at(-1)!,
   })
   await assert.rejects(opened, { code: 'DATA_DIR_UNUSABLE', message: /an earlier state of its historian/ })
+})
+
+test('a backup of a historian that a repair put in the place of another one is taken, also after a kill in its first start', async (t) => {
+  const folder = folderFor(t)
+  const disk = new SimulatedDisk()
+  const before = await closed(await live(disk, folder, STEPS.slice(0, 3)))
+  const { manifest } = foldersOf(folder)
+  const place = listManifests(disk, manifest).at(-1)!
+  const { version } = readManifest(disk, manifest, place)
+  // As a repair and then a copy leave it: nobody has started what was repaired.
+  const copy = { ...version, id: 'b'.repeat(32), follows: before.id!, copiedAt: version.number }
+  const writer = new ManifestWriter(disk, manifest, copy, place.number)
+  await writer.begin()
+  writer.close()
+  const kills: SimulatedDisk[] = []
+  const files = new FailingFiles(disk, (call, path) => {
+    if (path.startsWith(manifest) && call !== 'read') kills.push(disk.copy())
+    return null
+  })
+  const limits = { reserveBytes: 0 }
+  const store = await openFileStore(folder, { historian: 'plant', owner: true, files, before, limits })
+  kills.push(disk.copy())
+  const after = await closed(store)
+  assert.notEqual(after.id, copy.id)
+  for (const left of kills) await assertTaken(left, folder, before)
+  await assertTaken(disk, folder, after)
 })
