@@ -207,3 +207,18 @@ test('a merge that could not be made known on a full disk is made known later, a
   assert.deepEqual((await store.check(signal)).problems, [])
   await store.close()
 })
+
+test('what a repair that was killed left of segments goes at the next start', async (t) => {
+  const folder = temporaryFolder(t)
+  await (await openFileStore(folder, owner)).close()
+  const left = ['00000001-00000001.wal.new', '00000001-00000002.wal.new']
+  for (const name of left) writeFileSync(join(folder, 'wal', name), 'a')
+  // Nobody else removes it: who only reads may do so beside the repair.
+  await (await openFileStore(folder, { ...owner, owner: false })).close()
+  assert.deepEqual(readdirSync(join(folder, 'wal')).slice(0, 2), left)
+  await (await openFileStore(folder, owner)).close()
+  assert.deepEqual(
+    readdirSync(join(folder, 'wal')).filter((name) => left.includes(name)),
+    [],
+  )
+})

@@ -24,6 +24,7 @@ import { openPartStore } from '../parts/file-part-store.ts'
 import { startPacker } from '../parts/pack-thread.ts'
 import { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { inlineDevice } from '../wal/device.ts'
+import { isUnfinished } from '../wal/log-rewriter.ts'
 import { LogWriter } from '../wal/log-writer.ts'
 import { type Publication, PublicationReader, Publisher } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
@@ -369,7 +370,7 @@ function sweep(files: Files, folders: Folders, version: Version, place: Manifest
       .map((name) => join(folders.catalog, name)),
     ...files
       .list(folders.wal)
-      .filter((name) => parseSegmentName(name) !== null && isOld(name))
+      .filter((name) => (parseSegmentName(name) !== null || isUnfinished(name)) && isOld(name))
       .map((name) => join(folders.wal, name)),
   ]
   for (const path of found) {

@@ -120,7 +120,7 @@ export class LogRewriter {
     try {
       removeUnfinished(this.#files, this.#folder)
     } catch {
-      // It is removed by the next repair.
+      // It is removed by the next repair, or start.
     }
   }
 
@@ -166,10 +166,13 @@ export class LogRewriter {
   }
 }
 
-/** Removes what is left of segments that came to no name, as the repair was killed. */
+/** Whether a file is a segment that came to no name, as the repair was killed. */
+export const isUnfinished = (name: string): boolean => name.endsWith(`.wal${UNFINISHED}`)
+
+/** Removes what is left of such segments. */
 export function removeUnfinished(files: Files, folder: string): void {
   for (const name of files.list(folder)) {
-    if (name.endsWith(`.wal${UNFINISHED}`)) files.remove(join(folder, name))
+    if (isUnfinished(name)) files.remove(join(folder, name))
   }
 }
 
