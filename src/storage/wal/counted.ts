@@ -42,17 +42,20 @@ export interface RecordRange {
 }
 
 /**
- * Records of the last group of a segment where nobody says whether it counts: the next segment would, and is missing.
- * The sync of the group may have failed; then records of that segment, under the same numbers, were acknowledged.
+ * Records of the last group of a segment where nobody says whether it counts: the next segment would, and is missing,
+ * or its header and first group are damaged. The sync of the group may have failed; then records of that segment, under
+ * the same numbers, were acknowledged.
  * @param own        all segments of its owner that are there, in order
  * @param published  the last that is known of the owner; `null` for nothing
  */
 export function unstatedGroup(
-  { header, bytes }: AnySegment,
+  segment: AnySegment,
   own: readonly AnySegment[],
   published: WalPosition | null,
 ): RecordRange | null {
-  if (own.some((one) => one.header.previous === header.segment)) return null
+  const { header } = segment
+  const next = own.find((one) => one.header.previous === header.segment)
+  if (next !== undefined) return next.header.isUnclear === true ? unclearGroup(segment, next.header) : null
   const later = own.find((one) => one.header.segment > header.segment)
   const isFollowed =
     later === undefined
@@ -61,12 +64,24 @@ export function unstatedGroup(
   if (!isFollowed) return null
   const limit = later?.header.firstSequence ?? Number.POSITIVE_INFINITY
   let last: RecordRange | null = null
-  for (const group of groupsOf({ header, bytes })) {
-    const end = group.firstSequence + group.records
-    if (end <= limit) last = { first: group.firstSequence, last: end - 1 }
+  for (const group of groupsOf(segment)) {
+    const range = rangeOf(group)
+    if (range.last < limit) last = range
   }
   return last
 }
+
+/** The last group before a segment that is unclear; `null` where its numbers are those of others, so it has failed. */
+function unclearGroup(segment: AnySegment, next: SegmentHeader): RecordRange | null {
+  let last: RecordRange | null = null
+  for (const group of groupsOf(segment)) last = rangeOf(group)
+  return last !== null && last.last < next.firstSequence ? last : null
+}
+
+const rangeOf = ({ firstSequence, records }: GroupHeader): RecordRange => ({
+  first: firstSequence,
+  last: firstSequence + records - 1,
+})
 
 /** Where the first group of a segment begins whose records have a number or higher ones; its end where none has. */
 export function bytesBefore({ header, bytes }: AnySegment, sequence: number): number {

@@ -1,5 +1,5 @@
 import { type AnySegment, endBefore } from './counted.ts'
-import { readGroupHeader } from './group.ts'
+import { GROUP_HEADER_BYTES, RECORD_HEADER_BYTES, readGroupHeader } from './group.ts'
 import { nextGroup } from './scan.ts'
 import { parseSegmentName, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts'
 
@@ -38,12 +38,33 @@ export function findHeader(
     }
     const group = nextGroup(bytes, SEGMENT_HEADER_BYTES, bytes.length, header)
     if (group === null) continue
+    const hidden = recordsBefore(bytes, group, header)
     // Where the first group is damaged, it had one record at least.
-    const hidden = group === SEGMENT_HEADER_BYTES ? 0 : 1
-    const firstSequence = readGroupHeader(bytes, group, header)!.firstSequence - hidden
-    return { ...header, firstSequence, ...previousOf(before, place.token, firstSequence) }
+    const firstSequence = readGroupHeader(bytes, group, header)!.firstSequence - (hidden ?? 1)
+    const previous = previousOf(before, place.token, firstSequence)
+    return { ...header, firstSequence, ...previous, ...(hidden === null ? { isUnclear: true } : {}) }
   }
   return null
+}
+
+/**
+ * How many records stand before the first group that can be read, by their lengths; `null` where these do not lead to
+ * it. A length is a multiple of 8, and the random number that a group begins with is odd.
+ */
+function recordsBefore(bytes: Buffer, group: number, { nonce }: SegmentHeader): number | null {
+  let records = 0
+  let at = SEGMENT_HEADER_BYTES
+  while (at < group) {
+    if (at === SEGMENT_HEADER_BYTES || bytes.readUInt32LE(at) === nonce) {
+      at += GROUP_HEADER_BYTES
+      continue
+    }
+    const length = bytes.readUInt32LE(at)
+    if (length % 8 !== 0 || length < RECORD_HEADER_BYTES || at + length > group) return null
+    at += length
+    records++
+  }
+  return at === group ? records : null
 }
 
 /** The segment before, and where it ends: a group whose sync failed has numbers that its successor has, too. */

@@ -31,6 +31,8 @@ export interface SegmentHeader {
   readonly previousBytes: number
   readonly nonce: number
   readonly nonce2: number
+  /** Of one that was found out from its groups: the numbers of its first records are not known for sure. */
+  readonly isUnclear?: boolean
 }
 
 /** A header with a nonce of its own. */
