@@ -24,6 +24,32 @@ test('aliases that cannot be read lead nowhere, take no place in a page, and are
   assert.deepEqual(page, [alias('d'), alias('e')])
 })
 
+test('a check of many aliases lets others in after each page, and counts each once', async (t) => {
+  for (const count of [255, 256, 257, 1_000]) {
+    const { aliases, database } = await systemIn(t, temporaryFolder(t))
+    const put = database.statement('INSERT INTO aliases VALUES (?, ?)')
+    const damaged = count / 5
+    await database.change(() => {
+      for (let i = 0; i < count; i++) {
+        const record = i < damaged ? 'no JSON' : '{"tag":"plant/FLOW","description":null,"units":null}'
+        // Names that sort otherwise than their numbers, and one that is no text.
+        put.run(i === 7 ? i : Buffer.from(`name ${i}`), record)
+      }
+    })
+    let others = 0
+    let isOver = false
+    const checked = aliases.check().finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (!isOver) others++
+    }
+    assert.deepEqual(await checked, { aliases: count, damaged: Math.ceil(damaged) })
+    assert.ok(others >= Math.floor(count / 256), `${others} times with ${count}`)
+  }
+})
+
 test('an alias that an earlier version stored without a checksum is read, and gets one when it is put again', async (t) => {
   const { aliases, database } = await systemIn(t, temporaryFolder(t))
   const name = Buffer.from('old')
