@@ -8,7 +8,7 @@ import type {
   Tools,
 } from '../cli/tools.ts'
 import type { Settings } from '../config/settings.ts'
-import type { RepairReport } from '../storage/maintenance/repair-historian.ts'
+import type { RepairReport } from '../storage/maintenance/repair-report.ts'
 import { type Instant, instantFromUs } from '../time/instant.ts'
 import { loadDrivers } from './drivers.ts'
 import { archivesOf, historiansElsewhere } from './stores.ts'
@@ -103,11 +103,12 @@ export async function restoreData(
   }))
 }
 
-function describeRepair({ isSound, aside, lost, isLogAnew }: RepairReport): readonly string[] {
+function describeRepair({ isSound, aside, lost, left, isLogAnew }: RepairReport): readonly string[] {
   if (isSound) return []
   return [
     ...aside.map((name) => `${name} was moved to the folder damaged`),
     ...lost.map((what) => `lost: ${what}`),
+    ...left,
     ...(isLogAnew
       ? ['the log was written anew: earlier backups and its archive end before that, make a backup']
       : []),

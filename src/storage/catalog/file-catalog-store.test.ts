@@ -8,7 +8,7 @@ import { Damage } from '../damage.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { anyCommand, type Command, contentOf, contentOfModel, ModelCatalog, run } from './catalog.fixture.ts'
-import { openCatalogStore } from './file-catalog-store.ts'
+import { openCatalogStore, removeUnfinishedCatalogs } from './file-catalog-store.ts'
 import { MemoryCatalog } from './memory-catalog.ts'
 import type { CatalogRef } from './tag-catalog.ts'
 
@@ -228,4 +228,28 @@ test('what is damaged, cut or missing is Damage, and a check says so', async (t)
   const [blockA, rest] = [bytes.subarray(16, first.bytes), bytes.subarray(first.bytes)]
   writeFileSync(path, Buffer.concat([bytes.subarray(0, 16), rest, blockA]))
   await expectDamage('blocks that changed places')
+})
+
+test('a file with a name is whole, wherever the writing of it was cut off', async (t) => {
+  let isCut = true
+  for (let failing = 0; isCut; failing++) {
+    isCut = false
+    const folder = temporaryFolder(t)
+    const files = new FailingFiles(systemFiles, (_call, _path, number) => {
+      isCut ||= number >= failing
+      return number >= failing ? { code: 'EIO', short: true } : null
+    })
+    await filled(folder, 20_000, files).catch((error) => assert.equal(error.code, 'EIO'))
+    const names = readdirSync(folder)
+    const named = names.filter((name) => name.endsWith('.tags'))
+    for (const name of named) {
+      const { size } = statSync(join(folder, name))
+      assert.equal((await load(folder, { name, bytes: size })).size, 20_000, `${failing}`)
+    }
+    // What is left of others is in nobody's way, and is removed by a repair.
+    const { ref } = await filled(folder, 10)
+    assert.ok(!names.includes(ref.name), `${failing}`)
+    removeUnfinishedCatalogs(systemFiles, folder)
+    assert.deepEqual(readdirSync(folder), [...named, ref.name])
+  }
 })

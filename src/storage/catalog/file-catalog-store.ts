@@ -15,6 +15,8 @@ const IDS_AT_ONCE = 64
 const FREE_PAST_BYTES = 1 << 16
 /** What a tag takes in a file beside its entry. */
 const TAG_BYTES = 5
+/** Of a file until it is whole. */
+const UNFINISHED = '.new'
 const FILE = /^[0-9a-f]{8}-[0-9a-f]{8}\.tags$/
 /** Sentences of a check. */
 const MOST_PROBLEMS = 20
@@ -145,15 +147,20 @@ class FileCatalogStore implements CatalogStore {
     }
   }
 
-  /** Writes all tags to a file of their own. What is changed meanwhile is in it or not: the log says it again. */
+  /**
+   * Writes all tags to a file of their own, which comes to its name when it is durable: one with a name is always whole.
+   * What is changed meanwhile is in it or not: the log says it again.
+   */
   async #writeNew({ entries }: TagCatalog): Promise<CatalogRef> {
     const name = `${this.#namePrefix}-${tokenText(this.#nextNumber())}.tags`
     const path = join(this.#folder, name)
     try {
-      const bytes = await this.#fill(this.#files.create(path), name, entries)
+      const bytes = await this.#fill(this.#files.create(path + UNFINISHED), name, entries)
+      this.#files.rename(path + UNFINISHED, path)
       await this.#files.syncFolderAside(this.#folder)
       return { name, bytes }
     } catch (error) {
+      this.#remove(path + UNFINISHED)
       this.#remove(path)
       throw error
     }
@@ -161,7 +168,8 @@ class FileCatalogStore implements CatalogStore {
 
   /** Above all of this owner, also above those of another store of it. */
   #nextNumber(): number {
-    for (const name of this.#files.list(this.#folder)) {
+    for (const found of this.#files.list(this.#folder)) {
+      const name = found.endsWith(UNFINISHED) ? found.slice(0, -UNFINISHED.length) : found
       if (!FILE.test(name) || !name.startsWith(this.#namePrefix)) continue
       this.#number = Math.max(this.#number, Number.parseInt(name.slice(9, 17), 16))
     }
@@ -206,6 +214,13 @@ class FileCatalogStore implements CatalogStore {
     } catch {
       // No manifest names it: the next owner removes it.
     }
+  }
+}
+
+/** Removes what is left of files that came to no name, as who wrote them was killed. No owner may write one. */
+export function removeUnfinishedCatalogs(files: Files, folder: string): void {
+  for (const name of files.list(folder)) {
+    if (name.endsWith(`.tags${UNFINISHED}`)) files.remove(join(folder, name))
   }
 }
 

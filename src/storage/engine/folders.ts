@@ -20,8 +20,8 @@ export function foldersOf(root: string): Folders {
   }
 }
 
-/** Of a file that an owner made: its token, and a number. */
-const NAME = /^(?:manifest-)?([0-9a-f]{8})-[0-9a-f]{8}(?:\.(?:wal|part|tags))?$/
+/** Of a file that an owner made, or began: its token, and a number. */
+const NAME = /^(?:manifest-)?([0-9a-f]{8})-[0-9a-f]{8}(?:\.(?:wal|part|tags))?(?:\.new)?$/
 
 /** The highest token in the names of a historian's files; 0 where there are none. */
 export function highestToken(files: Files, { manifest, wal, parts, catalog }: Folders): number {

@@ -1,4 +1,4 @@
-import { openCatalogStore } from '../catalog/file-catalog-store.ts'
+import { openCatalogStore, removeUnfinishedCatalogs } from '../catalog/file-catalog-store.ts'
 import type { CatalogRef, TagCatalog } from '../catalog/tag-catalog.ts'
 import { ChangeWriter } from '../catalog/tag-changes.ts'
 import { Damage } from '../damage.ts'
@@ -23,8 +23,9 @@ export interface ReadCatalog extends FoundCatalog {
 
 /**
  * Reads the newest of some files of a catalog, as far as it can be read: behind what the manifest named a kill may have
- * left the beginning of an append, or a new file that is not whole. Of those up to the newest whole one it is the one
- * with the most tags. Gives those of the others that cannot be read, too.
+ * left the beginning of an append. A new file has its name when it is whole, so that one that ends before is damaged.
+ * Of those up to the newest whole one it is the one with the most tags. Gives those of the others that cannot be read,
+ * too.
  * @param names  sorted
  */
 export async function findNewestCatalog(
@@ -93,6 +94,7 @@ export async function writeWithFreeIds(
   token: number,
   highestTag: number,
 ): Promise<CatalogRef> {
+  removeUnfinishedCatalogs(files, folders.catalog)
   const writer = new ChangeWriter()
   writer.nextId(highestTag + 1)
   catalog.apply(writer.take()!)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Damage, LostRecords } from '../damage.ts'
 import type { Folders } from '../engine/folders.ts'
 import type { Files } from '../files/files.ts'
@@ -5,7 +6,7 @@ import type { AcceptedSegment } from '../manifest/version.ts'
 import { type AnySegment, countedRange, type RecordRange, unstatedGroup } from '../wal/counted.ts'
 import { findHeader } from '../wal/find-header.ts'
 import { REWRITTEN_GENERATION } from '../wal/log-rewriter.ts'
-import { readAll } from '../wal/read-log.ts'
+import { readAll, readSegmentHeader } from '../wal/read-log.ts'
 import { type ScanRange, scanSegment } from '../wal/scan.ts'
 import {
   decodeSegmentHeader,
@@ -30,6 +31,16 @@ export interface FoundLog {
   readonly unstated: readonly RecordRange[]
   /** Those that cannot be read at all. */
   readonly unreadable: readonly { readonly name: string; readonly reason: string }[]
+  /** What an earlier repair, which came to no manifest, wrote anew; `null` for nothing. */
+  readonly rewritten: RewrittenBefore | null
+}
+
+/** A log that an earlier repair wrote anew, where what it replaces is there still. */
+export interface RewrittenBefore {
+  /** Names of the segments that do not count any more. */
+  readonly replaced: readonly string[]
+  /** Records that it has in place of lost ones. */
+  readonly lost: readonly RecordRange[]
 }
 
 interface Segment extends AnySegment {
@@ -49,7 +60,9 @@ export function findSegments(
 ): FoundLog {
   const unreadable: { name: string; reason: string }[] = []
   const found: Segment[] = []
-  for (const name of namesIn(files, folders.wal)) {
+  const { names, replaced } = namesIn(files, folders.wal)
+  const empty = new RangeList()
+  for (const name of names) {
     const bytes = readAll(files, folders.wal, name)
     try {
       found.push({ name, bytes, header: headerOf(name, bytes, found) })
@@ -69,8 +82,10 @@ export function findSegments(
     let isUnclear = false
     const range = withPublished(countedRange(segment, found), header, published)
     const end = scanSegment(bytes, header, range, {
-      take({ sequence, points }) {
+      take({ sequence, catalog, removed, points }) {
         lastHere = Math.max(lastHere, sequence)
+        const isEmpty = catalog === null && removed.length === 0 && points === null
+        if (isEmpty && header.generation === REWRITTEN_GENERATION) empty.add(sequence)
         for (const tag of points?.tags ?? []) highestTag = Math.max(highestTag, tag)
       },
       damaged(damage) {
@@ -89,27 +104,60 @@ export function findSegments(
     last = Math.max(last, lastHere)
   }
   const isAny = first < Number.POSITIVE_INFINITY
-  return { accepted, first: isAny ? first : flushed + 1, last, highestTag, unstated, unreadable }
+  return {
+    accepted,
+    first: isAny ? first : flushed + 1,
+    last,
+    highestTag,
+    unstated,
+    unreadable,
+    rewritten: replaced.length === 0 ? null : { replaced, lost: empty.ranges },
+  }
+}
+
+/** Numbers that grow, as ranges. */
+class RangeList {
+  readonly ranges: RecordRange[] = []
+
+  add(number: number): void {
+    const before = this.ranges.at(-1)
+    if (before?.last !== number - 1) this.ranges.push({ first: number, last: number })
+    else this.ranges[this.ranges.length - 1] = { first: before.first, last: number }
+  }
+}
+
+/** Names of segments. */
+interface SegmentNames {
+  /** Of those that may count. */
+  readonly names: readonly string[]
+  /** Of those in whose place a repair wrote others. */
+  readonly replaced: readonly string[]
 }
 
 /**
- * Names of all segments, but for those of a repair that was cut off: what it wrote anew stands in the place of what is
- * there when its first segment is.
+ * Names of all segments. Where a repair wrote the log anew, what it wrote stands in the place of all that earlier owners
+ * wrote, also of what they published; unless it was cut off before: its first segment is there when all are.
  */
-function namesIn(files: Files, folder: string): readonly string[] {
-  const names = files.list(folder).filter((name) => parseSegmentName(name) !== null)
-  const all = new Set(names)
-  return names.filter((name) => {
-    const { token, segment } = parseSegmentName(name)!
-    if (segment === 1 || all.has(segmentName(token, 1))) return true
-    try {
-      const begin = readAll(files, folder, name)
-      return decodeSegmentHeader(begin).generation !== REWRITTEN_GENERATION
-    } catch (error) {
-      if (error instanceof Damage) return true
-      throw error
-    }
-  })
+function namesIn(files: Files, folder: string): SegmentNames {
+  const all = files.list(folder).filter((name) => parseSegmentName(name) !== null)
+  const rewritten = all.filter((name) => isRewritten(files, folder, name))
+  const tokenOf = (name: string) => parseSegmentName(name)!.token
+  const isWhole = (token: number) => all.includes(segmentName(token, 1))
+  const since = Math.max(0, ...rewritten.map(tokenOf).filter(isWhole))
+  const counted = all.filter((name) => !rewritten.includes(name) || isWhole(tokenOf(name)))
+  return {
+    names: counted.filter((name) => tokenOf(name) >= since),
+    replaced: counted.filter((name) => tokenOf(name) < since),
+  }
+}
+
+function isRewritten(files: Files, folder: string, name: string): boolean {
+  try {
+    return readSegmentHeader(files, join(folder, name))?.generation === REWRITTEN_GENERATION
+  } catch (error) {
+    if (error instanceof Damage) return false
+    throw error
+  }
 }
 
 /** Throws Damage. */

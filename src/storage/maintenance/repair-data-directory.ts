@@ -9,7 +9,8 @@ import { claimPath, currentToken } from '../ownership/claim.ts'
 import { inUse } from '../ownership/in-use.ts'
 import { AlreadyOwned } from '../ownership/ownership.ts'
 import { hasFiles } from './file-folders.ts'
-import { type RepairReport, repairHistorian } from './repair-historian.ts'
+import { repairHistorian } from './repair-historian.ts'
+import type { RepairReport } from './repair-report.ts'
 import { type StoredHistorian, storedHistorians } from './stored-historians.ts'
 
 /** What a repair did to one embedded historian; `failure` is why nothing could be done. */

@@ -176,13 +176,8 @@ class LostOfLog {
   /** When all was read. */
   sentences(): readonly string[] {
     if (this.last >= this.#next) this.#ranges.push({ first: this.#next, last: this.last })
-    const said = this.#ranges.slice(0, MOST_RANGES).map((range) => this.#sentenceOf(range))
-    const more = this.#ranges.length - said.length
-    if (more > 0)
-      said.push(`${more} more ranges of records of the log, up to record ${this.#ranges.at(-1)!.last}`)
-    const others = [...new Set(this.#others)]
-    const isAny = said.length + others.length > 0
-    return isAny ? [...said, ...others, CONSEQUENCE] : []
+    const said = namesOf(this.#ranges, (range) => this.#sentenceOf(range))
+    return withConsequence([...said, ...new Set(this.#others)])
   }
 
   #sentenceOf(records: RecordRange): string {
@@ -191,6 +186,19 @@ class LostOfLog {
     return `${nameOf(records)}${reason === undefined ? '' : `: ${reason}`}`
   }
 }
+
+/** One sentence for each range, for so many of them. */
+function namesOf(ranges: readonly RecordRange[], sentenceOf: (range: RecordRange) => string): string[] {
+  const said = ranges.slice(0, MOST_RANGES).map(sentenceOf)
+  const more = ranges.length - said.length
+  if (more > 0) said.push(`${more} more ranges of records of the log, up to record ${ranges.at(-1)!.last}`)
+  return said
+}
+
+const withConsequence = (lost: readonly string[]) => (lost.length > 0 ? [...lost, CONSEQUENCE] : [])
+
+/** What is said of records that are known to be lost, and of nothing else. */
+export const lostRecords = (ranges: readonly RecordRange[]) => withConsequence(namesOf(ranges, nameOf))
 
 const nameOf = ({ first, last }: RecordRange) =>
   first === last ? `record ${first} of the log` : `records ${first} to ${last} of the log`

@@ -1,0 +1,148 @@
+import { MemoryCatalog } from '../catalog/memory-catalog.ts'
+import { damageOf } from '../damage.ts'
+import type { Folders } from '../engine/folders.ts'
+import type { Files } from '../files/files.ts'
+import { listManifests, manifestName } from '../manifest/manifest-file.ts'
+import type { Version } from '../manifest/version.ts'
+import type { Ownership } from '../ownership/ownership.ts'
+import { openPartStore } from '../parts/file-part-store.ts'
+import { readAgain } from '../parts/read-again.ts'
+import { type Publication, PublicationReader } from '../wal/publication.ts'
+import { parseSegmentName } from '../wal/segment.ts'
+import { settleEnd } from '../wal/settle-end.ts'
+import { chooseParts, type FoundPart } from './choose-parts.ts'
+import { type FoundCatalog, findNewestCatalog, highestTagOf, writeWithFreeIds } from './find-catalog.ts'
+import { findSegments } from './find-segments.ts'
+import { keepIntact } from './keep-intact.ts'
+import {
+  inspectLog,
+  lostRecords,
+  type ReadableLog,
+  type RewrittenLog,
+  rewriteLog,
+  unstatedRecords,
+} from './repair-log.ts'
+import { newId, type RepairedOne, type RepairReport, reportOf, writeManifest } from './repair-report.ts'
+import type { SetAside } from './set-aside.ts'
+
+/** As `repairHistorian`, where no manifest can be read. */
+export async function rebuildHistorian(
+  files: Files,
+  folders: Folders,
+  ownership: Ownership,
+  aside: SetAside,
+  { historian, before = null }: RepairedOne,
+  signal: AbortSignal,
+): Promise<RepairReport> {
+  const { token } = ownership
+  const lost: string[] = aside.parts().map((name) => `what of part ${name} an earlier repair did not keep`)
+  const unreadable: string[] = []
+  const chosen = chooseParts(findParts(files, folders, unreadable, lost))
+  signal.throwIfAborted()
+  const { parts, damaged, lost: lostOfParts } = await keepIntact(files, folders, chosen, token, signal)
+  lost.push(...lostOfParts)
+  for (const name of damaged) aside.move(folders.parts, name)
+  const found = await findCatalog(files, folders, lost)
+  const flushed = parts.reduce((last, { lastSequence }) => Math.max(last, lastSequence), 0)
+  const published = publishedIn(files, folders)
+  const log = findSegments(files, folders, flushed, published)
+  const highest = highestTagOf(files, folders, parts, log.highestTag)
+  const catalog =
+    highest < found.catalog.entries.nextId
+      ? found.ref
+      : await writeWithFreeIds(files, folders, found.catalog, token, highest)
+  for (const { name, reason } of log.unreadable) lost.push(`the records of segment ${name}: ${reason}`)
+  lost.push(...log.unstated.map(unstatedRecords))
+  if (log.first > flushed + 1 && found.ref !== null) lost.push(unknownRecords(flushed + 1, log.first - 1))
+  if ((published?.lastSequence ?? 0) > log.last)
+    lost.push(unknownRecords(log.last + 1, published!.lastSequence))
+  const version: Version = {
+    number: 1,
+    token,
+    historian,
+    id: newId(),
+    parts,
+    catalog,
+    flushedSequence: Math.max(flushed, log.first - 1),
+    flushedGeneration: 0,
+    accepted: log.accepted,
+    kept: [],
+    ...(before?.id == null ? {} : { follows: before.id }),
+    retention: null,
+  }
+  const rewritten = await rewriteIfDamaged(files, folders, { version, published: null }, token)
+  lost.push(...lostRecords(log.rewritten?.lost ?? []), ...(rewritten?.lost ?? []))
+  const manifests = listManifests(files, folders.manifest).map(manifestName)
+  if (rewritten === null) {
+    const lastName = log.accepted.at(-1)?.name
+    const lastToken = lastName === undefined ? 0 : parseSegmentName(lastName)!.token
+    settleEnd(files, folders.wal, lastToken, log.accepted, published)
+  }
+  ownership.check()
+  const newest = { ...version, accepted: rewritten?.accepted ?? log.accepted }
+  // Only now: until then the next try needs them, to find and to tell the same.
+  await writeManifest(files, folders, newest, aside, () => {
+    for (const name of unreadable) aside.tryToMove(folders.parts, name)
+    for (const name of found.unreadable) aside.tryToMove(folders.catalog, name)
+    for (const name of manifests) aside.tryToMove(folders.manifest, name)
+    const replaced = [...log.unreadable, ...(rewritten === null ? [] : log.accepted)].map(({ name }) => name)
+    for (const name of [...(log.rewritten?.replaced ?? []), ...replaced]) aside.tryToMove(folders.wal, name)
+  })
+  const isLogAnew = rewritten !== null || log.rewritten !== null
+  return reportOf(newest, aside, lost, isLogAnew)
+}
+
+const unknownRecords = (first: number, last: number) =>
+  `what records ${first} to ${last} of the log said of points, if anything`
+
+/** `null` for a log that is sound. */
+async function rewriteIfDamaged(
+  files: Files,
+  folders: Folders,
+  log: ReadableLog,
+  token: number,
+): Promise<RewrittenLog | null> {
+  return inspectLog(files, folders, log).isSound ? null : rewriteLog(files, folders, log, token)
+}
+
+export function publishedIn(files: Files, folders: Folders): Publication | null {
+  const reader = new PublicationReader(files, folders.wal)
+  try {
+    return reader.read()
+  } finally {
+    reader.close()
+  }
+}
+
+/** @param unreadable  takes the names of those of which nothing can be read */
+function findParts(files: Files, folders: Folders, unreadable: string[], lost: string[]): FoundPart[] {
+  const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
+  const found: FoundPart[] = []
+  for (const name of files.list(folders.parts)) {
+    if (!name.endsWith('.part')) continue
+    try {
+      const { info, origin } = readAgain(() => store.inspect(name))
+      found.push({ info, replaces: origin.replaces })
+    } catch (error) {
+      lost.push(`the points of part ${name}: ${damageOf(error).message}`)
+      unreadable.push(name)
+    }
+  }
+  return found
+}
+
+async function findCatalog(
+  files: Files,
+  folders: Folders,
+  lost: string[],
+): Promise<FoundCatalog & { readonly unreadable: readonly string[] }> {
+  const names = files.list(folders.catalog).filter((name) => name.endsWith('.tags'))
+  const { found, unreadable } = await findNewestCatalog(files, folders.catalog, names)
+  for (const name of unreadable) lost.push(`tags of the catalog ${name}`)
+  if (found !== null && found.left > 0) {
+    lost.push(
+      `what the last ${found.left} bytes of the catalog ${found.ref.name} say of tags, if they counted`,
+    )
+  }
+  return { ...(found ?? { ref: null, catalog: new MemoryCatalog() }), unreadable }
+}
