@@ -148,8 +148,8 @@ class FileCatalogStore implements CatalogStore {
   }
 
   /**
-   * Writes all tags to a file of their own, which comes to its name when it is durable: one with a name is always whole.
-   * What is changed meanwhile is in it or not: the log says it again.
+   * Writes all tags to a file of their own, which comes to its name when it is durable: one with a name is always
+   * whole. What is changed meanwhile is in it or not: the log says it again.
    */
   async #writeNew({ entries }: TagCatalog): Promise<CatalogRef> {
     const name = `${this.#namePrefix}-${tokenText(this.#nextNumber())}.tags`

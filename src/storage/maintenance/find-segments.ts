@@ -16,6 +16,7 @@ import {
   segmentName,
 } from '../wal/segment.ts'
 import type { WalPosition } from '../wal/wal-record.ts'
+import { FlushedChanges } from './flushed-changes.ts'
 
 /** What the segments say that no manifest names. */
 export interface FoundLog {
@@ -31,6 +32,8 @@ export interface FoundLog {
   readonly unstated: readonly RecordRange[]
   /** Those that cannot be read at all. */
   readonly unreadable: readonly { readonly name: string; readonly reason: string }[]
+  /** Changes of tags that the catalog may not have, of records that are in parts, in order. */
+  readonly changes: readonly Uint8Array[]
   /** What an earlier repair, which came to no manifest, wrote anew; `null` for nothing. */
   readonly rewritten: RewrittenBefore | null
 }
@@ -50,18 +53,21 @@ interface Segment extends AnySegment {
 /**
  * Finds what of the log counts where no manifest says it.
  * @param flushed    number of the last record that is in parts
+ * @param nextId     of the catalog: the id of the next new tag
  * @param published  the last that is known of an owner: below it nothing is a torn end; `null` for nothing
  */
 export function findSegments(
   files: Files,
   folders: Folders,
   flushed: number,
+  nextId: number,
   published: WalPosition | null,
 ): FoundLog {
   const unreadable: { name: string; reason: string }[] = []
   const found: Segment[] = []
   const { names, replaced } = namesIn(files, folders.wal)
   const empty = new RangeList()
+  const changes = new FlushedChanges(flushed, nextId)
   for (const name of names) {
     const bytes = readAll(files, folders.wal, name)
     try {
@@ -82,7 +88,9 @@ export function findSegments(
     let isUnclear = false
     const range = withPublished(countedRange(segment, found), header, published)
     const end = scanSegment(bytes, header, range, {
-      take({ sequence, catalog, removed, points }) {
+      take(record) {
+        const { sequence, catalog, removed, points } = record
+        changes.take(record)
         lastHere = Math.max(lastHere, sequence)
         const isEmpty = catalog === null && removed.length === 0 && points === null
         if (isEmpty && header.generation === REWRITTEN_GENERATION) empty.add(sequence)
@@ -111,6 +119,7 @@ export function findSegments(
     highestTag,
     unstated,
     unreadable,
+    changes: changes.until(Math.max(flushed, published?.lastSequence ?? 0)),
     rewritten: replaced.length === 0 ? null : { replaced, lost: empty.ranges },
   }
 }
@@ -135,8 +144,8 @@ interface SegmentNames {
 }
 
 /**
- * Names of all segments. Where a repair wrote the log anew, what it wrote stands in the place of all that earlier owners
- * wrote, also of what they published; unless it was cut off before: its first segment is there when all are.
+ * Names of all segments. Where a repair wrote the log anew, what it wrote stands in the place of all that earlier
+ * owners wrote, also of what they published; unless it was cut off before: its first segment is there when all are.
  */
 function namesIn(files: Files, folder: string): SegmentNames {
   const all = files.list(folder).filter((name) => parseSegmentName(name) !== null)

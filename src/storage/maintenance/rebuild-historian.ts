@@ -1,11 +1,15 @@
+import { join } from 'node:path'
 import { MemoryCatalog } from '../catalog/memory-catalog.ts'
+import type { TagCatalog } from '../catalog/tag-catalog.ts'
 import { damageOf } from '../damage.ts'
 import type { Folders } from '../engine/folders.ts'
+import { HISTORIAN_IS_RIGHT } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
 import { listManifests, manifestName } from '../manifest/manifest-file.ts'
 import type { Version } from '../manifest/version.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
+import type { PartInfo } from '../parts/part.ts'
 import { readAgain } from '../parts/read-again.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { parseSegmentName } from '../wal/segment.ts'
@@ -15,6 +19,7 @@ import { type FoundCatalog, findNewestCatalog, highestTagOf, writeWithFreeIds } 
 import { findSegments } from './find-segments.ts'
 import { keepIntact } from './keep-intact.ts'
 import {
+  hasNamelessTags,
   inspectLog,
   lostRecords,
   type ReadableLog,
@@ -45,17 +50,24 @@ export async function rebuildHistorian(
   const found = await findCatalog(files, folders, lost)
   const flushed = parts.reduce((last, { lastSequence }) => Math.max(last, lastSequence), 0)
   const published = publishedIn(files, folders)
-  const log = findSegments(files, folders, flushed, published)
+  const log = findSegments(files, folders, flushed, found.catalog.entries.nextId, published)
+  for (const changes of log.changes) found.catalog.apply(changes)
   const highest = highestTagOf(files, folders, parts, log.highestTag)
+  if (found.ref === null && hasOtherTags(files, folders, parts, found.catalog)) {
+    lost.push(
+      'the names of tags that parts have points of, as there is no catalog: the points are those of no tag',
+    )
+  }
   const catalog =
-    highest < found.catalog.entries.nextId
+    log.changes.length === 0 && highest < found.catalog.entries.nextId
       ? found.ref
       : await writeWithFreeIds(files, folders, found.catalog, token, highest)
   for (const { name, reason } of log.unreadable) lost.push(`the records of segment ${name}: ${reason}`)
   lost.push(...log.unstated.map(unstatedRecords))
-  if (log.first > flushed + 1 && found.ref !== null) lost.push(unknownRecords(flushed + 1, log.first - 1))
-  if ((published?.lastSequence ?? 0) > log.last)
-    lost.push(unknownRecords(log.last + 1, published!.lastSequence))
+  // Those of a flush that changed tags alone are in the catalog: it leaves no part with their numbers.
+  if (log.first > flushed + 1) lost.push(unknownRecords(flushed + 1, log.first - 1))
+  const last = Math.max(published?.lastSequence ?? 0, lastBefore(files, folders, before))
+  if (last > log.last) lost.push(unknownRecords(log.last + 1, last))
   const version: Version = {
     number: 1,
     token,
@@ -93,16 +105,41 @@ export async function rebuildHistorian(
 }
 
 const unknownRecords = (first: number, last: number) =>
-  `what records ${first} to ${last} of the log said of points, if anything`
+  `what records ${first} to ${last} of the log said of points and tags, if anything`
 
-/** `null` for a log that is sound. */
+/** Number of the last record as it was noted outside of the folder, unless an earlier state is meant; 0 for none. */
+function lastBefore(files: Files, { root }: Folders, before: RepairedOne['before']): number {
+  return files.exists(join(root, HISTORIAN_IS_RIGHT)) ? 0 : (before?.lastSequence ?? 0)
+}
+
+/** Whether parts have tags that a catalog does not have. */
+function hasOtherTags(
+  files: Files,
+  folders: Folders,
+  parts: readonly PartInfo[],
+  catalog: TagCatalog,
+): boolean {
+  const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
+  return parts.some((info) => {
+    const part = store.open(info)
+    try {
+      for (const tag of part.tags()) if (catalog.get(tag) === null) return true
+      return false
+    } finally {
+      part.close()
+    }
+  })
+}
+
+/** `null` for a log that is sound, and all of whose points have tags with names. */
 async function rewriteIfDamaged(
   files: Files,
   folders: Folders,
   log: ReadableLog,
   token: number,
 ): Promise<RewrittenLog | null> {
-  return inspectLog(files, folders, log).isSound ? null : rewriteLog(files, folders, log, token)
+  const isSound = inspectLog(files, folders, log).isSound && !(await hasNamelessTags(files, folders, log))
+  return isSound ? null : rewriteLog(files, folders, log, token)
 }
 
 export function publishedIn(files: Files, folders: Folders): Publication | null {

@@ -5,7 +5,7 @@ import { Damage } from '../damage.ts'
 import { checkHasFolder } from '../engine/before-claim.ts'
 import { type Folders, foldersOf, highestToken } from '../engine/folders.ts'
 import { readNewest } from '../engine/newest-version.ts'
-import { checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
+import { checkHasAll, checkIsSame, type HistorianBefore } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
 import { listManifests, readManifest } from '../manifest/manifest-file.ts'
 import type { Version } from '../manifest/version.ts'
@@ -18,6 +18,7 @@ import { highestTagOf, type ReadCatalog, readCatalog, writeWithFreeIds } from '.
 import { keepIntact } from './keep-intact.ts'
 import { publishedIn, rebuildHistorian } from './rebuild-historian.ts'
 import {
+  hasNamelessTags,
   inspectLog,
   type ReadableLog,
   type RewrittenLog,
@@ -93,7 +94,7 @@ async function repairParts(
 ): Promise<RepairReport> {
   const { token } = ownership
   const log = { version: newest, published: published?.token === newest.token ? published : null }
-  const { isSound: isLogSound, accepted } = inspectLog(files, folders, log)
+  const { isSound: isLogSound, accepted, last } = inspectLog(files, folders, log)
   const kept = await keepIntact(files, folders, newest.parts, token, signal)
   const readable = newest.catalog === null ? null : await readCatalog(files, folders.catalog, newest.catalog)
   const isCatalogSound = readable?.left === 0 || newest.catalog === null
@@ -106,7 +107,11 @@ async function repairParts(
     ? newest.catalog
     : await intactCatalog(files, folders, { ...log, version: { ...newest, parts } }, token, readable, lost)
   const repaired = { ...newest, parts, catalog }
-  const rewritten = isLogSound ? null : await rewriteLog(files, folders, { ...log, version: repaired }, token)
+  const repairedLog = { ...log, version: repaired }
+  const isLogKept = isLogSound && (isCatalogSound || !(await hasNamelessTags(files, folders, repairedLog)))
+  // With another id a start would not notice it any more.
+  if (!isLogKept) checkHasAll(files, folders, newest, last, before ?? null)
+  const rewritten = isLogKept ? null : await rewriteLog(files, folders, repairedLog, token)
   if (rewritten === null) settleEnd(files, folders.wal, newest.token, accepted, published)
   lost.push(...(rewritten?.lost ?? []))
   ownership.check()

@@ -10,7 +10,7 @@ import { findHeader } from '../wal/find-header.ts'
 import { LogRewriter, removeUnfinished } from '../wal/log-rewriter.ts'
 import { type FindHeader, type LogTarget, readLog, readSegmentHeader } from '../wal/read-log.ts'
 import { parseSegmentName } from '../wal/segment.ts'
-import type { WalPosition } from '../wal/wal-record.ts'
+import type { WalPosition, WalRecord } from '../wal/wal-record.ts'
 import { highestTagOf } from './find-catalog.ts'
 import { RepairedTags } from './repaired-tags.ts'
 
@@ -27,6 +27,8 @@ export interface LogState {
   readonly isSound: boolean
   /** The segments that count, and their bytes. */
   readonly accepted: readonly AcceptedSegment[]
+  /** Number of the last record, also of one that is known to be lost. */
+  readonly last: number
 }
 
 /** A log that was written anew. */
@@ -43,16 +45,38 @@ const MOST_RANGES = 100
 /** Reads a log, of which nothing is changed. Throws the system's errors. */
 export function inspectLog(files: Files, folders: Folders, log: ReadableLog): LogState {
   let isSound = true
+  let last = log.version.flushedSequence
   const target = {
-    take() {},
-    damaged() {
+    take({ sequence }: WalRecord) {
+      last = Math.max(last, sequence)
+    },
+    damaged(damage: Damage) {
       isSound = false
+      if (damage instanceof LostRecords) last = Math.max(last, damage.last)
     },
   }
   const accepted = readAsFarAsPossible(files, folders, log, target, () => {
     isSound = false
   }).map(({ name, bytes }) => ({ name, bytes }))
-  return { isSound, accepted }
+  return { isSound, accepted, last }
+}
+
+/** Whether a log has points of tags that neither it nor the catalog has. Throws Damage and the system's errors. */
+export async function hasNamelessTags(files: Files, folders: Folders, log: ReadableLog): Promise<boolean> {
+  const tags = await tagsOf(files, folders, log.version)
+  readAsFarAsPossible(files, folders, log, { take: (record) => tags.take(record), damaged() {} })
+  return tags.finish().named.length > 0
+}
+
+async function tagsOf(
+  files: Files,
+  folders: Folders,
+  { catalog: ref, parts }: Version,
+): Promise<RepairedTags> {
+  const catalogs = openCatalogStore(files, folders.catalog, '')
+  const catalog = await catalogs.load(ref)
+  catalogs.close()
+  return new RepairedTags(catalog, highestTagOf(files, folders, parts, 0))
 }
 
 /**
@@ -71,10 +95,7 @@ export async function rewriteLog(
 ): Promise<RewrittenLog> {
   const { version } = log
   removeUnfinished(files, folders.wal)
-  const catalogs = openCatalogStore(files, folders.catalog, '')
-  const catalog = await catalogs.load(version.catalog)
-  catalogs.close()
-  const tags = new RepairedTags(catalog, highestTagOf(files, folders, version.parts, 0))
+  const tags = await tagsOf(files, folders, version)
   const rewriter = new LogRewriter(files, folders.wal, token, version.flushedSequence + 1, systemClock)
   const lost = new LostOfLog(version.flushedSequence)
   try {
