@@ -134,7 +134,7 @@ for (const isManifestThere of [true, false]) {
     rmSync(second!)
     const { lost } = await repair(folder)
     // Only the segment that is missing said that the sync of what is there as record 3 had failed.
-    const other = 'if that was in a segment that is missing, and not what is there'
+    const other = 'if that was in a segment that is missing or damaged, and not what is there'
     assert.ok(lost.includes(`what was acknowledged as record 3 of the log, ${other}`), lost.join('\n'))
     assert.ok(lost.includes('record 4 of the log'), lost.join('\n'))
     assert.deepEqual(Object.keys(await contentOf(folder)), ['a', 'b', 'e', 'f', 'unknown'])

@@ -226,7 +226,7 @@ const nameOf = ({ first, last }: RecordRange) =>
 
 /** What is said of records in whose place others may have been acknowledged. */
 export const unstatedRecords = (records: RecordRange) =>
-  `what was acknowledged as ${nameOf(records)}, if that was in a segment that is missing, and not what is there`
+  `what was acknowledged as ${nameOf(records)}, if that was in a segment that is missing or damaged, and not what is there`
 
 const CONSEQUENCE =
   'what the lost records of the log changed: points may be missing, points and tags that were deleted may be back, and ' +
