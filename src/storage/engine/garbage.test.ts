@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { Garbage, type GarbageLimits } from './garbage.ts'
@@ -14,6 +14,19 @@ function garbageOf(
   const garbage = new Garbage(files, limits, version, check, () => false)
   garbage.published(Number.POSITIVE_INFINITY)
   return garbage
+}
+
+/** Stops the clock and timers; gives what lets so many milliseconds pass. */
+function steppedTime(t: TestContext): (ms: number) => Promise<void> {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  return async (ms) => {
+    now += ms
+    t.mock.timers.tick(ms)
+    // Removing goes on in later turns.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
 }
 
 test('very many files wait until readers have moved on, and go at the end', async () => {
@@ -87,15 +100,7 @@ test('what is due is waited for where room is needed', async () => {
 })
 
 test('files wait for a reader that stands still until the latest moment, and no longer', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  let now = 0
-  t.mock.method(performance, 'now', () => now)
-  const pass = async (ms: number) => {
-    now += ms
-    t.mock.timers.tick(ms)
-    // Removing goes on in later turns.
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const pass = steppedTime(t)
   const removed: string[] = []
   const files = { ...systemFiles, removeAside: async (path: string) => void removed.push(path) }
   let version = 5
@@ -151,15 +156,7 @@ test('who is superseded amid files that go removes no more of them', async () =>
 })
 
 test('files wait until the version without them is published, and longer for readers from then on; on a full disk they go', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  let now = 0
-  t.mock.method(performance, 'now', () => now)
-  const pass = async (ms: number) => {
-    now += ms
-    t.mock.timers.tick(ms)
-    // Removing goes on in later turns.
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const pass = steppedTime(t)
   const removed: string[] = []
   const files = {
     ...systemFiles,
