@@ -241,6 +241,7 @@ test('while nothing can be published no file goes that is read by what was publi
   await write(owner, 1)
   await owner.flush()
   await write(owner, 2)
+  await until(() => segmentsOf(folder).length === 1, 'the one that was flushed is gone')
   const [part] = partsOf()
   const [segment] = segmentsOf(folder)
   files.plan = (call, path) => (call === 'write' && path.includes('published-') ? { code: 'EIO' } : null)
