@@ -62,7 +62,7 @@ export class ChangePacer extends Pacer {
 }
 
 /** A step of work takes as long as so many of a pacer: the clock is asked after each. */
-const STEPS_OF_WORK = STEPS_PER_LOOK
+export const STEPS_OF_WORK = STEPS_PER_LOOK
 
 /** Does work of a change to its end, and yields between its steps whenever that is due. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {

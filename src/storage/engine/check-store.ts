@@ -3,7 +3,7 @@ import { countPoints } from '../reads/point-reads.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 import type { LivePart } from './part-set.ts'
-import { caughtUp, idsNow, TagNow } from './tag-now.ts'
+import { idsNow, TagNow } from './tag-now.ts'
 
 /** What a check of a historian found. */
 export interface HistorianCheck {
@@ -53,7 +53,7 @@ export async function checkStore(state: EngineState, snapshot: EngineSnapshot): 
   let points = 0
   for (const tag of ascendingTags([...lists, idsNow(state)])) {
     // Looked at once more when it goes on: a read that waited, too, may have gone first, and begun to take more.
-    while (state.catchingUp() !== null) await caughtUp(state)
+    for (let wait = state.catchingUp(); wait !== null; wait = state.catchingUp()) await wait
     const now = new TagNow(state, tag)
     try {
       if (now.isIn(isIntact))

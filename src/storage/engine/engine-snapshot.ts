@@ -1,5 +1,5 @@
+import type { ReadPace } from '../pause.ts'
 import { Pacer } from '../pause.ts'
-import type { ReadPace } from '../reads/point-blocks.ts'
 import type { OpenParts, PartSet } from './part-set.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { AcceptedSegment } from '../manifest/version.ts'
 import type { Packer, PartPacking } from '../parts/packer.ts'
 import type { PartInfo, PartOrigin } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
-import { Pacer } from '../pause.ts'
+import { Pacer, STEPS_OF_WORK } from '../pause.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
 import { Backlog, type ChangeKind } from './backlog.ts'
 import { copyPoints } from './copy-points.ts'
@@ -54,9 +54,6 @@ interface Written {
 
 /** A tag with more points has others let in while they are packed. */
 const LONGEST_ADD = 16_384
-
-/** A step of sorting takes as long as so many of the pacer: the clock is asked after each. */
-const STEPS_OF_SORT = 16
 
 /** Points that are packed in about the time of one step of the pacer. */
 const STEP_POINTS = 64
@@ -262,7 +259,7 @@ export class Flusher {
     try {
       for (const tag of memtable.immutableTags()) {
         for (const sorting = memtable.sortImmutable(tag); sorting?.next().done === false; ) {
-          if (pacer.isDue(STEPS_OF_SORT, SLICE_MS)) await pause()
+          if (pacer.isDue(STEPS_OF_WORK, SLICE_MS)) await pause()
         }
         // Points that are taken away meanwhile are covered by tombstones of the next generation.
         const columns = memtable.immutableColumns(tag)

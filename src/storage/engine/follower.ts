@@ -11,7 +11,7 @@ import { Memtable } from '../memtable/memtable.ts'
 import type { PreparedPoints } from '../memtable/point-table.ts'
 import { LARGE_WRITE } from '../memtable/prepared-points.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
-import { ChangePacer } from '../pause.ts'
+import { ChangePacer, STEPS_OF_WORK } from '../pause.ts'
 import { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { readLog } from '../wal/read-log.ts'
@@ -35,9 +35,6 @@ class Behind extends Error {}
  * from the system costs little beside the rest of what an owner does.
  */
 const KEPT_SLABS = 4
-
-/** A step of catching up takes as long as so many of the pacer: the clock is asked after each. */
-const STEPS_OF_ADVANCE = 16
 
 /** Tries to open what an owner changes meanwhile. */
 const TRIES = 20
@@ -173,7 +170,7 @@ export class Follower {
     try {
       for (let wait = first; ; ) {
         if (wait !== undefined) await wait
-        else if (pacer.isDue(STEPS_OF_ADVANCE)) await pacer.pause()
+        else if (pacer.isDue(STEPS_OF_WORK)) await pacer.pause()
         if (this.#isClosed) work.return()
         this.#checkIsOpen()
         const { done, value } = work.next()

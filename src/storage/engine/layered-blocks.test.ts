@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
-import type { PointBlocks, ReadPace } from '../reads/point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
+import type { PointBlocks } from '../reads/point-blocks.ts'
 import { countPoints, readPoint, readRange } from '../reads/point-reads.ts'
 import {
   isIn,

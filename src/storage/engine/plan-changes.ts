@@ -1,7 +1,7 @@
 import { WideMap } from '../../scheduling/wide-map.ts'
 import type { CatalogDraft } from '../catalog/tag-catalog.ts'
 import type { TagRecord } from '../catalog/tag-record.ts'
-import type { ReadPace } from '../reads/point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
 import { countPoints } from '../reads/point-reads.ts'
 import type { RemovedSpan } from '../wal/wal-record.ts'
 import type { EngineErrors } from './engine-errors.ts'

@@ -1,7 +1,7 @@
 import { changeOptionalMetadata, type OptionalMetadataChange } from '../../series/optional-metadata.ts'
 import type { CatalogDraft, TagFields } from '../catalog/tag-catalog.ts'
 import type { TagRecord } from '../catalog/tag-record.ts'
-import type { ReadPace } from '../reads/point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
 import type { EngineErrors } from './engine-errors.ts'
 
 /** A tag to be stored; optional fields that it leaves out stay as they are, null clears them. */

@@ -1,7 +1,7 @@
 import type { TooOldPoints, WriteBatch } from '../../historian/contract.ts'
 import type { CatalogDraft, TagCatalog } from '../catalog/tag-catalog.ts'
 import type { RetentionState } from '../manifest/retention-state.ts'
-import type { ReadPace } from '../reads/point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
 import type { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { withoutTooOld } from '../retention/too-old.ts'
 import type { RecordBody } from '../wal/group.ts'

@@ -6,7 +6,7 @@ import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 import type { LivePart } from './part-set.ts'
-import { caughtUp, idsNow, TagNow } from './tag-now.ts'
+import { idsNow, TagNow } from './tag-now.ts'
 
 /** What a rule would remove. */
 export interface RulePreview {
@@ -59,7 +59,7 @@ export async function previewRetention(
   let keptTags = 0
   for (const id of idsNow(state)) {
     // Looked at once more when it goes on: a read that waited, too, may have gone first, and begun to take more.
-    while (state.catchingUp() !== null) await caughtUp(state)
+    for (let wait = state.catchingUp(); wait !== null; wait = state.catchingUp()) await wait
     const { catalog } = state
     const name = catalog.get(id)?.name
     if (name === undefined) continue

@@ -39,11 +39,6 @@ export class TagNow {
   }
 }
 
-/** Waits until memory and parts are those of a moment, for as long as something else takes changes in slices. */
-export async function caughtUp(state: EngineState): Promise<void> {
-  for (let wait = state.catchingUp(); wait !== null; wait = state.catchingUp()) await wait
-}
-
 const IDS_AT_ONCE = 256
 
 /** Ids of all tags, ascending, as far as they are there when they are come to. */

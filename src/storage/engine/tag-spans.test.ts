@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ReadPace } from '../reads/point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
 import { disjointSpans } from './tag-spans.ts'
 
 const NO_REST: ReadPace = { isDue: () => false, pause: async () => {} }

@@ -1,5 +1,5 @@
 import type { Span } from '../blocks/spans.ts'
-import type { ReadPace } from '../reads/point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
 import { sortedInSteps } from '../sorted-in-steps.ts'
 
 /** A span of a tag's time, [from, to). */

@@ -6,15 +6,9 @@ import type { AcceptedSegment } from '../manifest/version.ts'
 import { type AnySegment, countedRange, type RecordRange, unstatedGroup } from '../wal/counted.ts'
 import { findHeader } from '../wal/find-header.ts'
 import { REWRITTEN_GENERATION } from '../wal/log-rewriter.ts'
-import { readAll, readSegmentHeader } from '../wal/read-log.ts'
+import { type FindHeader, headerOf, readAll, readSegmentHeader } from '../wal/read-log.ts'
 import { type ScanRange, scanSegment } from '../wal/scan.ts'
-import {
-  decodeSegmentHeader,
-  parseSegmentName,
-  SEGMENT_HEADER_BYTES,
-  type SegmentHeader,
-  segmentName,
-} from '../wal/segment.ts'
+import { parseSegmentName, SEGMENT_HEADER_BYTES, type SegmentHeader, segmentName } from '../wal/segment.ts'
 import type { WalPosition } from '../wal/wal-record.ts'
 import { FlushedChanges } from './flushed-changes.ts'
 
@@ -71,7 +65,7 @@ export function findSegments(
   for (const name of names) {
     const bytes = readAll(files, folders.wal, name)
     try {
-      found.push({ name, bytes, header: headerOf(name, bytes, found) })
+      found.push({ name, bytes, header: headerOf(name, bytes, found, findNext) })
     } catch (error) {
       if (!(error instanceof Damage)) throw error
       unreadable.push({ name, reason: error.message })
@@ -169,18 +163,11 @@ function isRewritten(files: Files, folder: string, name: string): boolean {
   }
 }
 
-/** Throws Damage. */
-function headerOf(name: string, bytes: Buffer, before: readonly Segment[]): SegmentHeader {
-  try {
-    return decodeSegmentHeader(bytes)
-  } catch (error) {
-    if (!(error instanceof Damage)) throw error
-    const { token } = parseSegmentName(name)!
-    const own = before.filter(({ header }) => header.token === token)
-    const found = findHeader(name, bytes, own, (own.at(-1)?.header.generation ?? 0) + 1)
-    if (found === null) throw error
-    return found
-  }
+/** What is found out of the header of a segment is taken to be of the generation after the one before. */
+const findNext: FindHeader = (name, bytes, before) => {
+  const { token } = parseSegmentName(name)!
+  const own = before.filter(({ header }) => header.token === token)
+  return findHeader(name, bytes, own, (own.at(-1)?.header.generation ?? 0) + 1)
 }
 
 function withPublished(range: ScanRange, header: SegmentHeader, published: WalPosition | null): ScanRange {

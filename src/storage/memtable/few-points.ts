@@ -1,5 +1,6 @@
 import type { PointsOfTags } from '../wal/wal-record.ts'
 import { NO_PLACE, type PointLog } from './point-log.ts'
+import { TimeRange } from './time-range.ts'
 
 /** Points that are put into the log in a step, and tags that count as one each. */
 const POINTS_OF_STEP = 16_384
@@ -17,9 +18,8 @@ export class FewPoints {
   readonly #added = new Map<PointsOfTags, Uint8Array>()
   /** Tags that are left to the table: they get memory of their own. */
   readonly #left = new Set<number>()
-  /** Times of the first and the last of the points; Infinity and -Infinity without any. */
-  firstTime = Number.POSITIVE_INFINITY
-  lastTime = Number.NEGATIVE_INFINITY
+  /** Of the points. */
+  readonly times = new TimeRange()
 
   /** @param last, counts  those of the table, which are copied */
   constructor(log: PointLog, last: Int32Array, counts: Uint8Array) {
@@ -66,21 +66,9 @@ export class FewPoints {
       this.last[tag] = this.#log.add(points, start, end, count === 0 ? NO_PLACE : this.last[tag]!)
       this.counts[tag] = count + end - start
       added[i] = 1
-      this.#widen(points.times, start, end)
+      this.times.widen(points.times, start, end)
       passed += end - start
     }
-  }
-
-  #widen(times: Float64Array, start: number, end: number): void {
-    let first = this.firstTime
-    let last = this.lastTime
-    for (let i = start; i < end; i++) {
-      const time = times[i]!
-      if (time < first) first = time
-      if (time > last) last = time
-    }
-    this.firstTime = first
-    this.lastTime = last
   }
 
   #grow(tag: number): void {

@@ -13,6 +13,7 @@ import { LongMemory, PointMemory } from './point-memory.ts'
 import { isPrepared, PointTable, type PreparedPoints } from './point-table.ts'
 import { LARGE_WRITE } from './prepared-points.ts'
 import type { PinnedRuns } from './tag-points.ts'
+import { TimeRange } from './time-range.ts'
 import { TombstoneLog } from './tombstone-log.ts'
 
 /** What a generation is besides its points. */
@@ -66,8 +67,8 @@ export class Memtable {
   #immutablePoints: PointTable | null = null
   #active: OpenGeneration
   #immutable: OpenGeneration | null = null
-  #firstTime = Number.POSITIVE_INFINITY
-  #lastTime = Number.NEGATIVE_INFINITY
+  /** Of all points that ever came. */
+  readonly #times = new TimeRange()
   /** When the first record of the active generation came; NaN without one. */
   #since = Number.NaN
 
@@ -205,15 +206,11 @@ export class Memtable {
   applyAll(records: readonly WalRecord[], now: number, prepared: PreparedPoints | null): void {
     const taken = prepared !== null && this.#activePoints.take(prepared) ? prepared : null
     // Going through all points once more takes long: a read finds the newest one, and the others lie between two.
-    for (const [tag, { first, last }] of taken?.tags ?? []) {
+    for (const [tag, points] of taken?.tags ?? []) {
       this.newest.forget(tag)
-      this.#firstTime = Math.min(this.#firstTime, first)
-      this.#lastTime = Math.max(this.#lastTime, last)
+      this.#times.join(points)
     }
-    if (taken !== null && taken.few !== null) {
-      this.#firstTime = Math.min(this.#firstTime, taken.few.firstTime)
-      this.#lastTime = Math.max(this.#lastTime, taken.few.lastTime)
-    }
+    if (taken !== null && taken.few !== null) this.#times.join(taken.few.times)
     for (const record of records) this.#apply(record, now, taken)
   }
 
@@ -240,32 +237,19 @@ export class Memtable {
     if (points === null) return
     this.#activePoints.add(points, taken)
     this.newest.add(points)
-    if (taken === null) this.#widen(points.points.times, 0, points.points.times.length)
+    if (taken === null) this.#times.widen(points.points.times, 0, points.points.times.length)
     else {
       const { tags, offsets } = points
       for (let i = 0; i < tags.length; i++) {
-        if (!isPrepared(taken, points, i)) this.#widen(points.points.times, offsets[i]!, offsets[i + 1]!)
+        if (!isPrepared(taken, points, i))
+          this.#times.widen(points.points.times, offsets[i]!, offsets[i + 1]!)
       }
     }
   }
 
-  /** Widens the range of times by those with index from start to end. */
-  #widen(times: Float64Array, start: number, end: number): void {
-    // In variables: a double that is put into a field is an object of its own, here one for each point.
-    let first = this.#firstTime
-    let last = this.#lastTime
-    for (let i = start; i < end; i++) {
-      const time = times[i]!
-      if (time < first) first = time
-      if (time > last) last = time
-    }
-    this.#firstTime = first
-    this.#lastTime = last
-  }
-
   /** Times of the oldest and the newest point that ever came; Infinity and -Infinity without any. */
   get timeRange(): { readonly first: number; readonly last: number } {
-    return { first: this.#firstTime, last: this.#lastTime }
+    return this.#times
   }
 
   /** Begins a new generation; the one before is to be flushed. Only when none is. */

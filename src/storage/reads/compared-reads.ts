@@ -2,7 +2,8 @@ import { copyColumns, makeColumns, type PointColumns, sliceColumns } from '../..
 import { countDeciding, decidingPoints } from '../../series/deciding-points.ts'
 import type { Comparisons, RangeResult } from '../../series/reads.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
-import type { PointBlocks, ReadPace, ZoneMapSink } from './point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
+import type { PointBlocks, ZoneMapSink } from './point-blocks.ts'
 
 /**
  * Points of [from, to), ascending, at most `limit`, that compare with each threshold as all points do at all times: a

@@ -1,5 +1,6 @@
 import { GapFinder, type GapPage, type GapSearch } from '../../series/gaps.ts'
-import type { PointBlocks, ReadPace } from './point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
+import type { PointBlocks } from './point-blocks.ts'
 
 /** Gaps between good points: blocks whose longest one is short are passed over by their summaries. */
 export async function readGaps(blocks: PointBlocks, search: GapSearch, pace: ReadPace): Promise<GapPage> {

@@ -4,7 +4,8 @@ import type { PlotPoints } from '../../series/reads.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import { type BlockView, MAX_CHUNKS } from '../blocks/block.ts'
 import { EXTENT } from '../blocks/chunk.ts'
-import type { PointBlocks, ReadPace, ZoneMapSink } from './point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
+import type { PointBlocks, ZoneMapSink } from './point-blocks.ts'
 
 /**
  * Points of a chart, from summaries where a run of points lies in one column.

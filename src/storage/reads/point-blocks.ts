@@ -3,8 +3,6 @@ import type { ZoneMap } from '../../series/zone-map.ts'
 import type { BlockView } from '../blocks/block.ts'
 import type { ReadPace } from '../pause.ts'
 
-export type { ReadPace }
-
 /** Takes all points of a range, in time order. */
 export interface ZoneMapSink {
   /** A run of points by its zone map; false when its points are needed, which then come. */

@@ -3,7 +3,8 @@ import type { BoundingValues, FindPoint, RangeResult, SignalShape } from '../../
 import type { BlockView } from '../blocks/block.ts'
 import { ColumnsBuilder } from '../blocks/columns-builder.ts'
 import { SignalFill } from '../blocks/signal-fill.ts'
-import type { PointBlocks, ReadPace } from './point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
+import type { PointBlocks } from './point-blocks.ts'
 
 // Instants are whole: "before at" is "at or before at - 1", and "after at" is "at or after at + 1".
 

@@ -10,7 +10,8 @@ import { isUsable, zoneMapOf } from '../blocks/zone-map.ts'
 import { LayeredBlocks } from '../engine/layered-blocks.ts'
 import { MemorySource } from '../engine/sources.ts'
 import { joinSummaries, summaryOf } from '../parts/part-summary.ts'
-import type { ReadPace, ZoneMapSink } from './point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
+import type { ZoneMapSink } from './point-blocks.ts'
 import { readAggregates } from './signal-reads.ts'
 
 /** Aggregates of points that are cut into blocks, chunks and pages anywhere, against loops over microseconds. */

@@ -5,7 +5,8 @@ import { SignalIntegrator } from '../../series/integrate.ts'
 import { isGood } from '../../series/interpolate.ts'
 import type { Integrals, SignalShape } from '../../series/reads.ts'
 import { WindowSignal } from '../../series/window-signal.ts'
-import type { PointBlocks, ReadPace } from './point-blocks.ts'
+import type { ReadPace } from '../pause.ts'
+import type { PointBlocks } from './point-blocks.ts'
 import { readBoundingValues, readPoint } from './point-reads.ts'
 
 /** Aggregates that are computed here; the median needs all values of a window in memory, so the engine bounds it. */

@@ -4,7 +4,7 @@ import type { FileHandle, Files } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
 import { atOnce } from '../pause.ts'
 import type { RecordBody } from './group.ts'
-import { GroupBuffer } from './group-buffer.ts'
+import { bytesOfRecords, GroupBuffer } from './group-buffer.ts'
 import {
   encodeSegmentHeader,
   newSegment,
@@ -94,8 +94,9 @@ export class LogRewriter {
 
   /** Takes the next record. */
   append({ catalog, removed, points }: RecordBody): void {
-    this.#group.push({ catalog, removed, points })
-    this.#groupBytes += bytesOf(catalog, removed.length, points)
+    const record = { catalog, removed, points }
+    this.#group.push(record)
+    this.#groupBytes += bytesOfRecords([record])
     if (this.#groupBytes >= GROUP_BYTES || this.#group.length >= GROUP_RECORDS) this.endGroup()
   }
 
@@ -174,10 +175,4 @@ export function removeUnfinished(files: Files, folder: string): void {
   for (const name of files.list(folder)) {
     if (isUnfinished(name)) files.remove(join(folder, name))
   }
-}
-
-/** Bytes of a record, about. */
-function bytesOf(catalog: Uint8Array | null, spans: number, points: WalRecord['points']): number {
-  const ofPoints = points === null ? 0 : 17 * points.points.times.length + 8 * points.tags.length
-  return 32 + (catalog?.length ?? 0) + 20 * spans + ofPoints
 }

@@ -208,8 +208,8 @@ function checkChain(own: readonly FoundSegment[], end: number | null, target: Lo
   for (const segment of missing) target.damaged(new Damage(`segment ${segment} of the log is missing`))
 }
 
-/** Throws Damage. */
-function headerOf(
+/** The header of a segment, if need be as it is found out. Throws Damage. */
+export function headerOf(
   name: string,
   bytes: Buffer,
   before: readonly AnySegment[],
