@@ -70,7 +70,7 @@ async function planWrite(
   const watermarks =
     state.retention === null ? null : await watermarksOf(tags, write, state.retention, state, pace)
   const { points, tooOld } =
-    watermarks === null ? { points: all, tooOld: null } : withoutTooOld(all, watermarks)
+    watermarks === null ? { points: all, tooOld: null } : await withoutTooOld(all, watermarks, pace)
   if (isWhole && tooOld !== null) return { error: null, record: null, tooOld }
   // Only now: a write of which nothing is written makes no tags either.
   for (const i of absent) {
