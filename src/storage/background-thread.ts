@@ -1,4 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
+import { systemCode } from './files/files.ts'
 
 /** A thread that others waited for has ended by itself; `cause` is its error where it had one. */
 export class ThreadEnded extends Error {
@@ -50,11 +51,11 @@ function made(file: URL, resourceLimits: ResourceLimits, name: string): Worker {
 
 /** What a thread says of an error. */
 export function failureOf(error: unknown): ThreadFailure {
-  const { message, code, syscall } = error as { message: string; code?: unknown; syscall?: unknown }
+  const { message, syscall } = error as { message: string; syscall?: unknown }
   return {
     kind: 'error',
     message,
-    code: typeof code === 'string' ? code : null,
+    code: systemCode(error) || null,
     syscall: typeof syscall === 'string' ? syscall : null,
   }
 }

@@ -1,4 +1,4 @@
-import { systemCode } from './files/files.ts'
+import { isDiskError, systemCode } from './files/files.ts'
 
 /**
  * What is stored cannot be read: a checksum is wrong, or parts that belong together contradict each other.
@@ -26,14 +26,14 @@ export class LostRecords extends Damage {
 
 /** Whether something that is stored could not be read: it is damaged, or the disk fails. */
 export function isUnreadable(error: unknown): boolean {
-  return error instanceof Damage || systemCode(error) === 'EIO'
+  return error instanceof Damage || isDiskError(error)
 }
 
 /** What could not be read, as Damage; any other error is thrown. */
 export function damageOf(error: unknown): Damage {
   if (error instanceof Damage) return error
   if (!isUnreadable(error)) throw error
-  return new Damage('the disk reports an error (EIO)', error)
+  return new Damage(`the disk reports an error (${systemCode(error)})`, error)
 }
 
 /** The same of a part whose file no owner can have dropped: one that is missing (ENOENT) is damage, too. */

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type RunningService, serve, temporaryFolder, tidemark } from '../cli/run.ts'
 import { findServer } from '../servers/required.ts'
 import { until } from '../until.ts'
+import { mountQuota, noQuota } from './quota-mount.ts'
 import { fillDisk, mountSmallDisk, noSmallDisk } from './small-disk-mount.ts'
 
 const prlimit = findServer('prlimit', 'prlimit')
@@ -79,13 +80,21 @@ for (const workers of ['1', '2']) {
   })
 }
 
-/** What a service meets while it runs: a disk that is full, or a limit of file sizes (RLIMIT_FSIZE). */
+/** What a service meets while it runs: a disk that is full, a quota, or a limit of file sizes (RLIMIT_FSIZE). */
 const LIMITS = [
   {
     name: 'whose disk is full',
     skip: noSmallDisk,
     folder: async (t: TestContext) => mountSmallDisk(t, 64),
     reason: /the disk is full/g,
+    meet: (_: RunningService, cwd: string) => fillDisk(join(cwd, 'filler')),
+    end: (_: RunningService, cwd: string) => rmSync(join(cwd, 'filler')),
+  },
+  {
+    name: 'whose quota is used up',
+    skip: noQuota,
+    folder: async (t: TestContext) => mountQuota(t, 64),
+    reason: /the disk quota is used up/g,
     meet: (_: RunningService, cwd: string) => fillDisk(join(cwd, 'filler')),
     end: (_: RunningService, cwd: string) => rmSync(join(cwd, 'filler')),
   },

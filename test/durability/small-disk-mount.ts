@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { isWithoutSpace } from '../../src/storage/files/files.ts'
 
 /** Why no small disk can be made here; false where one can. */
 export const noSmallDisk: string | false = tryMount()
@@ -40,7 +41,7 @@ function mount(folder: string, megabytes: number) {
   })
 }
 
-/** Fills a disk to the last byte with a file. */
+/** Fills a disk, or a quota, to the last byte with a file. */
 export function fillDisk(path: string): void {
   const file = openSync(path, 'w')
   try {
@@ -48,7 +49,7 @@ export function fillDisk(path: string): void {
       try {
         for (;;) writeSync(file, Buffer.alloc(size))
       } catch (error) {
-        if ((error as { code?: unknown }).code !== 'ENOSPC') throw error
+        if (!isWithoutSpace(error)) throw error
       }
     }
   } finally {

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 import { findServer } from '../servers/required.ts'
 import { temporaryFolder } from './folder.ts'
+import { mountQuota, noQuota } from './quota-mount.ts'
 import { mountSmallDisk, noSmallDisk } from './small-disk-mount.ts'
 
 const { signal } = new AbortController()
@@ -53,6 +54,26 @@ for (const shape of [1, 2, 3]) {
     // Most of the disk was used before anything was refused. The lowest that was free is looked at between requests,
     // when the reserve of 8 MiB may have been given up already.
     assert.ok(leastFree < 16 * 2 ** 20, `${leastFree} bytes were free`)
+    await assertIntact(t, folder)
+  })
+}
+
+for (const shape of [1, 2, 3]) {
+  test(`a quota gives errors of the writes that it meets, and nothing else: run ${shape}`, {
+    skip: noQuota,
+  }, async (t) => {
+    const folder = join(mountQuota(t, 64), 'plant')
+    const { acknowledged, stored, errors, deleted, again } = run(folder, shape)
+    // A file of such a file system cannot be cut where the quota is used up: part of the group stays.
+    const sentence = /^(WRITE_FAILED|WRITE_OUTCOME_UNKNOWN): .*\bthe disk quota is used up\b/
+    const codes = errors.map((error) => sentence.exec(error)?.[1] ?? error)
+    assert.deepEqual(new Set(codes).difference(new Set(['WRITE_FAILED', 'WRITE_OUTCOME_UNKNOWN'])), new Set())
+    assert.ok(codes.includes('WRITE_FAILED'))
+    assert.deepEqual(stored, acknowledged)
+    assert.ok(acknowledged.length > 50)
+    assert.ok(deleted > 0)
+    assert.equal(again, 'ok')
+    t.diagnostic(`${acknowledged.length} requests were acknowledged`)
     await assertIntact(t, folder)
   })
 }

@@ -236,8 +236,11 @@ export class Committer {
     }
   }
 
-  /** @param makesRoom  whether it may take the reserve on a full disk */
-  async #append(records: readonly RecordBody[], makesRoom: boolean): Promise<void> {
+  /**
+   * @param makesRoom  whether it may take the reserve on a full disk
+   * @param isCut      whether nothing of them is left of an earlier try, in a segment that could not be cut
+   */
+  async #append(records: readonly RecordBody[], makesRoom: boolean, isCut = true): Promise<void> {
     const { state, log, ownership, reserve } = this.#parts
     const encoded = log.prepare(records)
     if (encoded !== null) await encoded
@@ -247,11 +250,13 @@ export class Committer {
     try {
       await log.append(records)
     } catch (error) {
-      if (isIntact(error) && isWithoutSpace(causeOf(error))) {
-        if (await this.#parts.makeRoom()) return this.#append(records, makesRoom)
-        if (makesRoom && reserve.giveUp(causeOf(error))) return this.#append(records, false)
+      const isVoid = isIntact(error) && (isCut || !log.beginsSegment)
+      if (isWithoutSpace(causeOf(error)) && !wasSyncing(error)) {
+        // Where the segment could not be cut the next one says, in its header, that the group does not count.
+        if (await this.#parts.makeRoom()) return this.#append(records, makesRoom, isVoid)
+        if (makesRoom && reserve.giveUp(causeOf(error))) return this.#append(records, false, isVoid)
       }
-      throw isIntact(error) ? causeOf(error) : state.errors.ofWriting(causeOf(error))
+      throw isVoid ? causeOf(error) : state.errors.ofWriting(causeOf(error))
     }
     this.#parts.durable()
     try {
@@ -278,6 +283,11 @@ export const LONG_CHANGES = 100_000
 /** Whether nothing of what failed is in the log. */
 function isIntact(error: unknown): boolean {
   return !(error instanceof AppendFailed) || error.isIntact
+}
+
+/** Whether it may be as a whole in the log: a sync that failed is not tried again. */
+function wasSyncing(error: unknown): boolean {
+  return error instanceof AppendFailed && !error.wasWriting
 }
 
 function causeOf(error: unknown): unknown {

@@ -1,6 +1,6 @@
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { Damage } from '../damage.ts'
-import { systemCode } from '../files/files.ts'
+import { isDiskError, systemCode } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 import { Superseded } from '../ownership/ownership.ts'
 
@@ -67,7 +67,7 @@ export class EngineErrors {
         ? cause.isFolderGone
           ? REPLACED
           : 'another process became the owner of its data while they were written'
-        : systemCode(cause) === 'EIO'
+        : isDiskError(cause)
           ? 'the disk reported an error while they were written'
           : reasonOf(cause)
     return this.outcomeUnknown(reason, cause)

@@ -76,6 +76,67 @@ test('on a full disk the reserve makes room for points to be taken away', async 
   await store.close()
 })
 
+test('what makes room is written to a new segment where the one of before cannot be cut, as under a quota of btrfs', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
+  const reserve = join(folder, 'wal', 'reserve')
+  const first = await openFileStore(folder, options)
+  await first.write(batch('a'), signal)
+  await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
+  await first.close()
+  const store = await openFileStore(folder, options)
+  await store.write(batch('b'), signal)
+  let isUsedUp = true
+  const failed: string[] = []
+  files.plan = (call, path) => {
+    if (call === 'remove' && path === reserve) isUsedUp = false
+    if (!isUsedUp || (call !== 'write' && call !== 'truncate')) return null
+    failed.push(call)
+    return { code: 'EDQUOT', short: call === 'write' }
+  }
+  assert.deepEqual(await store.deleteTags(['a'], false, signal), [1])
+  assert.deepEqual(failed, ['write', 'truncate'])
+  assert.equal(isUsedUp, false)
+  // Part of the first try is in the segment before, and does not count.
+  await store.close()
+  const last = await openFileStore(folder, owner)
+  assert.deepEqual(
+    (await last.findTags(['a', 'b'], signal)).map((tag) => tag?.name),
+    [undefined, 'b'],
+  )
+  assert.deepEqual((await last.check(signal)).problems, [])
+  await last.close()
+})
+
+test('points of which part stays in a segment that cannot be cut are in no read, and it is not known whether they will be', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const store = await openFileStore(folder, { ...owner, files })
+  await store.write(batch('a'), signal)
+  files.plan = (call) =>
+    call === 'write' || call === 'truncate' ? { code: 'EDQUOT', short: call === 'write' } : null
+  await assert.rejects(store.write(batch('b'), signal), {
+    code: 'WRITE_OUTCOME_UNKNOWN',
+    message: /the disk quota is used up/,
+  })
+  // The next segment cannot be begun: nothing of these is written.
+  await assert.rejects(store.write(batch('c'), signal), {
+    code: 'WRITE_FAILED',
+    message: /the disk quota is used up/,
+  })
+  assert.deepEqual(await store.findTags(['b', 'c'], signal), [null, null])
+  files.plan = () => null
+  await store.write(batch('d'), signal)
+  await store.close()
+  const last = await openFileStore(folder, owner)
+  assert.deepEqual(
+    (await last.findTags(['a', 'b', 'c', 'd'], signal)).map((tag) => tag?.name),
+    ['a', undefined, undefined, 'd'],
+  )
+  await last.close()
+})
+
 test('an owner that finds the disk full takes the reserve of the one before', async (t) => {
   const folder = temporaryFolder(t)
   mkdirSync(join(folder, 'wal'), { recursive: true })

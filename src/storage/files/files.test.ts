@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { randomOf } from '../../../test/durability/random.ts'
 import { PowerCut, SimulatedDisk } from '../../../test/durability/simulated-disk.ts'
+import { failureOf } from '../background-thread.ts'
 import { FailingFiles } from './failing-files.fixture.ts'
-import { isWithoutSpace, makeFolderDurably, readFile, systemCode } from './files.ts'
+import { isDiskError, isGone, isWithoutSpace, makeFolderDurably, readFile, systemCode } from './files.ts'
+import { reasonOf } from './refusals.ts'
 import { systemFiles } from './system-files.ts'
 
 /** What touches files by itself: the layer. node:sqlite opens the files that it is given itself. */
@@ -92,6 +95,25 @@ test('the layer for tests fails where it is told, and may write half', async (t)
   await file.write(Buffer.from('abcd'), 0)
   assert.equal(file.size(), 4)
   file.close()
+})
+
+test('errors of the system that Node has no word for are known by their numbers', {
+  skip: process.platform === 'win32' && 'such numbers are those of POSIX systems',
+}, () => {
+  // As Node says it in calls that block, and in others: seen on btrfs with a quota.
+  const blocking = { code: 'UNKNOWN', errno: -constants.errno.EDQUOT, syscall: 'write' }
+  const other = { code: `Unknown system error -${constants.errno.EDQUOT}`, errno: -constants.errno.EDQUOT }
+  for (const error of [blocking, other]) {
+    assert.equal(systemCode(Object.assign(new Error('unknown error'), error)), 'EDQUOT')
+    assert.ok(isWithoutSpace(error))
+    assert.equal(reasonOf(error), 'the disk quota is used up')
+    assert.deepEqual(failureOf(Object.assign(new Error('unknown error'), error)).code, 'EDQUOT')
+  }
+  assert.ok(isGone({ code: 'UNKNOWN', errno: -constants.errno.ESTALE }))
+  assert.ok(isDiskError({ code: 'UNKNOWN', errno: -constants.errno.EBADMSG }))
+  assert.equal(systemCode({ code: 'UNKNOWN', errno: -9_999 }), 'E9999')
+  assert.equal(systemCode({ code: 'ABORT_ERR' }), 'ABORT_ERR')
+  assert.equal(systemCode({ code: 20, errno: -constants.errno.EDQUOT }), '')
 })
 
 test('folders are there after a power cut also where who made them was killed at any moment', (t) => {

@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { dirname, resolve } from 'node:path'
 
 /**
@@ -94,11 +95,31 @@ export function makeFolderDurably(
   }
 }
 
-/** The system's word for what a call failed with (`ENOSPC`); '' for an error that is none of the system's. */
+/**
+ * The system's word for what a call failed with (`ENOSPC`); '' for an error that is none of the system's. Node has no
+ * word for some of them, as for that of a quota, and gives their numbers: those without one in any list are `E117` ....
+ */
 export function systemCode(error: unknown): string {
-  const { code } = (error ?? {}) as { readonly code?: unknown }
-  return typeof code === 'string' ? code : ''
+  const { code, errno } = (error ?? {}) as { readonly code?: unknown; readonly errno?: unknown }
+  if (typeof code !== 'string') return ''
+  if (typeof errno !== 'number' || !UNNAMED.test(code)) return code
+  return UNNAMED_ERRORS.get(Math.abs(errno)) ?? `E${Math.abs(errno)}`
 }
+
+/** What Node calls an error of the system that it has no word for, in calls that block and in others. */
+const UNNAMED = /^UNKNOWN$|^Unknown system error /
+const UNNAMED_ERRORS: ReadonlyMap<number, string> = new Map([
+  ...Object.entries(constants.errno).map(([name, number]) => [number, name] as const),
+  // "Structure needs cleaning": what ext4 and xfs say of their own damage.
+  ...(process.platform === 'linux' ? ([[117, 'EUCLEAN']] as const) : []),
+])
+
+/** Whether the disk, or the file system's own checks, failed a call on what is there. */
+export function isDiskError(error: unknown): boolean {
+  return DISK_ERRORS.has(systemCode(error))
+}
+
+const DISK_ERRORS = new Set(['EIO', 'EBADMSG', 'EUCLEAN'])
 
 /**
  * Whether something failed because a file is gone: nothing has its name, or another machine removed it while it was

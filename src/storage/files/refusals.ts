@@ -15,6 +15,8 @@ const NO_PERMISSION = 'permission to write there is missing'
 const NO_FOLDER = 'it is not a folder, or stands below a file'
 const TOO_MANY_FILES = 'too many files are open'
 
+const DISK_ERROR = 'the disk is full or reports an error'
+
 const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   EACCES: NO_PERMISSION,
@@ -25,7 +27,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it is missing and cannot be made',
   ENOTDIR: NO_FOLDER,
   EEXIST: NO_FOLDER,
-  EIO: 'the disk is full or reports an error',
+  EIO: DISK_ERROR,
+  EBADMSG: DISK_ERROR,
+  EUCLEAN: DISK_ERROR,
   EMFILE: TOO_MANY_FILES,
   ENFILE: TOO_MANY_FILES,
   NO_ROOM_TO_MERGE: 'the disk has less free space than a merge takes',

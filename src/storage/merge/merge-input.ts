@@ -2,7 +2,7 @@ import { makeColumns, type PointColumns, sliceColumns } from '../../series/colum
 import { BlockView } from '../blocks/block.ts'
 import { ColumnsMemory } from '../blocks/sort-memory.ts'
 import { Damage } from '../damage.ts'
-import { systemCode } from '../files/files.ts'
+import { isDiskError, systemCode } from '../files/files.ts'
 import { PageMemory } from '../parts/block-cache.ts'
 import type { FilePart } from '../parts/file-part.ts'
 import type { PartInfo } from '../parts/part.ts'
@@ -45,10 +45,8 @@ export function ofInput<T>(name: string, read: () => T): T {
     return read()
   } catch (error) {
     if (error instanceof Damage) throw new InputDamage(name, error.message)
-    const code = systemCode(error)
-    throw code === 'EIO' || code === 'ENOENT'
-      ? new InputUnreadable(name, (error as Error).message, code)
-      : error
+    const code = systemCode(error) === 'ENOENT' ? 'ENOENT' : isDiskError(error) ? 'EIO' : null
+    throw code === null ? error : new InputUnreadable(name, (error as Error).message, code)
   }
 }
 

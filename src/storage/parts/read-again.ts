@@ -1,4 +1,4 @@
-import { type FileHandle, systemCode } from '../files/files.ts'
+import { type FileHandle, isDiskError } from '../files/files.ts'
 
 /** What parts are read from. */
 export type ReadHandle = Pick<FileHandle, 'size' | 'readNow' | 'read' | 'close'>
@@ -8,7 +8,7 @@ export function readAgain<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (systemCode(error) !== 'EIO') throw error
+    if (!isDiskError(error)) throw error
     return read()
   }
 }
@@ -20,7 +20,7 @@ export function readingAgain(file: ReadHandle): ReadHandle {
     readNow: (target, at) => readAgain(() => file.readNow(target, at)),
     read: (target, at) =>
       file.read(target, at).catch((error: unknown) => {
-        if (systemCode(error) !== 'EIO') throw error
+        if (!isDiskError(error)) throw error
         return file.read(target, at)
       }),
     close: () => file.close(),

@@ -23,11 +23,17 @@ export class AppendFailed extends Error {
    * be written.
    */
   readonly isIntact: boolean
+  /**
+   * Whether the write failed, and not the sync: part of the group is missing then. On a copy-on-write file system under
+   * a full quota the segment cannot be cut either.
+   */
+  readonly wasWriting: boolean
 
-  constructor(cause: unknown, isIntact: boolean) {
+  constructor(cause: unknown, { isIntact, wasWriting }: Pick<AppendFailed, 'isIntact' | 'wasWriting'>) {
     super('a group could not be written', { cause })
     this.name = 'AppendFailed'
     this.isIntact = isIntact
+    this.wasWriting = wasWriting
   }
 }
 
@@ -80,7 +86,7 @@ export class SegmentFile {
     try {
       file.writeNow(bytes, at)
     } catch (error) {
-      throw new AppendFailed(error, this.#cut(file, at))
+      throw new AppendFailed(error, { isIntact: this.#cut(file, at), wasWriting: true })
     }
     const end = at + bytes.length
     this.#smallBytes = bytes.length <= SMALL_GROUP ? this.#smallBytes + bytes.length : 0
@@ -91,7 +97,7 @@ export class SegmentFile {
     try {
       file.syncNow()
     } catch (error) {
-      throw new AppendFailed(error, false)
+      throw new AppendFailed(error, { isIntact: false, wasWriting: false })
     }
   }
 

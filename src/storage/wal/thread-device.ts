@@ -17,7 +17,7 @@ export interface FromThread {
   readonly failure: {
     readonly cause: ThreadFailure
     /** Of an append; `null` for any other call. */
-    readonly isIntact: boolean | null
+    readonly append: Pick<AppendFailed, 'isIntact' | 'wasWriting'> | null
   } | null
 }
 
@@ -102,7 +102,7 @@ export class ThreadDevice implements WalDevice {
     this.#buffer = null
     this.#hasSegment = false
     if (!this.#isClosing) this.#ended(reason)
-    this.#settle(this.#waiting?.isAppend === true ? new AppendFailed(reason, false) : reason)
+    this.#settle(this.#waiting?.isAppend === true ? new AppendFailed(reason, NOTHING_KNOWN) : reason)
   }
 
   #settle(error: Error | null): void {
@@ -118,7 +118,7 @@ export class ThreadDevice implements WalDevice {
       const isAppend = message.kind === 'append'
       if (this.#thread === null) {
         const reason = new ThreadEnded('the thread of the log', undefined)
-        reject(isAppend ? new AppendFailed(reason, false) : reason)
+        reject(isAppend ? new AppendFailed(reason, NOTHING_KNOWN) : reason)
         return
       }
       // As long as it works the process does not end.
@@ -129,7 +129,10 @@ export class ThreadDevice implements WalDevice {
   }
 }
 
-function failed({ cause, isIntact }: NonNullable<FromThread['failure']>): Error {
+/** Of the append that the thread had when it ended. */
+const NOTHING_KNOWN = { isIntact: false, wasWriting: false }
+
+function failed({ cause, append }: NonNullable<FromThread['failure']>): Error {
   const error = errorOf(cause)
-  return isIntact === null ? error : new AppendFailed(error, isIntact)
+  return append === null ? error : new AppendFailed(error, append)
 }

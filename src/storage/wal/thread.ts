@@ -26,8 +26,11 @@ parentPort!.on('message', (message: ToThread) => {
   } catch (error) {
     const failure =
       error instanceof AppendFailed
-        ? { cause: failureOf(error.cause), isIntact: error.isIntact }
-        : { cause: failureOf(error), isIntact: null }
+        ? {
+            cause: failureOf(error.cause),
+            append: { isIntact: error.isIntact, wasWriting: error.wasWriting },
+          }
+        : { cause: failureOf(error), append: null }
     parentPort!.postMessage({ failure } satisfies FromThread)
   }
   if (message.kind === 'close') parentPort!.close()
