@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { findServer } from '../servers/required.ts'
+import { makeImage, mountImage, noLoopDisk, runAll, unmount } from './loop-disk.ts'
 
 /** A quota of btrfs binds root as well, which those of other file systems do not. */
 const mkfs = findServer('btrfs-progs', '/sbin/mkfs.btrfs', '/usr/sbin/mkfs.btrfs')
@@ -15,13 +15,12 @@ const DISK_BYTES = 512 * 2 ** 20
 export const noQuota: string | false = tryQuota()
 
 function tryQuota(): string | false {
-  if (process.platform !== 'linux') return 'the quota is one of btrfs on Linux'
-  if (process.getuid?.() !== 0) return 'only root may mount a btrfs, which has the quota'
+  if (noLoopDisk !== false) return noLoopDisk
   if (mkfs.skip !== false || btrfs.skip !== false) return mkfs.skip || btrfs.skip
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-quota-'))
   try {
-    const { undo, failure } = mount(folder, 16)
-    undo()
+    const { path, failure } = mount(folder, 16)
+    unmount(path)
     return failure === null ? false : `no btrfs with a quota can be mounted here: ${failure}`
   } finally {
     rmSync(folder, { recursive: true })
@@ -31,9 +30,9 @@ function tryQuota(): string | false {
 /** A folder under a quota of so many megabytes, on a disk with room for more, which is gone after the test. */
 export function mountQuota(t: TestContext, megabytes: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-quota-'))
-  const { path, undo, failure } = mount(folder, megabytes)
+  const { path, failure } = mount(folder, megabytes)
   t.after(() => {
-    undo()
+    unmount(path)
     rmSync(folder, { recursive: true })
   })
   if (failure !== null) throw new Error(failure)
@@ -43,25 +42,14 @@ export function mountQuota(t: TestContext, megabytes: number): string {
 function mount(folder: string, megabytes: number) {
   const image = join(folder, 'image')
   const path = join(folder, 'disk')
-  const file = openSync(image, 'wx')
-  ftruncateSync(file, DISK_BYTES)
-  closeSync(file)
+  makeImage(image, DISK_BYTES)
   mkdirSync(path)
-  const steps: readonly (readonly [string, ...string[]])[] = [
+  const failure = runAll([
     [mkfs.path!, '--quiet', image],
-    ['mount', '-o', 'loop', image, path],
+    mountImage(image, path),
     [btrfs.path!, 'quota', 'enable', path],
     // 5 is the volume itself.
     [btrfs.path!, 'qgroup', 'limit', `${megabytes}M`, '0/5', path],
-  ]
-  let failure: string | null = null
-  for (const [command, ...args] of steps) {
-    const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' })
-    if (status === 0) continue
-    failure = `${command}: ${error?.message ?? stderr.trim()}`
-    break
-  }
-  // What still runs there would keep it.
-  const undo = () => void spawnSync('umount', ['--lazy', path])
-  return { path, undo, failure }
+  ])
+  return { path, failure }
 }
