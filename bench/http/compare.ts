@@ -8,7 +8,7 @@ import { AGGREGATES } from './aggregates.ts'
  * Two checkouts beside each other: `node bench/http/compare.ts OLD NEW [ROW...]`, each with its own node_modules. Both
  * services run at once and answer the same calls in alternating batches, so that other load on the machine meets both
  * alike. Prints the processor time of the service (user and system, all threads) and the median duration for each call
- * of each run, as JSON, and the ratio of the medians of the runs on standard error. `COMPARE_RUNS` (5) pairs of
+ * of each run, as JSON, and the ratio of the medians of the runs so far on standard error. `COMPARE_RUNS` (5) pairs of
  * services are started, one after the other.
  */
 const TAGS = 100
@@ -59,14 +59,22 @@ type Side = keyof typeof sides
 const results = new Map<string, Record<Side, Figures>>(
   rows.map(({ name }) => [name, { old: { processor: [], median: [] }, new: { processor: [], median: [] } }]),
 )
-for (let run = 0; run < RUNS; run++) await compareOnce(run % 2 === 0 ? ['old', 'new'] : ['new', 'old'])
+for (let run = 0; run < RUNS; run++) {
+  await compareOnce(run % 2 === 0 ? ['old', 'new'] : ['new', 'old'])
+  process.stderr.write(`run ${run + 1} of ${RUNS}\n`)
+  printRatios()
+}
 process.stdout.write(`${JSON.stringify(Object.fromEntries(results), null, 1)}\n`)
-for (const [name, figures] of results) {
-  const ratio = (of: keyof Figures) => (middle(figures.new[of]) / middle(figures.old[of])).toFixed(3)
-  const times = (['old', 'new'] as const).map((side) => middle(figures[side].processor).toFixed(3))
-  process.stderr.write(
-    `${name.padEnd(36)} processor ${times.join(' ')} ms, ${ratio('processor')}; duration ${ratio('median')}\n`,
-  )
+
+/** Of the runs so far: a comparison that somebody ends early has told what it measured. */
+function printRatios(): void {
+  for (const [name, figures] of results) {
+    const ratio = (of: keyof Figures) => (middle(figures.new[of]) / middle(figures.old[of])).toFixed(3)
+    const times = (['old', 'new'] as const).map((side) => middle(figures[side].processor).toFixed(3))
+    process.stderr.write(
+      `${name.padEnd(36)} processor ${times.join(' ')} ms, ${ratio('processor')}; duration ${ratio('median')}\n`,
+    )
+  }
 }
 
 async function compareOnce(order: readonly Side[]): Promise<void> {
