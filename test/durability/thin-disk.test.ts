@@ -10,8 +10,8 @@ import { mountSmallDisk, noSmallDisk } from './small-disk-mount.ts'
 
 /*
  * A disk that has less storage than it says, as a thin volume or the disk of a virtual machine may: the kernel takes
- * what is written, and syncs fail. What it could not write stays in its memory and is taken for written from then on, so
- * that a process reads what is not on the disk: it is mounted again to see what is.
+ * what is written, and syncs fail. What it could not write stays in its memory and is taken for written from then on,
+ * so that a process reads what is not on the disk: it is mounted again to see what is.
  */
 
 const mkfs = findServer('e2fsprogs', '/sbin/mkfs.ext4', '/usr/sbin/mkfs.ext4')

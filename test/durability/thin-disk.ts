@@ -3,8 +3,8 @@ import { writeBatch } from '../../src/historian/write-batch.ts'
 import { makeColumns } from '../../src/series/columns.ts'
 import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 
-// Run by thin-disk.test.ts on a disk whose storage runs out: writes requests of some 80 kB until many have failed, reads
-// what is there, makes room for the disk, writes some more, and tells what became of each request.
+// Run by thin-disk.test.ts on a disk whose storage runs out: writes requests of some 40 kB until many have failed,
+// reads what is there, makes room for the disk, writes some more, and tells what became of each request.
 
 const [folder, filler] = process.argv.slice(2)
 const TAGS = 20
