@@ -1,3 +1,4 @@
+import { systemCode } from '../errors/system-code.ts'
 import { TidemarkError } from '../errors/tidemark-error.ts'
 
 /** What a command tells the shell; docs/command-line.md lists them. */
@@ -47,15 +48,15 @@ export function exitCodeOf(error: unknown): number {
 export function sentenceOf(error: unknown): string {
   if (error instanceof CommandError || error instanceof TidemarkError) return error.message
   if (!(error instanceof Error)) return String(error)
-  const { code, path } = error as NodeJS.ErrnoException
-  const words = code === undefined ? undefined : SYSTEM_ERRORS[code]
+  const { path } = error as NodeJS.ErrnoException
+  const words = SYSTEM_ERRORS[systemCode(error)]
   if (words !== undefined) return path === undefined ? capital(words) : `${path}: ${words}`
   return error.message === '' ? error.name : error.message
 }
 
 /** The sentence of an error of standard output. */
 export function sentenceOfOutput(error: Error): string {
-  const words = SYSTEM_ERRORS[(error as NodeJS.ErrnoException).code ?? '']
+  const words = SYSTEM_ERRORS[systemCode(error)]
   return `The output could not be written: ${words ?? error.message}`
 }
 
@@ -68,6 +69,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of the path is a file, and a folder is expected',
   EEXIST: 'it exists already',
   ENOSPC: 'there is no space left on the device',
+  EDQUOT: 'the disk quota is used up',
   EMFILE: 'too many files are open',
 }
 

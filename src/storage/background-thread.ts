@@ -1,5 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
-import { systemCode } from './files/files.ts'
+import { systemCode } from '../errors/system-code.ts'
 
 /** A thread that others waited for has ended by itself; `cause` is its error where it had one. */
 export class ThreadEnded extends Error {

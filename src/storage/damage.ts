@@ -1,4 +1,5 @@
-import { isDiskError, systemCode } from './files/files.ts'
+import { systemCode } from '../errors/system-code.ts'
+import { isDiskError } from './files/files.ts'
 
 /**
  * What is stored cannot be read: a checksum is wrong, or parts that belong together contradict each other.

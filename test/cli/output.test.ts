@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { mountQuota, noQuota } from '../durability/quota-mount.ts'
+import { fillDisk } from '../durability/small-disk-mount.ts'
 import { until } from '../until.ts'
 import { acceptedWrite } from './accepted-write.ts'
 import { BIN, serve, temporaryFolder, tidemark } from './run.ts'
@@ -47,6 +49,15 @@ describe('an output that cannot be written', { skip: SKIP }, async () => {
     assert.equal(shell('tags list', '> /dev/full 2>&1').code, 1)
     const { code, stderr } = shell('export --output /dev/full', '')
     assert.deepEqual({ code, stderr }, { code: 1, stderr: 'There is no space left on the device\n' })
+  })
+
+  it('as a quota is used up says so', { skip: noQuota }, async (t) => {
+    const output = join(mountQuota(t, 16), 'output')
+    await writeFile(output, '')
+    fillDisk(join(output, '..', 'filler'))
+    const { code, stderr } = shell('export', `>> '${output}'`)
+    const sentence = 'The output could not be written: the disk quota is used up\n'
+    assert.deepEqual({ code, stderr }, { code: 1, stderr: sentence })
   })
 
   it('does not change how a command ends that prints nothing there', () => {

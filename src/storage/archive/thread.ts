@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { systemCode } from '../files/files.ts'
+import { systemCode } from '../../errors/system-code.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { archiveSegment, writeMark } from './archive-segment.ts'
 import type { FromThread, ToThread } from './archive-thread.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { systemCode } from '../../errors/system-code.ts'
 import { Damage, damageOf } from '../damage.ts'
-import { type FileHandle, type Files, systemCode } from '../files/files.ts'
+import type { FileHandle, Files } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import { blockOf, fileHeader, HEADER_BYTES, readBlocks } from './catalog-blocks.ts'
 import { MemoryCatalog } from './memory-catalog.ts'

@@ -1,6 +1,7 @@
+import { systemCode } from '../../errors/system-code.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { Damage } from '../damage.ts'
-import { isDiskError, systemCode } from '../files/files.ts'
+import { isDiskError } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 import { Superseded } from '../ownership/ownership.ts'
 

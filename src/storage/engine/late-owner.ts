@@ -1,5 +1,6 @@
+import { systemCode } from '../../errors/system-code.ts'
 import { LogDamage } from '../damage.ts'
-import { isWithoutSpace, systemCode } from '../files/files.ts'
+import { isWithoutSpace } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Owner } from './owner.ts'

@@ -1,5 +1,5 @@
+import { systemCode } from '../../errors/system-code.ts'
 import { Damage, damageOf, damageOfPart } from '../damage.ts'
-import { systemCode } from '../files/files.ts'
 import type { Version } from '../manifest/version.ts'
 import type { Part, PartInfo, Tombstone } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'

@@ -1,5 +1,5 @@
+import { systemCode } from '../../errors/system-code.ts'
 import { Damage } from '../damage.ts'
-import { systemCode } from '../files/files.ts'
 import type { ManifestWriter } from '../manifest/manifest-file.ts'
 import type { Edit, Version } from '../manifest/version.ts'
 import type { Ownership } from '../ownership/ownership.ts'

@@ -1,5 +1,5 @@
-import { constants } from 'node:os'
 import { dirname, resolve } from 'node:path'
+import { systemCode } from '../../errors/system-code.ts'
 
 /**
  * Everything that the engine asks of the file system. It touches files through one of these and in no other way, so
@@ -94,25 +94,6 @@ export function makeFolderDurably(
     if (!isThere || systemCode(error) !== 'EACCES') throw error
   }
 }
-
-/**
- * The system's word for what a call failed with (`ENOSPC`); '' for an error that is none of the system's. Node has no
- * word for some of them, as for that of a quota, and gives their numbers: those without one in any list are `E117` ....
- */
-export function systemCode(error: unknown): string {
-  const { code, errno } = (error ?? {}) as { readonly code?: unknown; readonly errno?: unknown }
-  if (typeof code !== 'string') return ''
-  if (typeof errno !== 'number' || !UNNAMED.test(code)) return code
-  return UNNAMED_ERRORS.get(Math.abs(errno)) ?? `E${Math.abs(errno)}`
-}
-
-/** What Node calls an error of the system that it has no word for, in calls that block and in others. */
-const UNNAMED = /^UNKNOWN$|^Unknown system error /
-const UNNAMED_ERRORS: ReadonlyMap<number, string> = new Map([
-  ...Object.entries(constants.errno).map(([name, number]) => [number, name] as const),
-  // "Structure needs cleaning": what ext4 and xfs say of their own damage.
-  ...(process.platform === 'linux' ? ([[117, 'EUCLEAN']] as const) : []),
-])
 
 /** Whether the disk, or the file system's own checks, failed a call on what is there. */
 export function isDiskError(error: unknown): boolean {

@@ -1,5 +1,5 @@
+import { systemCode } from '../../errors/system-code.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { systemCode } from './files.ts'
 
 /** DATA_DIR_UNUSABLE for a folder. @param reason  in words that a user can act on */
 export function unusable(directory: string, reason: string, cause?: unknown): TidemarkError {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { type FileHandle, type Files, systemCode } from '../files/files.ts'
+import { systemCode } from '../../errors/system-code.ts'
+import type { FileHandle, Files } from '../files/files.ts'
 import { unusable } from '../files/refusals.ts'
 
 /** How the immutable files of a copy come to be there. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type Files, systemCode } from '../files/files.ts'
+import { systemCode } from '../../errors/system-code.ts'
+import type { Files } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 
 /** Files that cannot be read, or were written anew without what is damaged, are moved here. */

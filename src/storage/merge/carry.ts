@@ -1,6 +1,6 @@
+import { systemCode } from '../../errors/system-code.ts'
 import type { Span } from '../blocks/spans.ts'
 import { Damage } from '../damage.ts'
-import { systemCode } from '../files/files.ts'
 import type { Part, PartInfo } from '../parts/part.ts'
 import type { PartStore } from '../parts/part-store.ts'
 import { TombstoneBuilder, type TombstoneColumns } from '../parts/tombstone-columns.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { systemCode } from '../../errors/system-code.ts'
 import type { TidemarkError } from '../../errors/tidemark-error.ts'
-import { type FileHandle, type Files, systemCode } from '../files/files.ts'
+import type { FileHandle, Files } from '../files/files.ts'
 import { unusable } from '../files/refusals.ts'
 import { isLocked, type KernelLock, takeKernelLock } from './kernel-lock.ts'
 import { AlreadyOwned, type Ownership, Superseded, tokenText } from './ownership.ts'

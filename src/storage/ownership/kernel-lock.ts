@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { type Files, systemCode } from '../files/files.ts'
+import { systemCode } from '../../errors/system-code.ts'
+import type { Files } from '../files/files.ts'
 import { AlreadyOwned } from './ownership.ts'
 
 /** Primary result codes of SQLite: another one has the lock, in this process or elsewhere. */

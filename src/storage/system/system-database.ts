@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { systemCode } from '../../errors/system-code.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { type Files, readFile, systemCode } from '../files/files.ts'
+import { type Files, readFile } from '../files/files.ts'
 import { reasonOf as systemReasonOf, unusable } from '../files/refusals.ts'
 
 /** The file with keys and aliases, in the folder `system` of a data directory. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { type FileHandle, type Files, isGone, systemCode } from '../files/files.ts'
+import { systemCode } from '../../errors/system-code.ts'
+import { type FileHandle, type Files, isGone } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import type { WalPosition } from './wal-record.ts'
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { systemCode } from '../../errors/system-code.ts'
 import { Damage, LostRecords } from '../damage.ts'
-import { type Files, readFile, systemCode } from '../files/files.ts'
+import { type Files, readFile } from '../files/files.ts'
 import type { AcceptedSegment, Version } from '../manifest/version.ts'
 import { type AnySegment, type RecordRange, unstatedGroup } from './counted.ts'
 import { scanSegment, WHOLE_SEGMENT } from './scan.ts'
