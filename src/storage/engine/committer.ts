@@ -238,19 +238,19 @@ export class Committer {
 
   /**
    * @param makesRoom  whether it may take the reserve on a full disk
-   * @param isCut      whether nothing of them is left of an earlier try, in a segment that could not be cut
+   * @param isClean    whether no part of them stands in the log, from an earlier try in a segment that was not cut
    */
-  async #append(records: readonly RecordBody[], makesRoom: boolean, isCut = true): Promise<void> {
+  async #append(records: readonly RecordBody[], makesRoom: boolean, isClean = true): Promise<void> {
     const { state, log, ownership, reserve } = this.#parts
     const encoded = log.prepare(records)
     if (encoded !== null) await encoded
     const firstSequence = log.nextSequence
-    // What is known to count no more is not written, and no segment is begun in another folder.
-    if (ownership.isSuperseded || log.beginsSegment) ownership.check()
     try {
+      // What is known to count no more is not written, and no segment is begun in another folder.
+      if (ownership.isSuperseded || log.beginsSegment) ownership.check()
       await log.append(records)
     } catch (error) {
-      const isVoid = isIntact(error) && (isCut || !log.beginsSegment)
+      const isVoid = isIntact(error) && (isClean || !log.beginsSegment)
       if (isWithoutSpace(causeOf(error)) && !wasSyncing(error)) {
         // Where the segment could not be cut the next one says, in its header, that the group does not count.
         if (await this.#parts.makeRoom()) return this.#append(records, makesRoom, isVoid)
