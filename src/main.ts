@@ -29,8 +29,8 @@ const tools: Tools = {
     (await import('./main/data-commands.ts')).checkData(settings, signal),
   previewRetention: async (settings, now, historian, signal) =>
     (await import('./main/data-commands.ts')).previewRetention(settings, now, historian, signal),
-  repairData: async (settings, signal) =>
-    (await import('./main/data-commands.ts')).repairData(settings, signal),
+  repairData: async (settings, tell, signal) =>
+    (await import('./main/data-commands.ts')).repairData(settings, tell, signal),
   backupData: async (settings, target, choice, signal) =>
     (await import('./main/data-commands.ts')).backupData(settings, target, choice, signal),
   restoreData: async (settings, choice, signal) =>

@@ -72,9 +72,10 @@ async function runCheck(options: CheckOptions, context: CommandContext): Promise
   const { settings } = await loadCommandSettings(options, context)
   const { terminal, tools, signal } = context
   if (options.repair === true) {
-    for (const { name, sentences } of await tools.repairData(settings, signal)) {
+    const tell = (name: string, sentences: readonly string[]) => {
       for (const sentence of sentences) note(terminal, `${name}: ${printable(sentence)}`)
     }
+    await tools.repairData(settings, tell, signal)
   }
   const report = await tools.checkData(settings, signal)
   if (options.json === true) {

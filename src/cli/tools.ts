@@ -26,12 +26,14 @@ export interface Tools {
   checkData(settings: Settings, signal: AbortSignal): Promise<CheckReport>
   /**
    * Keeps what is intact of damaged files, and sets those aside, in a data directory that no service owns.
-   * @returns what was done, and what is lost, one sentence each
+   * @param tell  gets what was done with a historian, and what is lost, one sentence each, before the next one is
+   *              looked at: what was not told because the process was killed is told by the next repair
    */
   repairData(
     settings: Settings,
+    tell: (historian: string, sentences: readonly string[]) => void,
     signal: AbortSignal,
-  ): Promise<readonly { readonly name: string; readonly sentences: readonly string[] }[]>
+  ): Promise<void>
   /** Works out what configured rules of retention would remove at a time, and changes nothing. */
   previewRetention(
     settings: Settings,

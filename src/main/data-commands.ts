@@ -8,6 +8,7 @@ import type {
   Tools,
 } from '../cli/tools.ts'
 import type { Settings } from '../config/settings.ts'
+import type { RepairedHistorian } from '../storage/maintenance/repair-data-directory.ts'
 import type { RepairReport } from '../storage/maintenance/repair-report.ts'
 import { type Instant, instantFromUs } from '../time/instant.ts'
 import { loadDrivers } from './drivers.ts'
@@ -40,15 +41,17 @@ export async function checkData(settings: Settings, signal: AbortSignal): Promis
   return { historians: checked }
 }
 
-export async function repairData(settings: Settings, signal: AbortSignal): ReturnType<Tools['repairData']> {
+export async function repairData(
+  settings: Settings,
+  tell: Parameters<Tools['repairData']>[1],
+  signal: AbortSignal,
+): Promise<void> {
   const { makePrivateFiles } = await import('../storage/files/private-folder.ts')
   makePrivateFiles()
   const { repairDataDirectory } = await import('../storage/maintenance/repair-data-directory.ts')
-  const repaired = await repairDataDirectory(settings.dataDir, signal, await historiansElsewhere(settings))
-  return repaired.map(({ historian, report, failure }) => ({
-    name: historian,
-    sentences: report === null ? [failure!] : describeRepair(report),
-  }))
+  const tellOne = ({ historian, report, failure }: RepairedHistorian) =>
+    tell(historian, report === null ? [failure!] : describeRepair(report))
+  await repairDataDirectory(settings.dataDir, tellOne, signal, await historiansElsewhere(settings))
 }
 
 export async function backupData(
@@ -103,16 +106,21 @@ export async function restoreData(
   }))
 }
 
-function describeRepair({ isSound, aside, lost, left, isLogAnew }: RepairReport): readonly string[] {
+function describeRepair(repair: RepairReport): readonly string[] {
+  const { isSound, isRetold, aside, lost, reports, left, isLogAnew } = repair
   if (isSound) return []
+  const repaired = lost.length === 0 ? 'repaired, nothing is lost' : 'repaired, but for what is lost'
   return [
     ...aside.map((name) => `${name} was moved to the folder damaged`),
     ...lost.map((what) => `lost: ${what}`),
+    ...(reports.length > 0
+      ? [`what is lost is also written in the folder damaged: ${reports.join(', ')}`]
+      : []),
     ...left,
     ...(isLogAnew
       ? ['the log was written anew: earlier backups and its archive end before that, make a backup']
       : []),
-    lost.length === 0 ? 'repaired, nothing is lost' : 'repaired, but for what is lost',
+    isRetold ? 'nothing else is damaged: this is of an earlier repair, which did not end' : repaired,
   ]
 }
 

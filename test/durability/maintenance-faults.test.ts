@@ -8,6 +8,7 @@ import { FailingFiles } from '../../src/storage/files/failing-files.fixture.ts'
 import type { Files } from '../../src/storage/files/files.ts'
 import { copyHistorian } from '../../src/storage/maintenance/copy-historian.ts'
 import { repairHistorian } from '../../src/storage/maintenance/repair-historian.ts'
+import { toldBy } from '../../src/storage/maintenance/repaired-log.fixture.ts'
 import { listManifests } from '../../src/storage/manifest/manifest-file.ts'
 import { GROUP_HEADER_BYTES } from '../../src/storage/wal/group.ts'
 import { SEGMENT_HEADER_BYTES } from '../../src/storage/wal/segment.ts'
@@ -125,7 +126,15 @@ test('a power cut at any moment of a copy leaves none, or a whole one', async (t
 })
 
 /** What is damaged of a historian. */
-const KINDS = ['manifest', 'part', 'catalog', 'log', 'manifest and log'] as const
+const KINDS = [
+  'manifest',
+  'part',
+  'catalog',
+  'log',
+  'manifest and part',
+  'manifest and catalog',
+  'manifest and log',
+] as const
 
 /** A historian without a manifest, or with something that is damaged, on a disk of its own. */
 function damaged(disk: SimulatedDisk, what: (typeof KINDS)[number]): SimulatedDisk {
@@ -140,11 +149,11 @@ function damaged(disk: SimulatedDisk, what: (typeof KINDS)[number]): SimulatedDi
       continue
     }
     const isDamaged =
-      (what === 'part' && path.startsWith(join(FROM, 'parts'))) ||
-      (what === 'catalog' && path.startsWith(join(FROM, 'catalog')))
+      (what.includes('part') && path.startsWith(join(FROM, 'parts'))) ||
+      (what.includes('catalog') && path.startsWith(join(FROM, 'catalog')))
     if (!isDamaged) continue
     const bytes = content.slice()
-    const at = what === 'part' ? 40 : bytes.length - 3
+    const at = what.includes('part') ? 40 : bytes.length - 3
     bytes[at]! ^= 1
     changed.set(path, bytes)
   }
@@ -156,8 +165,14 @@ const LOGGED = [STEPS[0]!, STEPS[3]!, STEPS[8]!, STEPS[15]!]
 
 const repair = (files: Files) => repairHistorian(files, FROM, { historian: 'plant' }, signal)
 
+/** What is lost is told by a repair, or by the next one. */
+function assertAllTold(told: readonly string[], lost: readonly string[], what: string): void {
+  const untold = lost.filter((one) => !told.includes(one))
+  assert.deepEqual(untold, [], what)
+}
+
 for (const kind of KINDS) {
-  test(`a repair of a damaged ${kind} that fails at any call, or is cut off, is done by the next one`, async (t) => {
+  test(`a repair of a damaged ${kind} that fails at any call, or is cut off, is done by the next one, and all that is lost is told`, async (t) => {
     const { disk, store } = await lived()
     // All that came before is flushed.
     if (kind.includes('log')) for (const step of LOGGED) await step.run(store)
@@ -165,15 +180,18 @@ for (const kind of KINDS) {
     await store.close()
     const whole = before.copy()
     const counting = new FailingFiles(whole)
-    await repair(counting)
+    const { lost } = await repair(counting)
+    assert.equal(lost.length > 0, kind !== 'manifest', lost.join('\n'))
     const expected = await contentOf(whole, FROM, kind)
     for (let at = 0; at < counting.calls; at++) {
       const image = before.copy()
       const files = new FailingFiles(image, (_call, _path, number) =>
         number === at ? { code: 'EIO', short: at % 2 === 0 } : null,
       )
-      await repair(files).catch((error: unknown) => assert.ok(error instanceof Error))
-      await repair(image)
+      const told = await toldBy(FROM, files, (error) => error instanceof Error)
+      const next = await repair(image)
+      assertAllTold([...told, ...next.lost], lost, `call ${at}`)
+      assert.equal((await repair(image)).isSound, true, `call ${at}`)
       assert.equal(await contentOf(image, FROM, `call ${at}`), expected, `call ${at}`)
     }
     const { calls } = before
@@ -183,11 +201,13 @@ for (const kind of KINDS) {
     for (let cutAt = 0; cutAt <= moments; cutAt++) {
       const image = before.copy()
       image.cutAt = cutAt
-      await repair(image).catch((error: unknown) => assert.ok(error instanceof PowerCut, String(error)))
+      const told = await toldBy(FROM, image, (error) => error instanceof PowerCut)
       for (let cut = 0; cut < CUTS; cut++) {
         const left = image.afterCut(randomOf(cutAt * 1_000 + cut))
         const what = `cut ${cut} at call ${cutAt}`
-        await repair(left)
+        const next = await repair(left)
+        assertAllTold([...told, ...next.lost], lost, what)
+        assert.equal((await repair(left)).isSound, true, what)
         assert.equal(await contentOf(left, FROM, what), expected, what)
       }
     }

@@ -127,6 +127,20 @@ test('what is intact of a damaged file is kept by a repair, which needs the serv
   assert.equal(repaired.code, 0, repaired.stdout + repaired.stderr)
   assert.match(repaired.stderr, /local: \S+\.part was moved to the folder damaged/)
   assert.match(repaired.stderr, /local: lost: /)
+  const lost = repaired.stderr.split('\n').filter((line) => line.startsWith('local: lost: '))
+  const inReport = /^local: what is lost is also written in the folder damaged: (repair-\S+\.txt)$/m
+  const report = join(dataOf(cwd), 'damaged', inReport.exec(repaired.stderr)![1]!)
+  for (const line of lost)
+    assert.ok(readFileSync(report, 'utf8').includes(line.slice('local: '.length)), line)
+  // As a repair leaves it that is killed before it said this.
+  renameSync(report, `${report}.new`)
+  const repeated = await tidemark(['check', '--repair'], options)
+  assert.equal(repeated.code, 0, repeated.stdout + repeated.stderr)
+  assert.deepEqual(repeated.stderr.trim().split('\n'), [
+    ...lost,
+    inReport.exec(repaired.stderr)![0],
+    'local: nothing else is damaged: this is of an earlier repair, which did not end',
+  ])
   const again = await serve([], options)
   assert.deepEqual(await read(again, key), [1, 2])
   assert.equal((await write(again, key, [3])).status, 200)

@@ -27,15 +27,21 @@ import {
   rewriteLog,
   unstatedRecords,
 } from './repair-log.ts'
-import { newId, type RepairedOne, type RepairReport, reportOf, writeManifest } from './repair-report.ts'
-import type { SetAside } from './set-aside.ts'
+import {
+  type Kept,
+  newId,
+  type RepairedOne,
+  type RepairReport,
+  reportOf,
+  writeManifest,
+} from './repair-report.ts'
 
 /** As `repairHistorian`, where no manifest can be read. */
 export async function rebuildHistorian(
   files: Files,
   folders: Folders,
   ownership: Ownership,
-  aside: SetAside,
+  { aside, reports }: Kept,
   { historian, before = null }: RepairedOne,
   signal: AbortSignal,
 ): Promise<RepairReport> {
@@ -46,7 +52,6 @@ export async function rebuildHistorian(
   signal.throwIfAborted()
   const { parts, damaged, lost: lostOfParts } = await keepIntact(files, folders, chosen, token, signal)
   lost.push(...lostOfParts)
-  for (const name of damaged) aside.move(folders.parts, name)
   const found = await findCatalog(files, folders, lost)
   const flushed = parts.reduce((last, { lastSequence }) => Math.max(last, lastSequence), 0)
   const published = publishedIn(files, folders)
@@ -82,8 +87,18 @@ export async function rebuildHistorian(
     ...(before?.id == null ? {} : { follows: before.id }),
     retention: null,
   }
-  const rewritten = await rewriteIfDamaged(files, folders, { version, published: null }, token)
-  lost.push(...lostRecords(log.rewritten?.lost ?? []), ...(rewritten?.lost ?? []))
+  lost.push(...lostRecords(log.rewritten?.lost ?? []))
+  const report = (isLogAnew: boolean) => reports.write(historian, token, { lost, isLogAnew })
+  const rewritten = await rewriteIfDamaged(
+    files,
+    folders,
+    { version, published: null },
+    token,
+    (lostOfLog) => {
+      lost.push(...lostOfLog)
+      report(true)
+    },
+  )
   const manifests = listManifests(files, folders.manifest).map(manifestName)
   if (rewritten === null) {
     const lastName = log.accepted.at(-1)?.name
@@ -92,16 +107,19 @@ export async function rebuildHistorian(
   }
   ownership.check()
   const newest = { ...version, accepted: rewritten?.accepted ?? log.accepted }
+  const isLogAnew = rewritten !== null || log.rewritten !== null
+  if (rewritten === null) report(isLogAnew)
+  // Without them the parts that have what is intact of them count.
+  for (const name of damaged) aside.move(folders.parts, name)
   // Only now: until then the next try needs them, to find and to tell the same.
-  await writeManifest(files, folders, newest, aside, () => {
+  await writeManifest(files, folders, newest, { aside, reports }, () => {
     for (const name of unreadable) aside.tryToMove(folders.parts, name)
     for (const name of found.unreadable) aside.tryToMove(folders.catalog, name)
     for (const name of manifests) aside.tryToMove(folders.manifest, name)
     const replaced = [...log.unreadable, ...(rewritten === null ? [] : log.accepted)].map(({ name }) => name)
     for (const name of [...(log.rewritten?.replaced ?? []), ...replaced]) aside.tryToMove(folders.wal, name)
   })
-  const isLogAnew = rewritten !== null || log.rewritten !== null
-  return reportOf(newest, aside, lost, isLogAnew)
+  return reportOf(newest, { aside, reports }, lost, isLogAnew)
 }
 
 const unknownRecords = (first: number, last: number) =>
@@ -131,15 +149,16 @@ function hasOtherTags(
   })
 }
 
-/** `null` for a log that is sound, and all of whose points have tags with names. */
+/** `null` for a log that is sound, and all of whose points have tags with names. @param tell  as of rewriteLog */
 async function rewriteIfDamaged(
   files: Files,
   folders: Folders,
   log: ReadableLog,
   token: number,
+  tell: (lost: readonly string[]) => void,
 ): Promise<RewrittenLog | null> {
   const isSound = inspectLog(files, folders, log).isSound && !(await hasNamelessTags(files, folders, log))
-  return isSound ? null : rewriteLog(files, folders, log, token)
+  return isSound ? null : rewriteLog(files, folders, log, token, tell)
 }
 
 export function publishedIn(files: Files, folders: Folders): Publication | null {

@@ -6,7 +6,17 @@ import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { signal } from '../../../test/durability/workload.ts'
 import { FailingFiles, type FaultPlan } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
-import { asideIn, contentOf, harmRecord, live, repair, segmentsIn, write } from './repaired-log.fixture.ts'
+import {
+  asideIn,
+  contentOf,
+  harmRecord,
+  live,
+  repair,
+  reportsIn,
+  segmentsIn,
+  toldBy,
+  write,
+} from './repaired-log.fixture.ts'
 
 /** Numbers of the records that are told to be lost. */
 const recordsIn = (lost: readonly string[]) =>
@@ -40,7 +50,8 @@ for (const isManifestThere of [true, false]) {
       return join(base, name)
     }
     const whole = copy('whole')
-    const expected = recordsIn((await repair(whole)).lost)
+    const { lost } = await repair(whole)
+    const expected = recordsIn(lost)
     const content = await contentOf(whole)
     assert.deepEqual(expected, ['record 3', 'record 6'])
     for (const isOnce of [true, false]) {
@@ -54,10 +65,13 @@ for (const isManifestThere of [true, false]) {
           hasFailed ||= number >= failing
           return (isOnce ? number === failing : number >= failing) ? { code: 'EIO' } : null
         })
-        const first = await repair(folder, files).catch(() => null)
+        const first = await toldBy(folder, files, () => true)
         const second = await repair(folder)
-        const told = [...(first?.lost ?? []), ...second.lost]
+        const told = [...first, ...second.lost]
         assert.deepEqual([...new Set(recordsIn(told))], expected, what)
+        const untold = lost.filter((one) => !told.includes(one))
+        assert.deepEqual(untold, [], what)
+        assert.equal((await repair(folder)).isSound, true, what)
         assert.deepEqual(await contentOf(folder), content, what)
         rmSync(folder, { recursive: true })
       }
@@ -75,8 +89,9 @@ test('without a manifest what a repair wrote anew stands for all that was there 
     call === 'create' && path.includes('/manifest/') ? { code: 'ENOSPC' } : null
   await assert.rejects(repair(folder, new FailingFiles(systemFiles, noManifest)), { code: 'ENOSPC' })
   assert.equal(segmentsIn(folder).length, before.length + 1)
-  const { lost, isLogAnew } = await repair(folder)
+  const { lost, isLogAnew, reports } = await repair(folder)
   assert.deepEqual([recordsIn(lost), isLogAnew], [['record 3', 'record 6'], true])
+  assert.deepEqual(reports, ['repair-00000003.txt'], 'that of the first one')
   assert.deepEqual([segmentsIn(folder).length, asideIn(folder)], [1, before])
   assert.deepEqual(await contentOf(folder), {
     a: [8],
@@ -99,10 +114,18 @@ test('files that count no more and cannot be moved are told beside what is lost'
       const isMove = path.endsWith('damaged') || path.endsWith(before!)
       return call === failing && isMove ? { code: 'EIO' } : null
     })
-    const { isSound, lost, left } = await repair(folder, files)
+    const { isSound, lost, left, reports } = await repair(folder, files)
     assert.deepEqual([isSound, recordsIn(lost)], [false, ['record 2']])
     const why = 'the disk is full or reports an error'
-    assert.deepEqual(left, [`${before} could not be moved to the folder damaged: ${why}`])
+    const isReported = failing === 'rename'
+    assert.deepEqual(left, [
+      ...(isReported
+        ? []
+        : [`what is lost could not be written to the folder damaged (${why}): it is told here alone`]),
+      `${before} could not be moved to the folder damaged: ${why}`,
+    ])
+    assert.deepEqual(reports, isReported ? ['repair-00000002.txt'] : [])
+    assert.deepEqual(reportsIn(folder), reports)
     assert.equal((await repair(folder)).isSound, true)
     assert.deepEqual(Object.keys(await contentOf(folder)), ['a', 'c'])
   }

@@ -22,21 +22,21 @@ export interface RepairedHistorian {
 
 /**
  * Repairs the embedded historians of a data directory that no service owns (repairHistorian).
+ * @param tell       called for each historian as soon as it is done, before the next one
  * @param elsewhere  historians that belong to it though they stand outside
  * Throws DATA_DIR_IN_USE, and DATA_DIR_UNUSABLE when the directory cannot be opened.
  */
 export async function repairDataDirectory(
   path: string,
+  tell: (repaired: RepairedHistorian) => void,
   signal: AbortSignal,
   elsewhere: readonly HistorianElsewhere[] = [],
-): Promise<readonly RepairedHistorian[]> {
+): Promise<void> {
   const directory = await openDataDirectory(path, { owner: true, create: false })
   try {
-    const repaired: RepairedHistorian[] = []
     for (const one of await storedHistorians(files, directory, elsewhere)) {
-      repaired.push(await repairStored(one, signal))
+      await repairStored(one, tell, signal)
     }
-    return repaired
   } finally {
     await directory.close()
   }
@@ -44,17 +44,22 @@ export async function repairDataDirectory(
 
 async function repairStored(
   { name: historian, folder, before }: StoredHistorian,
+  tell: (repaired: RepairedHistorian) => void,
   signal: AbortSignal,
-): Promise<RepairedHistorian> {
+): Promise<void> {
   try {
     refuseOldFormat(files, folder)
     // An empty folder may be where a disk is not mounted.
     if (!hasFiles(folder)) throw unusable(folder, 'there is no historian in it')
-    const report = await repairHistorian(files, folder, { historian, before }, signal)
-    return { historian, report, failure: null }
+    const one = {
+      historian,
+      before,
+      tell: (report: RepairReport) => tell({ historian, report, failure: null }),
+    }
+    await repairHistorian(files, folder, one, signal)
   } catch (error) {
     if (signal.aborted) throw error
-    return { historian, report: null, failure: sentenceOf(error, folder) }
+    tell({ historian, report: null, failure: sentenceOf(error, folder) })
   }
 }
 

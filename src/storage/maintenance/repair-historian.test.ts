@@ -12,6 +12,7 @@ import { badSector, FailingFiles } from '../files/failing-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { copyHistorian } from './copy-historian.ts'
 import { repairHistorian } from './repair-historian.ts'
+import { asideIn } from './repaired-log.fixture.ts'
 
 /** Lives through so many steps, and closes. */
 async function lived(folder: string, steps: number): Promise<Model> {
@@ -126,7 +127,7 @@ test('a part that cannot be read is set aside and said to be lost; the others co
   const report = await repairHistorian(systemFiles, folder, { historian: 'plant' }, signal)
   assert.deepEqual(report.aside, [part])
   assert.match(report.lost[0]!, new RegExp(part!))
-  assert.deepEqual(readdirSync(join(folder, 'damaged')), [part])
+  assert.deepEqual(asideIn(folder), [part])
   const store = await open(systemFiles, folder)
   assert.equal((await modelOf(store)).get('d')!.points.size, 5, 'what the log has')
   await store.close()

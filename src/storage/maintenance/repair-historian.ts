@@ -16,6 +16,7 @@ import { readLog } from '../wal/read-log.ts'
 import { settleEnd } from '../wal/settle-end.ts'
 import { highestTagOf, type ReadCatalog, readCatalog, writeWithFreeIds } from './find-catalog.ts'
 import { keepIntact } from './keep-intact.ts'
+import { LostReports } from './lost-reports.ts'
 import { publishedIn, rebuildHistorian } from './rebuild-historian.ts'
 import {
   hasNamelessTags,
@@ -25,7 +26,15 @@ import {
   replacedSegments,
   rewriteLog,
 } from './repair-log.ts'
-import { newId, type RepairedOne, type RepairReport, reportOf, writeManifest } from './repair-report.ts'
+import {
+  type Kept,
+  newId,
+  type RepairedOne,
+  type RepairReport,
+  reportOf,
+  reportOfSound,
+  writeManifest,
+} from './repair-report.ts'
 import { SetAside } from './set-aside.ts'
 
 /**
@@ -34,7 +43,8 @@ import { SetAside } from './set-aside.ts'
  * files say of themselves. Of a part whose file is missing all is lost. Parts whose footer cannot be read, and segments
  * of which nothing can be, are set aside. Tags are those of the newest catalog, as far as it can be read, and of the
  * log behind it. What of a part the disk does not give (EIO) is lost when it does not at a second try either; for
- * manifest, catalog and log that is an error, as it is too much to leave out.
+ * manifest, catalog and log that is an error, as it is too much to leave out. What is lost is on disk before anything
+ * is changed by which it is found (LostReports): where an earlier repair did not end, what that lost is told, too.
  *
  * Throws DATA_DIR_UNUSABLE when another historian is in the folder or its folder of parts is missing, AlreadyOwned when
  * a process owns the historian, and the system's errors; what was set aside stays so then, and it can be tried again.
@@ -43,7 +53,7 @@ import { SetAside } from './set-aside.ts'
 export async function repairHistorian(
   files: Files,
   folder: string,
-  { historian, before = null }: RepairedOne,
+  { historian, before = null, tell = () => {} }: RepairedOne,
   signal: AbortSignal,
 ): Promise<RepairReport> {
   const folders = foldersOf(folder)
@@ -51,11 +61,17 @@ export async function repairHistorian(
   for (const one of Object.values(folders)) files.makeFolder(one)
   const ownership = claimOwnership(files, folder, highestToken(files, folders))
   try {
-    const aside = new SetAside(files, folder)
     const sound = soundVersion(files, folders, before)
-    return sound === null
-      ? await rebuildHistorian(files, folders, ownership, aside, { historian, before }, signal)
-      : await repairParts(files, folders, ownership, aside, { ...sound, before }, signal)
+    const token = listManifests(files, folders.manifest).at(-1)?.token ?? 0
+    const reports = new LostReports(files, folder, { token, isSound: sound !== null })
+    const kept = { aside: new SetAside(files, folder), reports }
+    const report =
+      sound === null
+        ? await rebuildHistorian(files, folders, ownership, kept, { historian, before }, signal)
+        : await repairParts(files, folders, ownership, kept, { ...sound, before }, signal)
+    tell(report)
+    reports.end()
+    return report
   } finally {
     ownership.release()
   }
@@ -88,7 +104,7 @@ async function repairParts(
   files: Files,
   folders: Folders,
   ownership: Ownership,
-  aside: SetAside,
+  { aside, reports }: Kept,
   { newest, published, before }: SoundVersion & Pick<RepairedOne, 'before'>,
   signal: AbortSignal,
 ): Promise<RepairReport> {
@@ -100,7 +116,7 @@ async function repairParts(
   const isCatalogSound = readable?.left === 0 || newest.catalog === null
   const lost = [...kept.lost]
   if (kept.damaged.length === 0 && isCatalogSound && isLogSound) {
-    return { isSound: true, parts: newest.parts.length, aside: [], lost, left: [], isLogAnew: false }
+    return reportOfSound(newest, { aside, reports })
   }
   const { parts } = kept
   const catalog = isCatalogSound
@@ -121,8 +137,9 @@ async function repairParts(
     token,
   }
   const replaced = rewritten === null ? [] : replacedSegments(files, folders, newest)
+  reports.write(newest.historian, token, { lost, isLogAnew: rewritten !== null })
   // Only now: until then the manifest names them.
-  await writeManifest(files, folders, version, aside, () => {
+  await writeManifest(files, folders, version, { aside, reports }, () => {
     for (const name of kept.damaged) {
       if (files.exists(join(folders.parts, name))) aside.tryToMove(folders.parts, name)
     }
@@ -131,7 +148,7 @@ async function repairParts(
     }
     for (const name of replaced) aside.tryToMove(folders.wal, name)
   })
-  return reportOf(version, aside, lost, rewritten !== null)
+  return reportOf(version, { aside, reports }, lost, rewritten !== null)
 }
 
 /**

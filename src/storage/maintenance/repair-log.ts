@@ -85,6 +85,7 @@ async function tagsOf(
  * read stays where it is: nothing counts before a manifest names it. All of the log is in memory meanwhile, as at a
  * start.
  * @param token  of the owner that repairs
+ * @param tell   gets what is lost before anything of the new log has a name that may count
  * Throws Damage for a catalog, or changes of one, that cannot be read, and the system's errors.
  */
 export async function rewriteLog(
@@ -92,6 +93,7 @@ export async function rewriteLog(
   folders: Folders,
   log: ReadableLog,
   token: number,
+  tell: (lost: readonly string[]) => void = () => {},
 ): Promise<RewrittenLog> {
   const { version } = log
   removeUnfinished(files, folders.wal)
@@ -111,7 +113,9 @@ export async function rewriteLog(
     rewriter.fill(lost.last)
     const { changes, named } = tags.finish()
     rewriter.append({ catalog: changes, removed: [], points: null })
-    return { accepted: rewriter.finish(), lost: [...lost.sentences(), ...named] }
+    const sentences = [...lost.sentences(), ...named]
+    tell(sentences)
+    return { accepted: rewriter.finish(), lost: sentences }
   } catch (error) {
     rewriter.abandon()
     throw error

@@ -10,9 +10,24 @@ import { systemFiles } from '../files/system-files.ts'
 import { GROUP_HEADER_BYTES, readGroupHeader } from '../wal/group.ts'
 import { decodeSegmentHeader, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
 import { repairHistorian } from './repair-historian.ts'
+import type { RepairReport } from './repair-report.ts'
 
 export const repair = (folder: string, files: Files = systemFiles) =>
   repairHistorian(files, folder, { historian: 'plant' }, signal)
+
+/** What a repair tells of lost data, whether it comes to its end or not. */
+export async function toldBy(
+  folder: string,
+  files: Files,
+  isExpected: (error: unknown) => boolean,
+): Promise<readonly string[]> {
+  const told: string[] = []
+  const tell = ({ lost }: RepairReport) => told.push(...lost)
+  await repairHistorian(files, folder, { historian: 'plant', tell }, signal).catch((error: unknown) =>
+    assert.ok(isExpected(error), String(error)),
+  )
+  return told
+}
 
 export const write = (store: FileStore, tag: string, time = 0) => {
   const points = makeColumns(1)
@@ -38,7 +53,15 @@ export const segmentsIn = (folder: string): readonly string[] =>
     .filter((name) => name.endsWith('.wal'))
     .map((name) => join(folder, 'wal', name))
 
+/** What was set aside, without the reports of repairs. */
 export const asideIn = (folder: string): readonly string[] =>
+  inDamaged(folder).filter((name) => !name.startsWith('repair-'))
+
+/** Names of the reports of repairs. */
+export const reportsIn = (folder: string): readonly string[] =>
+  inDamaged(folder).filter((name) => name.startsWith('repair-'))
+
+const inDamaged = (folder: string): readonly string[] =>
   existsSync(join(folder, 'damaged')) ? readdirSync(join(folder, 'damaged')) : []
 
 /** Where the groups of a segment begin, and where the last one ends. */

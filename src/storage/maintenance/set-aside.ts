@@ -3,8 +3,11 @@ import { systemCode } from '../../errors/system-code.ts'
 import type { Files } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 
-/** Files that cannot be read, or were written anew without what is damaged, are moved here. */
-const ASIDE = 'damaged'
+/**
+ * Files that cannot be read, or were written anew without what is damaged, are moved here. Reports of what is lost
+ * stand here, too (lost-reports.ts).
+ */
+export const ASIDE = 'damaged'
 
 /** Moves files of a historian out of the way, durably, and notes their names. */
 export class SetAside {
