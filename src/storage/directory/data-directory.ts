@@ -37,11 +37,14 @@ export class DataDirectory {
   readonly known: KnownHistorians
   /** Keys and aliases as one file. */
   readonly system: SystemDatabase
+  /** Whether it had an owner before it was opened: a backup has none until it is served. */
+  readonly wasOwned: boolean
   readonly #lock: KernelLock | null
 
   /** Use {@link openDataDirectory}. */
-  constructor(path: string, system: SystemDatabase, lock: KernelLock | null) {
+  constructor(path: string, system: SystemDatabase, wasOwned: boolean, lock: KernelLock | null) {
     this.path = path
+    this.wasOwned = wasOwned
     this.system = system
     this.keys = new DatabaseKeyStore(system)
     this.aliases = new DatabaseAliasStore(system)
@@ -78,7 +81,8 @@ export async function openDataDirectory(path: string, options: DataDirectoryOpti
     checkPlace(path, folder, options.create !== false)
     const system = await openSystemDatabase(files, folder, { create: options.create !== false, shown: path })
     try {
-      return new DataDirectory(path, system, options.owner ? own(path, folder) : null)
+      const wasOwned = files.exists(join(folder, LOCK_FILE))
+      return new DataDirectory(path, system, wasOwned, options.owner ? own(path, folder) : null)
     } catch (error) {
       system.close()
       throw error

@@ -1,6 +1,7 @@
 import { foldersOf } from '../engine/folders.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { listManifests, readManifest } from '../manifest/manifest-file.ts'
+import type { Version } from '../manifest/version.ts'
 
 /** Whether a folder holds any file of a historian. */
 export function hasFiles(folder: string): boolean {
@@ -8,12 +9,12 @@ export function hasFiles(folder: string): boolean {
   return [manifest, wal, parts, catalog].some((one) => systemFiles.list(one).length > 0)
 }
 
-/** The name that a historian was made with; `null` when its manifest cannot be read. */
-export function nameInManifest(folder: string): string | null {
+/** What the newest manifest of a historian says; `null` when there is none, or it cannot be read. */
+export function versionInManifest(folder: string): Version | null {
   const { manifest } = foldersOf(folder)
-  const place = listManifests(systemFiles, manifest).at(-1)
   try {
-    return place === undefined ? null : readManifest(systemFiles, manifest, place).version.historian
+    const place = listManifests(systemFiles, manifest).at(-1)
+    return place === undefined ? null : readManifest(systemFiles, manifest, place).version
   } catch {
     // What is wrong with it is reported when it is opened.
     return null
