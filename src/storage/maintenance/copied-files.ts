@@ -1,6 +1,7 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { systemCode } from '../../errors/system-code.ts'
+import { Damage, damageOf, isUnreadable } from '../damage.ts'
 import type { FileHandle, Files } from '../files/files.ts'
 import { unusable } from '../files/refusals.ts'
 
@@ -55,7 +56,7 @@ export class CopiedFiles {
   }
 
   /**
-   * Puts a file that never changes.
+   * Puts a file that never changes. Of one that is damaged, as it is shorter than it should be, all that is there.
    * @param earlier  folder of an earlier copy in which it may be; `null` for none
    */
   async putFinal(
@@ -75,7 +76,7 @@ export class CopiedFiles {
     } else if (earlier !== null && (await this.#reuse(source, join(earlier, name), target, bytes)))
       put('reused')
     else {
-      await copyFile(this.#files, source, target, bytes)
+      await copyFile(this.#files, source, target, Math.min(bytes, sizeOf(this.#files, source) ?? bytes))
       put('copied')
     }
   }
@@ -111,9 +112,7 @@ export class CopiedFiles {
     const files = this.#files
     // What was linked is no second copy of the data, and must not become one.
     if (!files.exists(earlier) || files.isSameFile(source, earlier)) return false
-    const isEqual =
-      sizeOf(files, earlier) === bytes &&
-      (await checksumOf(files, earlier)) === (await checksumOf(files, source))
+    const isEqual = sizeOf(files, earlier) === bytes && (await hasSameChecksum(files, earlier, source))
     if (!isEqual) {
       this.#differing.set(target, bytes)
       return false
@@ -160,6 +159,16 @@ export function sizeOf(files: Files, path: string): number | null {
   }
 }
 
+/** False as well where the disk does not give one of them. */
+async function hasSameChecksum(files: Files, one: string, other: string): Promise<boolean> {
+  try {
+    return (await checksumOf(files, one)) === (await checksumOf(files, other))
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    return false
+  }
+}
+
 /** CRC-32 of a whole file. */
 async function checksumOf(files: Files, path: string): Promise<number> {
   const file = files.open(path)
@@ -176,7 +185,10 @@ async function checksumOf(files: Files, path: string): Promise<number> {
   }
 }
 
-/** Copies the beginning of a file, durably, in place of what may be there. */
+/**
+ * Copies the beginning of a file, durably, in place of what may be there. Rejects with Damage of the file that is
+ * copied, also where the disk does not give it, and with the system's errors.
+ */
 export async function copyFile(files: Files, from: string, to: string, bytes: number): Promise<void> {
   const source = files.open(from)
   let copy: FileHandle | null = null
@@ -186,8 +198,10 @@ export async function copyFile(files: Files, from: string, to: string, bytes: nu
     const buffer = new Uint8Array(Math.min(STEP, bytes))
     for (let at = 0; at < bytes; at += STEP) {
       const wanted = buffer.subarray(0, Math.min(STEP, bytes - at))
-      const length = await source.read(wanted, at)
-      if (length < wanted.length) throw new Error(`${from} is shorter than it should be`)
+      const length = await source.read(wanted, at).catch((error: unknown) => {
+        throw isUnreadable(error) ? new Damage(`${basename(from)}: ${damageOf(error).message}`, error) : error
+      })
+      if (length < wanted.length) throw new Damage(`${basename(from)} is shorter than it should be`)
       await copy.write(wanted, at)
     }
     await copy.sync()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -253,4 +253,43 @@ test('an edit of the manifest that failed is in no copy beside the owner', async
   await copy.close()
   files.plan = () => null
   await store.close()
+})
+
+test('of a part that is cut off all that is there is copied, also linked or beside an earlier copy', async (t) => {
+  const folder = temporaryFolder(t)
+  const [from, earlier] = [join(folder, 'from'), join(folder, 'earlier')]
+  const store = await open(systemFiles, from)
+  for (const step of STEPS) await step.run(store)
+  await store.close()
+  await copyHistorian(systemFiles, from, earlier, { mode: 'copy' }, signal)
+  const [part] = readdirSync(join(from, 'parts'))
+  const path = join(from, 'parts', part!)
+  const bytes = statSync(path).size - 10
+  truncateSync(path, bytes)
+  const ways = [{ mode: 'copy' }, { mode: 'link' }, { mode: 'copy', earlier }] as const
+  for (const [i, options] of ways.entries()) {
+    const to = join(folder, `copy-${i}`)
+    await copyHistorian(systemFiles, from, to, options, signal)
+    assert.equal(statSync(join(to, 'parts', part!)).size, bytes)
+    const copy = await openFileStore(to, { historian: 'plant', owner: false })
+    assert.match((await copy.check(signal)).problems.join(), new RegExp(`part ${part}: `))
+    await copy.close()
+  }
+})
+
+test('a file that the disk does not give (EIO) is named by the copy that fails with it', async (t) => {
+  const folder = temporaryFolder(t)
+  const from = join(folder, 'from')
+  const store = await open(systemFiles, from)
+  for (const step of STEPS) await step.run(store)
+  await store.close()
+  for (const kind of ['parts', 'catalog']) {
+    const [name] = readdirSync(join(from, kind))
+    const path = join(from, kind, name!)
+    const files = new FailingFiles(systemFiles, (call, at) =>
+      call === 'read' && at === path ? { code: 'EIO' } : null,
+    )
+    const copied = copyHistorian(files, from, join(folder, kind), { mode: 'copy' }, signal)
+    await assert.rejects(copied, { name: 'Damage', message: `${name}: the disk reports an error (EIO)` })
+  }
 })
