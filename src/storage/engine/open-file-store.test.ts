@@ -283,3 +283,25 @@ test('what a repair that was killed left of segments goes at the next start', as
     [],
   )
 })
+
+test('a start removes what no manifest names of its own files, and nothing of somebody else', async (t) => {
+  const folder = temporaryFolder(t)
+  const start = async () => (await openFileStore(folder, owner)).close()
+  for (let token = 1; token <= 3; token++) await start()
+  const own = [
+    'parts/00000001-00000009.part',
+    'catalog/00000001-00000009.tags.new',
+    'wal/00000001-00000009.wal',
+  ]
+  const others = [
+    'parts/00000001-00000009.part.bak',
+    'parts/1st note.txt',
+    'catalog/2.txt',
+    'wal/00000001-00000009.wal.old',
+    'manifest/manifest-00000001-00000001.bak',
+  ]
+  for (const name of [...own, ...others]) writeFileSync(join(folder, name), 'x')
+  await start()
+  const isThere = (name: string) => systemFiles.exists(join(folder, name))
+  assert.deepEqual([own.filter(isThere), others.filter(isThere)], [[], others])
+})

@@ -38,7 +38,7 @@ import { EngineErrors } from './engine-errors.ts'
 import { ENGINE_LIMITS, type EngineLimits } from './engine-limits.ts'
 import type { EngineState } from './engine-state.ts'
 import { FileStore } from './file-store.ts'
-import { type Folders, foldersOf, highestToken } from './folders.ts'
+import { type Folders, foldersOf, highestToken, tokenOf } from './folders.ts'
 import { Follower } from './follower.ts'
 import { Garbage } from './garbage.ts'
 import { LateOwner, type Owned } from './late-owner.ts'
@@ -351,14 +351,14 @@ const newId = () => randomBytes(16).toString('hex')
 const archiveWriter = (given: Files | undefined) =>
   given === undefined ? startArchiveWriter() : inlineArchiveWriter(given)
 
-/** Removes what no manifest names: left by a kill, or by an owner that was none any more. */
+/** Removes what no manifest names: left by a kill, or by an owner that was none any more. Other files stay. */
 function sweep(files: Files, folders: Folders, version: Version, place: ManifestPlace): void {
   const named = new Set([
     ...version.parts.map(({ name }) => name),
     ...[...version.accepted, ...version.kept].map(({ name }) => name),
     ...(version.catalog === null ? [] : [version.catalog.name]),
   ])
-  const isOld = (name: string) => !named.has(name) && Number.parseInt(name.slice(0, 8), 16) < version.token
+  const isOld = (name: string) => !named.has(name) && (tokenOf(name) ?? version.token) < version.token
   const found = [
     ...oldManifests(files, folders.manifest, place).map((name) => join(folders.manifest, name)),
     ...files

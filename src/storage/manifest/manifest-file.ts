@@ -56,10 +56,12 @@ export function hasMovedOn(files: Files, folder: string, place: ManifestPlace, b
   }
 }
 
-/** What stands in the folder and is no manifest that counts. */
+/** Manifests in the folder that do not count, also unfinished ones. */
 export function oldManifests(files: Files, folder: string, current: ManifestPlace): readonly string[] {
   const name = manifestName(current)
-  return files.list(folder).filter((one) => one.startsWith('manifest-') && one < name)
+  const isManifest = (one: string) =>
+    NAME.test(one.endsWith(UNFINISHED) ? one.slice(0, -UNFINISHED.length) : one)
+  return files.list(folder).filter((one) => isManifest(one) && one < name)
 }
 
 export interface ReadManifest {
