@@ -79,7 +79,8 @@ export async function openDataDirectory(path: string, options: DataDirectoryOpti
   const folder = join(path, SYSTEM_FOLDER)
   try {
     checkPlace(path, folder, options.create !== false)
-    const system = await openSystemDatabase(files, folder, { create: options.create !== false, shown: path })
+    const { owner, create = true } = options
+    const system = await openSystemDatabase(files, folder, { create, owner, shown: path })
     try {
       const wasOwned = files.exists(join(folder, LOCK_FILE))
       return new DataDirectory(path, system, wasOwned, options.owner ? own(path, folder) : null)

@@ -198,3 +198,25 @@ test('a change that a reader kept in the log is moved into the database as soon 
   await until(() => log() === 0, 'the log is empty')
   reader.close()
 })
+
+test('a copy of keys and aliases is in WAL mode as soon as it has an owner, and changed by nobody else', async (t) => {
+  const [folder, target] = [temporaryFolder(t), temporaryFolder(t)]
+  const path = join(target, SYSTEM_DATABASE)
+  const { aliases, database } = await systemIn(t, folder)
+  await aliases.put(alias('a'), allow)
+  await database.copyTo(systemFiles, path)
+  const content = readFileSync(path)
+  const mode = () => {
+    const look = new DatabaseSync(path, { readOnly: true })
+    const { journal_mode: found } = look.prepare('PRAGMA journal_mode').get()!
+    look.close()
+    return found
+  }
+  ;(await open(target)).close()
+  assert.deepEqual(readFileSync(path), content)
+  const owned = await openSystemDatabase(systemFiles, target, { create: true, owner: true })
+  assert.equal(mode(), 'wal')
+  owned.close()
+  const { aliases: count } = await (await systemIn(t, target)).aliases.check()
+  assert.equal(count, 1)
+})

@@ -21,6 +21,7 @@ const PAUSE_MS = 5
 /** Primary result codes of SQLite. */
 const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
+const SQLITE_READONLY = 8
 const SQLITE_IOERR = 10
 const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
@@ -209,12 +210,17 @@ export class SystemDatabase {
  * is in its log, as after every orderly end, it is read as it is until there is room; changes fail meanwhile.
  * @param create  whether they are made when they are missing. Otherwise, and for an empty file, which SQLite would take
  *   for a new database, it is DATA_DIR_UNUSABLE; DATA_DIR_NEWER for a format that this version does not know.
+ * @param owner   whether one that is not in WAL mode is brought into it
  * @param shown   the folder named in errors
  */
 export async function openSystemDatabase(
   files: Files,
   folder: string,
-  { create, shown = folder }: { readonly create: boolean; readonly shown?: string },
+  {
+    create,
+    owner = false,
+    shown = folder,
+  }: { readonly create: boolean; readonly owner?: boolean; readonly shown?: string },
 ): Promise<SystemDatabase> {
   const path = join(folder, SYSTEM_DATABASE)
   try {
@@ -222,7 +228,7 @@ export async function openSystemDatabase(
       if (!create) throw unusable(shown, 'the file with its keys and aliases is missing')
       await make(files, folder, path)
     }
-    const openWhole = () => open(shown, path)
+    const openWhole = () => (owner ? inWalMode(open(shown, path)) : open(shown, path))
     try {
       return new SystemDatabase(await retryBusy(openWhole), shown, null)
     } catch (error) {
@@ -236,10 +242,23 @@ export async function openSystemDatabase(
   }
 }
 
-/** Whether changes stand in the log beside a database that are not in its file. */
+/** Whether changes stand beside a database that are not in its file, or are to be taken back in it. */
 function hasLog(files: Files, path: string): boolean {
-  const log = `${path}-wal`
-  return files.exists(log) && readFile(files, log).length > 0
+  return [`${path}-wal`, `${path}-journal`].some(
+    (log) => files.exists(log) && readFile(files, log).length > 0,
+  )
+}
+
+/** A copy comes without WAL mode, so that it can be read where nothing can be written. */
+function inWalMode(database: DatabaseSync): DatabaseSync {
+  try {
+    database.exec('PRAGMA journal_mode = WAL')
+    return database
+  } catch (error) {
+    if (sqliteCode(error) === SQLITE_READONLY) return database
+    database.close()
+    throw error
+  }
 }
 
 /**
@@ -346,7 +365,7 @@ export function reasonOf(error: unknown): string {
 
 const REASONS: Readonly<Record<number, string>> = {
   [SQLITE_BUSY]: 'another process is changing it',
-  8: 'the file system is read-only, or permission to write there is missing',
+  [SQLITE_READONLY]: 'the file system is read-only, or permission to write there is missing',
   [SQLITE_IOERR]: 'the disk is full or reports an error',
   11: 'the file is damaged',
   [SQLITE_FULL]: 'the disk is full',
