@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
-import type { FileHandle, Files } from '../files/files.ts'
+import { type FileHandle, type Files, readFile } from '../files/files.ts'
+import type { RecordRange } from '../wal/counted.ts'
 import { GROUP_HEADER_BYTES, readGroupHeader } from '../wal/group.ts'
 import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from '../wal/segment.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type ArchiveMark,
   archiveName,
   decodeArchiveHeader,
+  decodeMark,
   encodeArchiveHeader,
   encodeMark,
   MARK_NAME,
@@ -51,8 +53,9 @@ const STEP = 1 << 20
 /**
  * Copies a segment into the archive, durably; nothing when it is there already. A file of the archive has its name when
  * all of it is on disk. Throws OtherRecords, Damage for a segment that cannot be read, and the system's errors.
+ * @returns  the records before it that the archive lacks, though it has or had earlier ones; `null` for none
  */
-export function archiveSegment(files: Files, { place, id, path, bytes }: ArchiveOrder): void {
+export function archiveSegment(files: Files, { place, id, path, bytes }: ArchiveOrder): RecordRange | null {
   makePlace(files, place)
   const { folder } = place
   const source = files.open(path)
@@ -62,11 +65,13 @@ export function archiveSegment(files: Files, { place, id, path, bytes }: Archive
     const header = describe(source, decodeSegmentHeader(begin), id, bytes)
     const names = files.list(folder)
     for (const left of names.filter((name) => name.endsWith(UNFINISHED))) files.remove(join(folder, left))
-    if (isThere(files, folder, names, header, begin)) return
+    const gap = gapBefore(files, folder, names, header)
+    if (isThere(files, folder, names, header, begin)) return gap
     putFile(files, folder, archiveName(header), (target) => {
       target.writeNow(encodeArchiveHeader(header), 0)
       forEachChunk(source, bytes, (chunk, at) => target.writeNow(chunk, ARCHIVE_HEADER_BYTES + at))
     })
+    return gap
   } finally {
     source.close()
   }
@@ -138,6 +143,22 @@ function describe(source: FileHandle, segment: SegmentHeader, id: string, bytes:
   if (firstTime === null || next !== bytes) throw new Damage('a segment of the log does not end with a group')
   const { token, segment: number, firstSequence } = segment
   return { id, firstSequence, lastSequence, firstTime, lastTime, bytes, token, segment: number, checksum }
+}
+
+/** An owner without the archive may have dropped them. Old files may be removed; the mark says that they were there. */
+function gapBefore(
+  files: Files,
+  folder: string,
+  names: readonly string[],
+  { firstSequence }: ArchiveHeader,
+): RecordRange | null {
+  const path = join(folder, MARK_NAME)
+  let last = (files.exists(path) ? decodeMark(readFile(files, path)) : null)?.lastSequence ?? 0
+  for (const name of names) {
+    const one = parseArchiveName(name)
+    if (one !== null && one.firstSequence < firstSequence) last = Math.max(last, one.lastSequence)
+  }
+  return last > 0 && last + 1 < firstSequence ? { first: last + 1, last: firstSequence - 1 } : null
 }
 
 /**

@@ -1,13 +1,14 @@
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../background-thread.ts'
 import type { Files } from '../files/files.ts'
+import type { RecordRange } from '../wal/counted.ts'
 import type { ArchiveMark } from './archive-file.ts'
 import { type ArchiveOrder, type ArchivePlace, archiveSegment, writeMark } from './archive-segment.ts'
 
 /** Writes to an archive, which may be slow or stand still: nobody else waits for it. One call at a time. */
 export interface ArchiveWriter {
-  /** Rejects as `archiveSegment` throws. */
-  archive(order: ArchiveOrder): Promise<void>
+  /** As `archiveSegment`. */
+  archive(order: ArchiveOrder): Promise<RecordRange | null>
   mark(place: ArchivePlace, mark: ArchiveMark): Promise<void>
   close(): Promise<void>
 }
@@ -17,6 +18,8 @@ export type ToThread =
   | { readonly kind: 'mark'; readonly place: ArchivePlace; readonly mark: ArchiveMark }
 
 export interface FromThread {
+  /** What `archiveSegment` gave; `null` otherwise. */
+  readonly gap: RecordRange | null
   /** `null` for success. */
   readonly failure: { readonly name: string; readonly message: string; readonly code: string | null } | null
 }
@@ -37,14 +40,14 @@ export function startArchiveWriter(): ArchiveWriter {
 
 class ThreadArchiveWriter implements ArchiveWriter {
   #thread: Worker | null = null
-  #waiting: { resolve(): void; reject(error: unknown): void } | null = null
+  #waiting: { resolve(gap: RecordRange | null): void; reject(error: unknown): void } | null = null
 
-  archive(order: ArchiveOrder): Promise<void> {
+  archive(order: ArchiveOrder): Promise<RecordRange | null> {
     return this.#call({ kind: 'archive', order })
   }
 
-  mark(place: ArchivePlace, mark: ArchiveMark): Promise<void> {
-    return this.#call({ kind: 'mark', place, mark })
+  async mark(place: ArchivePlace, mark: ArchiveMark): Promise<void> {
+    await this.#call({ kind: 'mark', place, mark })
   }
 
   async close(): Promise<void> {
@@ -52,7 +55,7 @@ class ThreadArchiveWriter implements ArchiveWriter {
     this.#thread = null
   }
 
-  #call(message: ToThread): Promise<void> {
+  #call(message: ToThread): Promise<RecordRange | null> {
     return new Promise((resolve, reject) => {
       if (this.#waiting !== null) throw new Error('the archive is being written to')
       const thread = this.#started()
@@ -69,10 +72,10 @@ class ThreadArchiveWriter implements ArchiveWriter {
       limits,
       'the thread of the archive',
       {
-        message: ({ failure }) => this.#settle(failure === null ? null : errorOf(failure)),
+        message: ({ failure, gap }) => this.#settle(failure === null ? null : errorOf(failure), gap),
         exit: (ended, reason) => {
           if (this.#thread === ended) this.#thread = null
-          this.#settle(reason)
+          this.#settle(reason, null)
         },
       },
     )
@@ -82,10 +85,10 @@ class ThreadArchiveWriter implements ArchiveWriter {
     return thread
   }
 
-  #settle(error: unknown): void {
+  #settle(error: unknown, gap: RecordRange | null): void {
     const waiting = this.#waiting
     this.#waiting = null
-    if (error === null) waiting?.resolve()
+    if (error === null) waiting?.resolve(gap)
     else waiting?.reject(error)
   }
 }

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
-import { type ArchiveName, decodeMark, parseArchiveName } from '../archive/archive-file.ts'
+import { type ArchiveName, archiveName, decodeMark, parseArchiveName } from '../archive/archive-file.ts'
 import { planReplay } from '../archive/read-archive.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
 import type { Files } from '../files/files.ts'
@@ -240,3 +240,33 @@ test('on a full disk what is kept for the archive goes before a write fails', as
   assert.ok(told.includes('segments of the log were removed without being archived: make a backup'))
   await store.close()
 })
+
+test('records that an owner without the archive had are told to be missing', async (t) => {
+  const { historian, archive } = folders(t)
+  const missing = async (work: (store: FileStore) => Promise<void>, lastOne: number) => {
+    const between = await openFileStore(historian, { historian: 'plant', owner: true, log })
+    await work(between)
+    await between.flush()
+    await between.close()
+    const store = await open(historian, archive)
+    await write(store, lastOne)
+    await store.close()
+    assert.equal(lastOfArchive(archive), lastOne)
+    return store.trouble
+  }
+  const first = await open(historian, archive)
+  for (let i = 1; i <= 3; i++) await write(first, i)
+  await first.close()
+  assert.equal(await missing(async () => {}, 4), null)
+  const told = await missing(async (store) => {
+    for (let i = 5; i <= 6; i++) await write(store, i)
+  }, 7)
+  assert.equal(told, 'records 5 to 6 of the log are not in the archive: make a backup')
+  // The mark says what was there.
+  for (const { folder, ...name } of archived(archive)) rmSync(join(folder, archiveName(name)))
+  const only = await missing((store) => write(store, 8), 9)
+  assert.equal(only, 'records 8 to 8 of the log are not in the archive: make a backup')
+})
+
+const lastOfArchive = (archive: string) =>
+  Math.max(0, ...archived(archive).map(({ lastSequence }) => lastSequence))

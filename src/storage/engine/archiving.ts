@@ -62,7 +62,7 @@ export class Archiving {
   #isClosed = false
   /** All that was committed until then is archived, on the monotonic clock; the start at first. */
   #archivedAtMs = performance.now()
-  /** What was removed without being archived; `null` for nothing. */
+  /** What was removed without being archived, also by earlier owners; `null` for nothing. */
   #gap: string | null = null
 
   constructor(parts: ArchivingParts, version: Version) {
@@ -178,12 +178,16 @@ export class Archiving {
     const { ownership, writer, folder, garbage } = this.#parts
     // What counts of it was known before: a successor that comes later counts it, too.
     ownership.check()
-    await writer.archive({
+    const gap = await writer.archive({
       place: this.#place,
       id: this.#id,
       path: join(folder, name),
       bytes: segment.bytes,
     })
+    if (gap !== null && this.#gap === null) {
+      this.#gap = `records ${gap.first} to ${gap.last} of the log are not in the archive: make a backup`
+      this.#parts.troubleLog?.error({ archive: this.#place.folder }, this.#gap)
+    }
     this.#waiting.delete(name)
     if (this.#kept.delete(name)) garbage.add(folder, [name])
     else this.#archived.add(name)
