@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -19,6 +28,7 @@ import {
   parseArchiveName,
 } from './archive-file.ts'
 import { archiveSegment, writeMark } from './archive-segment.ts'
+import { startArchiveWriter } from './archive-thread.ts'
 
 const ID = 'ab'.repeat(16)
 
@@ -199,4 +209,22 @@ test('a mark is read as it was written, and no bit of it can be another', (t) =>
     const read = decodeMark(changed)
     assert.ok(read === null || (bit >= 32 && bit < 64), `bit ${bit}`)
   }
+})
+
+test('an archive that nobody has tidied up for years goes on', {
+  skip: existsSync('/dev/shm') ? false : 'there is no file system in memory for so many files',
+}, async (t) => {
+  const segment = await makeSegment(t, [1, 2], 1_000_001)
+  const archive = temporaryFolder(t, '/dev/shm')
+  const place = { archive, folder: archiveFolderOf(archive, 'plant', ID) }
+  mkdirSync(place.folder, { recursive: true })
+  // One for each minute of some nine months.
+  for (let i = 1; i <= 400_000; i++) {
+    const name = archiveName({ firstSequence: i, lastSequence: i, token: 1, segment: i })
+    closeSync(openSync(join(place.folder, name), 'w'))
+  }
+  const writer = startArchiveWriter()
+  t.after(() => writer.close())
+  const gap = await writer.archive({ place, id: ID, ...segment })
+  assert.deepEqual(gap, { first: 400_001, last: 1_000_000 })
 })

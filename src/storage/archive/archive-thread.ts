@@ -66,7 +66,8 @@ class ThreadArchiveWriter implements ArchiveWriter {
 
   #started(): Worker {
     if (this.#thread !== null) return this.#thread
-    const limits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 }
+    // It looks at all names of the archive of a historian, which nobody may have tidied up for years: 100 bytes each.
+    const limits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 1_024 }
     const thread = startThread<FromThread>(
       new URL('./thread.ts', import.meta.url),
       limits,
