@@ -118,7 +118,8 @@ async function runBackup(folder: string, options: BackupOptions, context: Comman
   if (counts.differing.files > 0) {
     note(
       terminal,
-      `${printable(since ?? '')} is damaged: ${countOf(counts.differing)} differ and were copied again`,
+      `${countOf(counts.differing)} differ from those of ${printable(since ?? '')} and were copied again: they are ` +
+        'damaged there, or here where the check says so',
     )
   }
   if (options.unchecked !== true) await checkCopy(settings, target, context)

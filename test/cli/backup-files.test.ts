@@ -77,9 +77,28 @@ test('a damaged file of the earlier backup is told and copied again', async () =
   bytes[bytes.length >> 1]! ^= 1
   writeFileSync(path, bytes)
   const again = await backup(cwd, ['tuesday', '--since', 'monday'])
-  assert.match(again.stderr, /monday is damaged: 1 file, [\d,]+ bytes differ and were copied again/)
+  assert.match(
+    again.stderr,
+    /^1 file, [\d,]+ bytes differ from those of \S+monday and were copied again: they are/,
+  )
   assert.equal(counted(again.stdout, 'reused').files, partNames(join(cwd, 'monday')).length - 1)
   assert.equal((await tidemark(['check', '--data-dir', 'tuesday'], { cwd })).code, 0)
+})
+
+test('a file that is damaged since the earlier backup is not said to be damaged there', async () => {
+  const cwd = await temporaryFolder()
+  await importTag(cwd, 'a')
+  await backup(cwd, ['monday'])
+  const [name] = partNames(join(cwd, 'data'))
+  const path = join(partsOf(join(cwd, 'data')), name!)
+  const bytes = readFileSync(path)
+  bytes[bytes.length >> 1]! ^= 1
+  writeFileSync(path, bytes)
+  const { stderr } = await backup(cwd, ['tuesday', '--since', 'monday'], 4)
+  assert.doesNotMatch(stderr, /monday is damaged/)
+  assert.match(stderr, /they are damaged there, or here where the check says so$/m)
+  assert.match(stderr, /^local: part /m)
+  assert.equal((await tidemark(['check', '--data-dir', 'monday'], { cwd })).code, 0)
 })
 
 test('a linked backup shares its files, says so, and does not count as the last backup', async () => {
