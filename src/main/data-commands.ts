@@ -107,7 +107,7 @@ export async function restoreData(
 }
 
 function describeRepair(repair: RepairReport): readonly string[] {
-  const { isSound, isRetold, aside, lost, reports, left, isLogAnew } = repair
+  const { isSound, isRetold, aside, lost, reports, left, isLogAnew, isManifestAnew } = repair
   if (isSound) return []
   const repaired = lost.length === 0 ? 'repaired, nothing is lost' : 'repaired, but for what is lost'
   return [
@@ -119,7 +119,11 @@ function describeRepair(repair: RepairReport): readonly string[] {
     ...left,
     ...(isLogAnew
       ? ['the log was written anew: earlier backups and its archive end before that, make a backup']
-      : []),
+      : isManifestAnew
+        ? [
+            'the manifest was made anew: earlier backups and the archive of the log end before that, make a backup',
+          ]
+        : []),
     isRetold ? 'nothing else is damaged: this is of an earlier repair, which did not end' : repaired,
   ]
 }

@@ -270,7 +270,12 @@ test('a backup is taken for its historian, where it was copied to and restored t
   cpSync(join(cwd, 'copy', 'historians', 'local'), folder, { recursive: true })
   await serveOnce(DATA)
   rmSync(join(folder, 'manifest'), { recursive: true })
-  assert.match((await tidemark(['check', '--repair'], { cwd })).stdout, /local/)
+  const repaired = await tidemark(['check', '--repair'], { cwd })
+  assert.match(repaired.stdout, /local/)
+  assert.match(
+    repaired.stderr,
+    /^local: the manifest was made anew: earlier backups .* end before that, make a backup$/m,
+  )
   await serveOnce(DATA)
   assert.equal((await tidemark(['check'], { cwd })).code, 0)
 })

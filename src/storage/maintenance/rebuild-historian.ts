@@ -119,7 +119,7 @@ export async function rebuildHistorian(
     const replaced = [...log.unreadable, ...(rewritten === null ? [] : log.accepted)].map(({ name }) => name)
     for (const name of [...(log.rewritten?.replaced ?? []), ...replaced]) aside.tryToMove(folders.wal, name)
   })
-  return reportOf(newest, { aside, reports }, lost, isLogAnew)
+  return reportOf(newest, { aside, reports }, lost, isLogAnew, true)
 }
 
 const unknownRecords = (first: number, last: number) =>

@@ -32,6 +32,8 @@ export interface RepairReport {
    * its log begins anew.
    */
   readonly isLogAnew: boolean
+  /** Whether the manifest was made anew: the same follows from it. */
+  readonly isManifestAnew: boolean
 }
 
 /** What is repaired. */
@@ -54,6 +56,7 @@ export const reportOf = (
   { aside, reports }: Kept,
   lost: readonly string[],
   isLogAnew: boolean,
+  isManifestAnew = false,
 ): RepairReport => ({
   isSound: false,
   isRetold: false,
@@ -63,6 +66,7 @@ export const reportOf = (
   reports: reports.names,
   left: [...reports.left, ...aside.left],
   isLogAnew: isLogAnew || reports.earlier.isLogAnew,
+  isManifestAnew,
 })
 
 /** Of a historian in which nothing is damaged. */
