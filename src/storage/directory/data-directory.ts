@@ -128,12 +128,16 @@ export function historianDirectory(dataDirectory: string, name: string): string 
   return join(dataDirectory, HISTORIANS_FOLDER, historianFolder(name))
 }
 
+/** No historian has this name: some file systems make such a folder, where the historians have a disk of their own. */
+const OF_THE_DISK = 'lost+found'
+
 /** Folders of all embedded historians inside a data directory, by folder name; also of those whose files are lost. */
 export function historianDirectories(dataDirectory: string): readonly string[] {
   const folder = join(dataDirectory, HISTORIANS_FOLDER)
   try {
     return files
       .list(folder)
+      .filter((name) => name !== OF_THE_DISK)
       .map((name) => join(folder, name))
       .filter((path) => files.isFolder(path))
   } catch (error) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rmSync, truncateSync } from 'node:fs'
+import { mkdirSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newKey } from '../../../test/contract/key-store-promises.ts'
@@ -58,4 +58,12 @@ test('a check says that a key cannot be read', async (t) => {
   const { keys, isSound, system } = await checkDataDirectory(data, signal)
   assert.deepEqual([keys, isSound, system], [2, false, ['1 of 2 keys cannot be read: make them anew']])
   await directory.close()
+})
+
+test('where historians have a disk of their own, the folder lost+found of the disk is none of them', async (t) => {
+  const data = temporaryFolder(t)
+  await (await openDataDirectory(data, { owner: true })).close()
+  mkdirSync(join(data, 'historians', 'lost+found'), { recursive: true })
+  assert.deepEqual((await checkDataDirectory(data, signal)).historians, [])
+  await backupDataDirectory(data, join(temporaryFolder(t), 'copy'), signal)
 })
