@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
+import { systemCode } from '../../errors/system-code.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { ELSEWHERE_FOLDER, HISTORIANS_FOLDER, SYSTEM_FOLDER, UNFINISHED_FOLDER } from '../directory/layout.ts'
 import type { Files } from '../files/files.ts'
@@ -62,7 +63,7 @@ function begin(files: Files, target: string): string {
     // A data directory must not look like such a one, not for a moment.
     if (files.list(target).length > 0) throw unusable(target, NOT_EMPTY)
     // Before all others: of two that come at the same time one fails here.
-    files.makeNewFolder(unfinished)
+    makeUnfinished(files, target, unfinished)
     entries = files.list(target)
     if (entries.length > 1) files.removeFolder(unfinished)
   } catch (error) {
@@ -70,6 +71,14 @@ function begin(files: Files, target: string): string {
   }
   if (entries.length > 1) throw unusable(target, NOT_EMPTY)
   return unfinished
+}
+
+function makeUnfinished(files: Files, target: string, unfinished: string): void {
+  try {
+    files.makeNewFolder(unfinished)
+  } catch (error) {
+    throw systemCode(error) === 'EEXIST' ? unusable(target, NOT_FINISHED) : error
+  }
 }
 
 const NOT_EMPTY = 'a backup needs an empty folder'
