@@ -1,4 +1,5 @@
-import { basename, join } from 'node:path'
+import { basename, join, sep } from 'node:path'
+import { systemCode } from '../../errors/system-code.ts'
 import { TidemarkError } from '../../errors/tidemark-error.ts'
 import { Damage } from '../damage.ts'
 import { openDataDirectory } from '../directory/data-directory.ts'
@@ -111,8 +112,15 @@ async function copyStored(
     return copy
   } catch (error) {
     if (error instanceof TidemarkError || signal.aborted) throw error
-    throw error instanceof Damage
-      ? new EngineErrors(name).ofRead(error)
-      : unusable(target, reasonOf(error), error)
+    throw error instanceof Damage ? new EngineErrors(name).ofRead(error) : refusalOf(error, folder, target)
   }
+}
+
+/** For an error of the system: of the folder that is copied where a file of it cannot be opened, or of the target. */
+function refusalOf(error: unknown, folder: string, target: string): TidemarkError {
+  const { path, syscall } = error as { readonly path?: unknown; readonly syscall?: unknown }
+  const isOfFolder = syscall === 'open' && typeof path === 'string' && path.startsWith(folder + sep)
+  if (!isOfFolder) return unusable(target, reasonOf(error), error)
+  const isDenied = ['EACCES', 'EPERM'].includes(systemCode(error))
+  return unusable(folder, isDenied ? 'permission to read its files is missing' : reasonOf(error), error)
 }

@@ -6,6 +6,7 @@ import { newKey } from '../../../test/contract/key-store-promises.ts'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
 import { modelOf, open, printed, STEPS, signal } from '../../../test/durability/workload.ts'
 import { historianDirectory, openDataDirectory } from '../directory/data-directory.ts'
+import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { backupDataDirectory } from './backup.ts'
 import { checkDataDirectory } from './check-data-directory.ts'
@@ -66,4 +67,29 @@ test('where historians have a disk of their own, the folder lost+found of the di
   mkdirSync(join(data, 'historians', 'lost+found'), { recursive: true })
   assert.deepEqual((await checkDataDirectory(data, signal)).historians, [])
   await backupDataDirectory(data, join(temporaryFolder(t), 'copy'), signal)
+})
+
+test('what keeps the files of a historian from being read is not said of the folder that takes the copy', async (t) => {
+  const [data, target] = [temporaryFolder(t), join(temporaryFolder(t), 'copy')]
+  const directory = await openDataDirectory(data, { owner: true })
+  const place = historianDirectory(data, 'plant')
+  const store = await open(systemFiles, place)
+  await STEPS[0]!.run(store)
+  await store.close()
+  await directory.close()
+  const options = { mode: 'copy', since: null, elsewhere: [] } as const
+  const denied = (path: string) => {
+    throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'open', path })
+  }
+  const refused = (changed: Partial<Files>, message: RegExp) =>
+    assert.rejects(backupDataDirectory(data, target, signal, options, { ...systemFiles, ...changed }), {
+      code: 'DATA_DIR_UNUSABLE',
+      message,
+    })
+  const openIt = (path: string) => (path.startsWith(place) ? denied(path) : systemFiles.open(path))
+  await refused({ open: openIt }, /historians\/plant cannot be used: permission to read its files is missing/)
+  await refused(
+    { create: denied },
+    /unfinished-backup\/historians\/plant cannot be used: permission to write/,
+  )
 })
