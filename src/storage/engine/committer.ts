@@ -1,6 +1,7 @@
 import type { TooOldPoints, WriteBatch } from '../../historian/contract.ts'
 import { Damage } from '../damage.ts'
 import { isWithoutSpace } from '../files/files.ts'
+import type { PreparedPoints } from '../memtable/point-table.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { Superseded } from '../ownership/ownership.ts'
 import { ChangePacer } from '../pause.ts'
@@ -269,13 +270,31 @@ export class Committer {
     if (isLong) await this.#prepare(records).catch(() => {})
     const points = await preparePoints(state.memtable, records).catch(() => null)
     this.#parts.publish()
-    for (const { catalog } of records) if (catalog !== null) state.catalog.apply(catalog)
-    const numbered = records.map((record, i) => ({ ...record, sequence: firstSequence + i }))
-    state.memtable.applyAll(numbered, performance.now(), points)
+    this.#apply(records, firstSequence, points)
     this.#parts.committed()
-    if (isLong) await state.catalog.settle(new ChangePacer())
+    // What cannot be settled now is settled with the next change.
+    if (isLong) await state.catalog.settle(new ChangePacer()).catch(() => {})
+  }
+
+  /**
+   * Takes what is durable into memory. Where that fails, as there is no memory for it, nothing more may be worked out
+   * on what is there: the next tag would get an id that the log has given already.
+   */
+  #apply(records: readonly RecordBody[], firstSequence: number, points: PreparedPoints | null): void {
+    const { state } = this.#parts
+    try {
+      for (const { catalog } of records) if (catalog !== null) state.catalog.apply(catalog)
+      const numbered = records.map((record, i) => ({ ...record, sequence: firstSequence + i }))
+      state.memtable.applyAll(numbered, performance.now(), points)
+    } catch (error) {
+      state.damage ??= new Damage(NOT_TAKEN, error)
+      throw state.errors.ofWriting(error)
+    }
   }
 }
+
+/** Why nothing is changed any more. */
+const NOT_TAKEN = 'a change that is on disk could not be taken into memory: start the service again'
 
 /** Changes of the catalog of so many bytes are prepared in slices, so that applying them holds nobody up. */
 export const LONG_CHANGES = 100_000

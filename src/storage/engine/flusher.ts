@@ -175,7 +175,7 @@ export class Flusher {
     versions.checkOwner()
     if (memtable.immutable === null) {
       await this.#parts.between(() => {
-        if (memtable.records === 0 || memtable.immutable !== null) return
+        if (memtable.records === 0 || memtable.immutable !== null || state.damage !== null) return
         memtable.rotate()
         log.rotate()
         this.#isWanted = false

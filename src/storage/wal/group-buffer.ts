@@ -114,7 +114,12 @@ export class GroupBuffer {
 
   /** Gives much memory back that one large group took. */
   trim(): void {
-    if (this.#buffer.byteLength > 16 << 20) this.#reserveExactly(1 << 20)
+    if (this.#buffer.byteLength <= 16 << 20) return
+    try {
+      this.#reserveExactly(1 << 20)
+    } catch {
+      // The group is durable: where there is no memory for a small one the large one stays.
+    }
   }
 
   #putShort(at: number, { catalog, removed, points }: RecordBody, size: Sizes): void {
