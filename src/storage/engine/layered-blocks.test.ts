@@ -30,6 +30,8 @@ function build(layers: readonly LayerContent[]) {
   return { blocks: () => new LayeredBlocks(sources), all }
 }
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 /** Gives the points of [from, to) to `take`, block by block in time order; what it is given is a copy. */
 async function forEachPage(
   blocks: PointBlocks,
@@ -144,3 +146,25 @@ test('deleted ranges are cut out of a block once, however many ranges of it are 
   assert.deepEqual(second.times, Float64Array.of(15, 16, 17, 18, 19, 22, 23, 24))
   assert.equal(second.times.buffer, first.times.buffer)
 })
+
+for (const [title, pause] of [
+  ['while others are let in', turn],
+  [
+    'of a read that is aborted',
+    async () => {
+      await turn()
+      throw new Error('gone')
+    },
+  ],
+] as const) {
+  test(`blocks that cannot be read ${title} are an error of the read and nobody else's`, async () => {
+    const points = Array.from({ length: 30 }, (_, time): [number, number, 0] => [time, time, 0])
+    const { source, run } = sourceOf({ points, each: 9, pageBlocks: 1, wider: 0, cuts: [], isMemory: false })
+    run!.load = () => Promise.reject(new Error('cut off'))
+    const sink = { takeZoneMap: () => false, takePoints: () => {} }
+    const read = new LayeredBlocks([source]).eachZoneMap(0, 30, { isDue: () => false, pause }, sink)
+    await assert.rejects(read, pause === turn ? /cut off/ : /gone/)
+    // What nobody has met by now fails the test.
+    await turn()
+  })
+}

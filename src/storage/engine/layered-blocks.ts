@@ -67,6 +67,8 @@ export class LayeredBlocks implements PointBlocks {
       at = this.#step(at, from, to, sink)
       const loading = this.#loading
       if (loading === null && (at >= to || !pace.isDue(sink.steps?.()))) continue
+      // What it rejects with is met below, or by nobody where the read is aborted.
+      loading?.catch(() => {})
       // It yields to the event loop, which is when the state of the read is held.
       await pace.pause()
       await loading
