@@ -4,6 +4,7 @@ import { alwaysDue } from '../../test/always-due.ts'
 import { MemoryHistorian } from '../../test/contract/memory-historian.ts'
 import { NOON } from '../../test/multi-harness.ts'
 import { SIGNATURES } from '../calc/functions/index.ts'
+import { TidemarkError } from '../errors/tidemark-error.ts'
 import { HistorianRegistry } from '../historian/registry.ts'
 import { UTC } from '../time/zone.ts'
 import { MemoryAliasStore } from './memory-store.fixture.ts'
@@ -128,4 +129,34 @@ test('an alias that would lead too far is refused after as many as lead there, t
     await assert.rejects(view.put(alias), { code: 'ALIAS_LIMIT' })
     assert.ok(parses <= 5, `${parses} parses`)
   }
+})
+
+test('what somebody else changes of an alias while renames are followed stays', async () => {
+  const { store, view } = plant()
+  const put = store.put.bind(store)
+  const theirs = { name: nameOf(0), tag: 'calc/ADD(local/A, 1)', description: 'by another', units: 'm' }
+  let changes = 0
+  store.put = async (alias, check) => {
+    if (alias.name === nameOf(0) && changes++ === 0) await put(theirs, () => {})
+    return put(alias, check)
+  }
+  const followed = await view.follow(new Map([['local/A', 'local/B']]), false, context)
+  const tag = 'calc/ADD(local/B, 1)'
+  assert.deepEqual(followed[0], { alias: nameOf(0), outcome: tag })
+  assert.deepEqual(store.get(nameOf(0)), { ...theirs, tag })
+})
+
+test('an alias that others change again and again while a rename is followed is said to have changed', async () => {
+  const { store, view } = plant()
+  const put = store.put.bind(store)
+  let changes = 0
+  store.put = async (alias, check) => {
+    const theirs = { name: alias.name, tag: 'calc/ADD(local/A, 1)', description: `${changes++}`, units: null }
+    if (alias.name === nameOf(0)) await put(theirs, () => {})
+    return put(alias, check)
+  }
+  const followed = await view.follow(new Map([['local/A', 'local/B']]), false, context)
+  const { outcome } = followed[0]!
+  assert.ok(outcome instanceof TidemarkError && outcome.code === 'ALIAS_CHANGED')
+  assert.equal(store.get(nameOf(0))?.tag, 'calc/ADD(local/A, 1)')
 })

@@ -36,6 +36,9 @@ export interface AliasLanguage {
 
 const ALL = { prefix: '', after: null }
 
+/** How often an alias that others change meanwhile is read and put anew. */
+const FOLLOW_TRIES = 5
+
 /** Makes the view of each caller. */
 export function aliasViews(
   store: AliasStore,
@@ -173,23 +176,25 @@ export class AliasView implements VisibleAliases {
     renames: ReadonlyMap<string, string>,
     dryRun: boolean,
   ): Promise<Followed['outcome'] | null> {
-    try {
-      const alias = await this.#store.read((aliases) => aliases.get(name))
-      const tree = alias === null ? null : this.#tryParse(alias.tag)
-      if (alias === null || tree === null) return null
-      const tag = replaceTags(alias.tag, tree, ({ historian, name }) =>
-        renames.get(formatAddress(historian, name)),
-      )
-      if (tag === alias.tag) return null
-      this.#parse(tag)
-      if (dryRun) return tag
-      await this.#store.put({ ...alias, tag }, (aliases) => {
-        if (aliases.get(name)?.tag !== alias.tag) throw new TidemarkError('ALIAS_CHANGED', { name })
-      })
-      return tag
-    } catch (error) {
-      if (error instanceof TidemarkError) return error
-      throw error
+    for (let tries = 1; ; tries++) {
+      try {
+        const alias = await this.#store.read((aliases) => aliases.get(name))
+        const tree = alias === null ? null : this.#tryParse(alias.tag)
+        if (alias === null || tree === null) return null
+        const tag = replaceTags(alias.tag, tree, ({ historian, name }) =>
+          renames.get(formatAddress(historian, name)),
+        )
+        if (tag === alias.tag) return null
+        this.#parse(tag)
+        if (dryRun) return tag
+        await this.#store.put({ ...alias, tag }, (aliases) => {
+          if (!isSame(aliases.get(name), alias)) throw new TidemarkError('ALIAS_CHANGED', { name })
+        })
+        return tag
+      } catch (error) {
+        if (!(error instanceof TidemarkError)) throw error
+        if (error.code !== 'ALIAS_CHANGED' || tries === FOLLOW_TRIES) return error
+      }
     }
   }
 
@@ -370,6 +375,10 @@ export class AliasView implements VisibleAliases {
 interface Visible {
   readonly alias: Alias
   readonly tree: TagTree | null
+}
+
+function isSame(one: Alias | null, other: Alias): boolean {
+  return one?.tag === other.tag && one.description === other.description && one.units === other.units
 }
 
 /** The error of an alias that does not exist. */
