@@ -1,4 +1,5 @@
 import type { TooOldPoints, WriteBatch } from '../../historian/contract.ts'
+import { untilAborted } from '../../historian/deadline.ts'
 import { Damage } from '../damage.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { PreparedPoints } from '../memtable/point-table.ts'
@@ -84,7 +85,7 @@ export class Committer {
    */
   async write(write: WriteBatch, signal: AbortSignal, isWhole = false): Promise<TooOldPoints | null> {
     const room = this.#admit('points', write.points.times.length)
-    if (room !== null) await room
+    if (room !== null) await untilAborted(signal, () => room)
     const change: WriteChange = { kind: 'write', write, isWhole, tooOld: null }
     await this.#queue.add(change, signal)
     return change.tooOld
@@ -100,7 +101,7 @@ export class Committer {
     plan: (draft: Draft) => Promise<T>,
   ): Promise<T> {
     const room = kind === null ? null : this.#admit(kind, 0)
-    if (room !== null) await room
+    if (room !== null) await untilAborted(signal, () => room)
     let result: T | undefined
     const change: OtherChange = {
       kind: 'other',
