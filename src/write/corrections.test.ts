@@ -115,6 +115,16 @@ describe('delete/points', () => {
     ])
   })
 
+  test('the end may lie behind the last time that a point may have', async () => {
+    for (const to of ['2200-01-01T00:00:00Z', '9999-12-31', 7_258_118_400_000]) {
+      const local = await historianWith('local', ['A'])
+      const points = { 'local/A': [{ timestamp: '2199-12-31T23:59:59.999999Z', value: 1 }] }
+      await writePoints({ points }, writeCall([local]))
+      const ranges = { 'local/A': [{ from: '2199-12-31T23:59:59Z', to }] }
+      assert.deepEqual((await run(deletePoints, { ranges }, local)).body.deleted, { 'local/A': 1 })
+    }
+  })
+
   test('without ranges, or with a dryRun that is no boolean, it is refused', async () => {
     const refused = { outcome: 'refused', deleted: {} }
     for (const [body, message] of [

@@ -9,7 +9,7 @@ import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
 import { readClock } from '../time/clock.ts'
 import type { TimeErrorContext } from '../time/invalid-time.ts'
-import { parseTime } from '../time/parse.ts'
+import { parseEndTime, parseTime } from '../time/parse.ts'
 import { answer, readTags, refusalWith, type WriteCall } from './call.ts'
 import { checkFailed } from './check.ts'
 import { addTargetIssue, applyCorrection, DRY_RUN, findTarget, noEntries } from './correction-steps.ts'
@@ -123,7 +123,7 @@ function readRange(range: unknown, index: number, name: TagName, context: Ranges
   }
   context.warnings.checkFields(range, ['from', 'to'], 'a range')
   const from = parseTime(range.from, context)
-  const to = parseTime(range.to, context)
+  const to = parseEndTime(range.to, context)
   if (from === null) issues.add(() => timestampIssue(range.from, name, context, index))
   if (to === null) issues.add(() => timestampIssue(range.to, name, context, index))
   if (from === null || to === null) return null
