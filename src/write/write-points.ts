@@ -55,6 +55,7 @@ export async function writePoints(body: unknown, call: WriteCall): Promise<Resul
  * @param isRead called before that when they are not needed any more
  * @param hold   called with the number of values that parsing it will make, but for points that are read in cuts; may
  *               throw
+ * @param holdPoints  called with the bytes that points in canonical form take, as they become more; may throw
  */
 export async function writeBody(
   bytes: Buffer,
@@ -62,6 +63,7 @@ export async function writeBody(
   reader: PointsReader,
   isRead: () => void,
   hold: (values: number) => void,
+  holdPoints?: (bytes: number) => void,
 ): Promise<Result<ErrorBody>> {
   return answer(
     call,
@@ -69,7 +71,7 @@ export async function writeBody(
       const scheduler = new CooperativeScheduler(context.signal)
       if (bytes.length > SMALL_BYTES) await scheduler.yieldIfDue()
       const limits = call.limits ?? DEFAULT_WRITE_LIMITS
-      const canonical = await reader.read(bytes, call.historians, context.signal, limits.tags)
+      const canonical = await reader.read(bytes, call.historians, context.signal, limits.tags, holdPoints)
       if (canonical !== null) {
         isRead()
         return writeCanonical(canonical, context)

@@ -20,6 +20,11 @@ export class PointSpace {
     return this.times.length
   }
 
+  /** Of memory. */
+  get bytes(): number {
+    return this.times.byteLength + this.values.byteLength + this.statuses.byteLength
+  }
+
   get isWorthKeeping(): boolean {
     return this.capacity <= LARGEST_KEPT
   }

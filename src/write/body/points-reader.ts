@@ -24,6 +24,7 @@ export class PointsReader {
 
   /**
    * @param mostTags beyond, it is not for this reader to say so: the body counts as not canonical
+   * @param hold     called with the bytes of memory that the points take, as they become more; may throw
    * @returns null for a body that is not in canonical form (points-body.ts), which is no error
    * Throws the reason of `signal` when a long body is being read as it is aborted.
    */
@@ -32,16 +33,22 @@ export class PointsReader {
     historians: HistorianView,
     signal: AbortSignal,
     mostTags = Number.POSITIVE_INFINITY,
+    hold: (bytes: number) => void = () => {},
   ): Promise<PlainPoints | null> {
     if (!isUtf8(bytes)) return null
     const space = this.#spaces.pop() ?? new PointSpace()
     let isLent = false
+    let held = space.bytes
     try {
       const body = new PointsBody(bytes, this.#book, space, historians, mostTags)
       const steps = body.read()
       const scheduler = new CooperativeScheduler(signal)
       for (;;) {
         const { done, value } = steps.next()
+        if (space.bytes > held) {
+          held = space.bytes
+          hold(held)
+        }
         if (done === true) {
           if (!value) return null
           if (body.count <= MOST_COPIED) return { ...body.result(space.copy(body.count)), release: () => {} }

@@ -22,8 +22,10 @@ export const writePoints: Route = {
       const { bytes } = body as Body
       const release = () => (body as Body).release()
       const hold = (values: number) => holdValues(values, bytes.length, request.work, maxBytesInWork)
+      // Of many points in few bytes; one call alone may hold all.
+      const holdPoints = (needed: number) => request.work?.holdBytes(Math.min(needed, maxBytesInWork))
       try {
-        return await writeBody(bytes, call, reader, release, hold)
+        return await writeBody(bytes, call, reader, release, hold, holdPoints)
       } finally {
         release()
       }
