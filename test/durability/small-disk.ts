@@ -1,8 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { writeBatch } from '../../src/historian/write-batch.ts'
-import { makeColumns } from '../../src/series/columns.ts'
 import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
+import { hardRequest } from './hard-request.ts'
 
 // Run by tests on a small disk: writes requests of some 200 kB until many have failed, reads and deletes on the full
 // disk, and tells what was acknowledged and what then is there.
@@ -34,18 +33,7 @@ const store = await openFileStore(process.argv[2]!, {
 })
 const tagOf = (index: number) => `t${index}`
 
-/** All points of a request have values of their own that are hard to pack, at times that no other has. */
-function request(number: number) {
-  const entries = Array.from({ length: TAGS }, (_, tag) => {
-    const points = makeColumns(POINTS)
-    for (let i = 0; i < POINTS; i++) {
-      points.times[i] = number * POINTS + i
-      points.values[i] = Math.sqrt(number * POINTS + i + tag)
-    }
-    return { tag: tagOf(tag), points }
-  })
-  return writeBatch(entries, true)
-}
+const request = (number: number) => hardRequest(number, TAGS, POINTS)
 
 const acknowledged: number[] = []
 let leastFree = Number.POSITIVE_INFINITY

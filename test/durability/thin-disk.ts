@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
-import { writeBatch } from '../../src/historian/write-batch.ts'
-import { makeColumns } from '../../src/series/columns.ts'
 import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
+import { hardRequest } from './hard-request.ts'
 
 // Run by thin-disk.test.ts on a disk whose storage runs out: writes requests of some 40 kB until many have failed,
 // reads what is there, makes room for the disk, writes some more, and tells what became of each request.
@@ -23,18 +22,7 @@ const store = await openFileStore(folder!, {
   },
 })
 
-/** All points of a request have values of their own that are hard to pack, at times that no other has. */
-function request(number: number) {
-  const entries = Array.from({ length: TAGS }, (_, tag) => {
-    const points = makeColumns(POINTS)
-    for (let i = 0; i < POINTS; i++) {
-      points.times[i] = number * POINTS + i
-      points.values[i] = Math.sqrt(number * POINTS + i + tag)
-    }
-    return { tag: `t${tag}`, points }
-  })
-  return writeBatch(entries, true)
-}
+const request = (number: number) => hardRequest(number, TAGS, POINTS)
 
 const outcomes: { number: number; code: string }[] = []
 let failures = 0
