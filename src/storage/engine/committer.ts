@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { systemCode } from '../../errors/system-code.ts'
 import type { TooOldPoints, WriteBatch } from '../../historian/contract.ts'
 import { untilAborted } from '../../historian/deadline.ts'
 import { Damage } from '../damage.ts'
@@ -242,8 +244,13 @@ export class Committer {
    * @param makesRoom  whether it may take the reserve on a full disk
    * @param isClean    whether no part of them stands in the log, from an earlier try in a segment that was not cut
    */
-  async #append(records: readonly RecordBody[], makesRoom: boolean, isClean = true): Promise<void> {
-    const { state, log, ownership, reserve } = this.#parts
+  async #append(
+    records: readonly RecordBody[],
+    makesRoom: boolean,
+    isClean = true,
+    tries = 0,
+  ): Promise<void> {
+    const { state, log, ownership } = this.#parts
     const encoded = log.prepare(records)
     if (encoded !== null) await encoded
     const firstSequence = log.nextSequence
@@ -255,8 +262,10 @@ export class Committer {
       const isVoid = isIntact(error) && (isClean || !log.beginsSegment)
       if (isWithoutSpace(causeOf(error)) && !wasSyncing(error)) {
         // Where the segment could not be cut the next one says, in its header, that the group does not count.
-        if (await this.#parts.makeRoom()) return this.#append(records, makesRoom, isVoid)
-        if (makesRoom && reserve.giveUp(causeOf(error))) return this.#append(records, false, isVoid)
+        if (await this.#parts.makeRoom()) return this.#append(records, makesRoom, isVoid, tries)
+        if (makesRoom && tries < MOST_TRIES && (await this.#makeRoomAgain(causeOf(error)))) {
+          return this.#append(records, makesRoom, isVoid, tries + 1)
+        }
       }
       throw isVoid ? causeOf(error) : state.errors.ofWriting(causeOf(error))
     }
@@ -277,6 +286,15 @@ export class Committer {
     if (isLong) await state.catalog.settle(new ChangePacer()).catch(() => {})
   }
 
+  /** Gives up what is set aside. Whether there may be room now for what makes more of it. */
+  async #makeRoomAgain(cause: unknown): Promise<boolean> {
+    if (this.#parts.reserve.giveUp(cause)) return true
+    if (systemCode(cause) !== 'EDQUOT') return false
+    // Nobody tells how much a quota leaves: merges, and what is set aside again, take it until they find that out.
+    await wait(QUOTA_PAUSE_MS)
+    return true
+  }
+
   /**
    * Takes what is durable into memory. Where that fails, as there is no memory for it, nothing more may be worked out
    * on what is there: the next tag would get an id that the log has given already.
@@ -293,6 +311,10 @@ export class Committer {
     }
   }
 }
+
+/** So often what makes room is tried again, for some two seconds under a quota. */
+const MOST_TRIES = 20
+const QUOTA_PAUSE_MS = 100
 
 /** Why nothing is changed any more. */
 const NOT_TAKEN = 'a change that is on disk could not be taken into memory: start the service again'
