@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
-import { type FileHandle, type Files, readFile } from '../files/files.ts'
+import type { FileHandle, Files } from '../files/files.ts'
 import type { RecordRange } from '../wal/counted.ts'
 import { GROUP_HEADER_BYTES, readGroupHeader } from '../wal/group.ts'
 import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from '../wal/segment.ts'
@@ -12,12 +12,12 @@ import {
   type ArchiveMark,
   archiveName,
   decodeArchiveHeader,
-  decodeMark,
   encodeArchiveHeader,
   encodeMark,
   MARK_NAME,
   parseArchiveName,
 } from './archive-file.ts'
+import { readMark } from './read-archive.ts'
 
 /** Where a historian's log is archived. */
 export interface ArchivePlace {
@@ -152,8 +152,7 @@ function gapBefore(
   names: readonly string[],
   { firstSequence }: ArchiveHeader,
 ): RecordRange | null {
-  const path = join(folder, MARK_NAME)
-  let last = (files.exists(path) ? decodeMark(readFile(files, path)) : null)?.lastSequence ?? 0
+  let last = readMark(files, folder)?.lastSequence ?? 0
   for (const name of names) {
     const one = parseArchiveName(name)
     if (one !== null && one.firstSequence < firstSequence) last = Math.max(last, one.lastSequence)

@@ -152,7 +152,8 @@ function checkEnd(
   if (to !== null && to > until) throw new NoWayThere({ kind: 'end', until })
 }
 
-function readMark(files: Files, folder: string): ArchiveMark | null {
+/** `null` where there is none, or it cannot be read. */
+export function readMark(files: Files, folder: string): ArchiveMark | null {
   const path = join(folder, MARK_NAME)
   return files.exists(path) ? decodeMark(readFile(files, path)) : null
 }
