@@ -163,7 +163,7 @@ export class Committer {
         snapshot.done()
         // What changes nothing is answered from what is here, which a successor may have changed.
         if (record === null) this.#parts.ownership.check()
-        else await this.#append([record], first.makesRoom)
+        else await this.#append([record], first.makesRoom ? ROOM_TRIES : 0)
         return [null]
       }
       const writes = group.filter((change) => change.kind === 'write')
@@ -224,7 +224,7 @@ export class Committer {
 
   async #tryAppend(records: readonly RecordBody[]): Promise<unknown | null> {
     try {
-      if (records.length > 0) await this.#append(records, false)
+      if (records.length > 0) await this.#append(records, 0)
       else this.#parts.ownership.check()
       return null
     } catch (error) {
@@ -241,15 +241,10 @@ export class Committer {
   }
 
   /**
-   * @param makesRoom  whether it may take the reserve on a full disk
-   * @param isClean    whether no part of them stands in the log, from an earlier try in a segment that was not cut
+   * @param tries    how often room may be made for them on a full disk, with the reserve first
+   * @param isClean  whether no part of them stands in the log, from an earlier try in a segment that was not cut
    */
-  async #append(
-    records: readonly RecordBody[],
-    makesRoom: boolean,
-    isClean = true,
-    tries = 0,
-  ): Promise<void> {
+  async #append(records: readonly RecordBody[], tries: number, isClean = true): Promise<void> {
     const { state, log, ownership } = this.#parts
     const encoded = log.prepare(records)
     if (encoded !== null) await encoded
@@ -262,9 +257,9 @@ export class Committer {
       const isVoid = isIntact(error) && (isClean || !log.beginsSegment)
       if (isWithoutSpace(causeOf(error)) && !wasSyncing(error)) {
         // Where the segment could not be cut the next one says, in its header, that the group does not count.
-        if (await this.#parts.makeRoom()) return this.#append(records, makesRoom, isVoid, tries)
-        if (makesRoom && tries < MOST_TRIES && (await this.#makeRoomAgain(causeOf(error)))) {
-          return this.#append(records, makesRoom, isVoid, tries + 1)
+        if (await this.#parts.makeRoom()) return this.#append(records, tries, isVoid)
+        if (tries > 0 && (await this.#makeRoomAgain(causeOf(error)))) {
+          return this.#append(records, tries - 1, isVoid)
         }
       }
       throw isVoid ? causeOf(error) : state.errors.ofWriting(causeOf(error))
@@ -313,7 +308,7 @@ export class Committer {
 }
 
 /** So often what makes room is tried again, for some two seconds under a quota. */
-const MOST_TRIES = 20
+const ROOM_TRIES = 20
 const QUOTA_PAUSE_MS = 100
 
 /** Why nothing is changed any more. */
