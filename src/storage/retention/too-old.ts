@@ -19,57 +19,67 @@ export async function withoutTooOld(
   watermarks: Float64Array,
   pace: ReadPace,
 ): Promise<{ readonly points: PointsOfTags; readonly tooOld: TooOldPoints | null }> {
-  const { tags, offsets } = all
   const { times } = all.points
   const old = new Uint8Array(times.length)
   let count = 0
   const indexes: number[] = []
   const oldest: number[] = []
-  for (let i = 0; i < tags.length; i++) {
-    const watermark = watermarks[i]!
-    const end = offsets[i + 1]!
-    for (let at = offsets[i]!, stop: number; watermark !== NO_WATERMARK && at < end; at = stop) {
-      stop = Math.min(end, at + STRETCH)
-      for (let point = at; point < stop; point++) {
-        if (times[point]! > watermark) continue
-        old[point] = 1
-        count++
-        if (indexes.length === MOST_NAMED) continue
-        indexes.push(point)
-        oldest.push(watermark + 1)
-      }
-      if (stop < end && pace.isDue(STEPS_OF_WORK)) await pace.pause()
+  await eachStretch(all, pace, (tag, from, to) => {
+    const watermark = watermarks[tag]!
+    if (watermark === NO_WATERMARK) return
+    for (let at = from; at < to; at++) {
+      if (times[at]! > watermark) continue
+      old[at] = 1
+      count++
+      if (indexes.length === MOST_NAMED) continue
+      indexes.push(at)
+      oldest.push(watermark + 1)
     }
-    if (pace.isDue()) await pace.pause()
-  }
+  })
   if (count === 0) return { points: all, tooOld: null }
   const tooOld = { count, indexes: Uint32Array.from(indexes), oldest: Float64Array.from(oldest) }
   return { points: await takeOut(all, old, count, pace), tooOld }
 }
 
 async function takeOut(
-  { tags, offsets, points }: PointsOfTags,
+  all: PointsOfTags,
   old: Uint8Array,
   count: number,
   pace: ReadPace,
 ): Promise<PointsOfTags> {
+  const { tags, offsets, points } = all
   const kept = makeColumns(points.times.length - count)
   const ends = new Uint32Array(offsets.length)
-  let to = 0
-  for (let i = 0; i < tags.length; i++) {
-    const end = offsets[i + 1]!
-    for (let at = offsets[i]!, stop: number; at < end; at = stop) {
-      stop = Math.min(end, at + STRETCH)
-      for (let point = at; point < stop; point++) {
-        if (old[point] === 1) continue
-        kept.times[to] = points.times[point]!
-        kept.values[to] = points.values[point]!
-        kept.statuses[to++] = points.statuses[point]!
-      }
-      if (stop < end && pace.isDue(STEPS_OF_WORK)) await pace.pause()
+  let end = 0
+  await eachStretch(all, pace, (tag, from, to) => {
+    for (let at = from; at < to; at++) {
+      if (old[at] === 1) continue
+      kept.times[end] = points.times[at]!
+      kept.values[end] = points.values[at]!
+      kept.statuses[end++] = points.statuses[at]!
     }
-    ends[i + 1] = to
-    if (pace.isDue()) await pace.pause()
-  }
+    ends[tag + 1] = end
+  })
   return { tags, offsets: ends, points: kept }
+}
+
+/**
+ * Goes through the points of each tag in slices.
+ * @param take  gets the index of the tag and those of the points, [from, to); no points for a tag without any
+ */
+async function eachStretch(
+  { tags, offsets }: PointsOfTags,
+  pace: ReadPace,
+  take: (tag: number, from: number, to: number) => void,
+): Promise<void> {
+  for (let tag = 0; tag < tags.length; tag++) {
+    const end = offsets[tag + 1]!
+    let from = offsets[tag]!
+    do {
+      const to = Math.min(end, from + STRETCH)
+      take(tag, from, to)
+      if (pace.isDue(to - from < STRETCH ? 1 : STEPS_OF_WORK)) await pace.pause()
+      from = to
+    } while (from < end)
+  }
 }
