@@ -23,6 +23,7 @@ import {
 } from 'node:fs'
 import { open as openAside } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { systemCode } from '../../errors/system-code.ts'
 import { type FileHandle, type Files, makeFolderDurably } from './files.ts'
 
 /** The files of the system. */
@@ -41,7 +42,7 @@ export const systemFiles: Files = {
     try {
       return readdirSync(folder).sort()
     } catch (error) {
-      if ((error as { code?: unknown }).code === 'ENOENT') return []
+      if (systemCode(error) === 'ENOENT') return []
       throw error
     }
   },
@@ -58,7 +59,7 @@ export const systemFiles: Files = {
     try {
       await unlinkAsync(path)
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'ENOENT') throw error
+      if (systemCode(error) !== 'ENOENT') throw error
     }
   },
 
@@ -116,7 +117,7 @@ async function syncFolderAside(path: string): Promise<void> {
 }
 
 function isNotSynced(error: unknown): boolean {
-  return NOT_SYNCED.has(String((error as { code?: unknown }).code))
+  return NOT_SYNCED.has(systemCode(error))
 }
 
 const NOT_SYNCED = new Set([
