@@ -106,8 +106,19 @@ export async function restoreData(
   }))
 }
 
+/** What follows from another id of the historian. */
+function newIdSentence({ isLogAnew, isManifestAnew }: RepairReport): readonly string[] {
+  if (isLogAnew) {
+    return ['the log was written anew: earlier backups and its archive end before that, make a backup']
+  }
+  if (!isManifestAnew) return []
+  return [
+    'the manifest was made anew: earlier backups and the archive of the log end before that, make a backup',
+  ]
+}
+
 function describeRepair(repair: RepairReport): readonly string[] {
-  const { isSound, isRetold, aside, lost, reports, left, isLogAnew, isManifestAnew } = repair
+  const { isSound, isRetold, aside, lost, reports, left } = repair
   if (isSound) return []
   const repaired = lost.length === 0 ? 'repaired, nothing is lost' : 'repaired, but for what is lost'
   return [
@@ -117,13 +128,7 @@ function describeRepair(repair: RepairReport): readonly string[] {
       ? [`what is lost is also written in the folder damaged: ${reports.join(', ')}`]
       : []),
     ...left,
-    ...(isLogAnew
-      ? ['the log was written anew: earlier backups and its archive end before that, make a backup']
-      : isManifestAnew
-        ? [
-            'the manifest was made anew: earlier backups and the archive of the log end before that, make a backup',
-          ]
-        : []),
+    ...newIdSentence(repair),
     isRetold ? 'nothing else is damaged: this is of an earlier repair, which did not end' : repaired,
   ]
 }
