@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { findServer } from '../servers/required.ts'
+import { readAcknowledgements } from './acknowledgements.ts'
 import { temporaryFolder } from './folder.ts'
 import { differenceOf } from './kill-difference.ts'
 import { KillModel, WRITERS } from './kill-plan.ts'
 import type { KillOrder } from './kill-writer.ts'
-import { makeImage, noLoopDisk, runAll } from './loop-disk.ts'
+import { findMkfs, LoopDisk, makeImage, noLoopDisk, runAll } from './loop-disk.ts'
 import { openHistorian } from './open-historian.ts'
 
 /*
@@ -25,17 +25,17 @@ const SNAPSHOTS = 4
 const PATIENCE_MS = 300_000
 const { signal } = new AbortController()
 
-const btrfs = findServer('btrfs-progs', '/sbin/mkfs.btrfs', '/usr/sbin/mkfs.btrfs')
+const btrfs = findMkfs('btrfs')
 const KINDS = [
   {
     name: 'ext4',
-    mkfs: findServer('e2fsprogs', '/sbin/mkfs.ext4', '/usr/sbin/mkfs.ext4'),
+    mkfs: findMkfs('ext4'),
     make: ['-q', '-E', 'nodiscard'],
     options: 'rw',
   },
   {
     name: 'xfs',
-    mkfs: findServer('xfsprogs', '/sbin/mkfs.xfs', '/usr/sbin/mkfs.xfs'),
+    mkfs: findMkfs('xfs'),
     make: ['-q', '-K'],
     // The clone has the identity of the disk, which is mounted, too.
     options: 'nouuid',
@@ -44,37 +44,29 @@ const KINDS = [
 
 const random = (below: number) => Math.floor(Math.random() * below)
 
-/** Disks in files of one folder, each mounted beside its file. */
+/** Disks in files, each mounted beside its file. */
 class Disks {
-  readonly #devices = new Map<string, string>()
+  readonly #disks = new Map<string, LoopDisk>()
 
   /** @returns  where it is mounted */
   mount(image: string, options: string): string {
-    const folder = `${image}.mounted`
-    mkdirSync(folder)
-    const device = execFileSync('losetup', ['--find', '--show', image], { encoding: 'utf8' }).trim()
-    this.#devices.set(image, device)
-    assert.equal(runAll([['mount', '-o', options, device, folder]]), null)
-    return folder
+    const disk = new LoopDisk(image, `${image}.mounted`)
+    mkdirSync(disk.folder)
+    this.#disks.set(image, disk)
+    disk.mount(options)
+    return disk.folder
   }
 
   unmount(image: string): void {
-    const folder = `${image}.mounted`
-    const device = this.#devices.get(image)!
-    this.#devices.delete(image)
-    assert.equal(
-      runAll([
-        ['umount', folder],
-        ['losetup', '--detach', device],
-      ]),
-      null,
-    )
-    rmSync(folder, { recursive: true })
+    const disk = this.#disks.get(image)!
+    this.#disks.delete(image)
+    disk.unmount()
+    rmSync(disk.folder, { recursive: true })
   }
 
   /** The last one first: one may stand on another. */
   unmountAll(): void {
-    for (const image of [...this.#devices.keys()].reverse()) this.unmount(image)
+    for (const image of [...this.#disks.keys()].reverse()) this.unmount(image)
   }
 }
 
@@ -84,7 +76,6 @@ class Life {
   readonly acknowledged: number[]
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
-  #rest = Buffer.alloc(0)
 
   constructor(folder: string, done: readonly number[]) {
     this.acknowledged = [...done]
@@ -92,7 +83,9 @@ class Life {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
     })
     this.#ended = new Promise((resolve) => this.#child.once('close', resolve))
-    ;(this.#child.stdio[4] as Readable).on('data', (bytes: Buffer) => this.#take(bytes))
+    readAcknowledgements(this.#child.stdio[4] as Readable, (writer, sequence) => {
+      this.acknowledged[writer] = sequence
+    })
     const flush = {
       points: [500, 5_000][random(2)]!,
       records: [20, 200][random(2)]!,
@@ -117,13 +110,6 @@ class Life {
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#ended
-  }
-
-  #take(bytes: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, bytes])
-    for (; this.#rest.length >= 8; this.#rest = this.#rest.subarray(8)) {
-      this.acknowledged[this.#rest.readUInt32LE(0)] = this.#rest.readUInt32LE(4)
-    }
   }
 }
 

@@ -8,6 +8,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FlushLimits } from '../../src/storage/engine/engine-limits.ts'
 import type { FileStore } from '../../src/storage/engine/file-store.ts'
+import { readAcknowledgements } from './acknowledgements.ts'
 import { temporaryFolder } from './folder.ts'
 import { differenceOf } from './kill-difference.ts'
 import { KillModel, WRITERS } from './kill-plan.ts'
@@ -65,16 +66,12 @@ class Writer {
   async writeAndDie(order: KillOrder): Promise<number[]> {
     const acknowledged = [...order.done]
     const pipe = this.#child.stdio[4] as Readable
-    let rest = Buffer.alloc(0)
     let left = 1 + random(40)
     await this.#ready
     await new Promise<void>((resolve, reject) => {
-      pipe.on('data', (bytes: Buffer) => {
-        rest = Buffer.concat([rest, bytes])
-        for (; rest.length >= 8; rest = rest.subarray(8)) {
-          acknowledged[rest.readUInt32LE(0)] = rest.readUInt32LE(4)
-          left--
-        }
+      readAcknowledgements(pipe, (writer, sequence) => {
+        acknowledged[writer] = sequence
+        left--
         if (left <= 0) resolve()
       })
       this.#ended.then(() => reject(new Error('the writer ended by itself')))

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { findServer } from '../servers/required.ts'
-import { makeImage, mountImage, noLoopDisk, runAll, unmount } from './loop-disk.ts'
+import { findMkfs, makeImage, mountImage, noLoopDisk, runAll, unmount } from './loop-disk.ts'
 
 /** A quota of btrfs binds root as well, which those of other file systems do not. */
-const mkfs = findServer('btrfs-progs', '/sbin/mkfs.btrfs', '/usr/sbin/mkfs.btrfs')
+const mkfs = findMkfs('btrfs')
 const btrfs = findServer('btrfs-progs', 'btrfs', '/usr/bin/btrfs', '/sbin/btrfs')
 /** Of the file system; nearly all of it is a hole of its file. */
 const DISK_BYTES = 512 * 2 ** 20

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openFileStore } from '../../src/storage/engine/open-file-store.ts'
 import { findServer } from '../servers/required.ts'
-import { makeImage, noLoopDisk, runAll } from './loop-disk.ts'
+import { findMkfs, LoopDisk, makeImage, noLoopDisk, runAll } from './loop-disk.ts'
 import { mountSmallDisk, noSmallDisk } from './small-disk-mount.ts'
 
 /*
@@ -14,7 +14,7 @@ import { mountSmallDisk, noSmallDisk } from './small-disk-mount.ts'
  * so that a process reads what is not on the disk: it is mounted again to see what is.
  */
 
-const mkfs = findServer('e2fsprogs', '/sbin/mkfs.ext4', '/usr/sbin/mkfs.ext4')
+const mkfs = findMkfs('ext4')
 const fsck = findServer('e2fsprogs', '/sbin/e2fsck', '/usr/sbin/e2fsck')
 const PATIENCE_MS = 300_000
 const POINTS_OF_REQUEST = 250
@@ -36,13 +36,14 @@ class ThinDisk {
   /** Takes much of the storage as long as it is there. */
   readonly filler: string
   readonly #image: string
-  #device: string | null = null
+  readonly #disk: LoopDisk
 
   constructor(t: TestContext, features: readonly string[]) {
     const storage = mountSmallDisk(t, 40)
     this.#image = join(storage, 'image')
     this.filler = join(storage, 'filler')
     this.folder = join(storage, 'disk')
+    this.#disk = new LoopDisk(this.#image, this.folder)
     makeImage(this.#image, 256 * 2 ** 20)
     writeFileSync(this.filler, Buffer.alloc(12 * 2 ** 20))
     mkdirSync(this.folder)
@@ -51,25 +52,15 @@ class ThinDisk {
   }
 
   mount(): void {
-    const find = ['--find', '--show', this.#image]
-    this.#device = execFileSync('losetup', find, { encoding: 'utf8' }).trim()
     // A loop device says of a write whose end finds no storage that it is done; one of a page has no such end.
-    writeFileSync(`/sys/block/${basename(this.#device)}/queue/max_sectors_kb`, '4')
-    assert.equal(runAll([['mount', this.#device, this.folder]]), null)
+    this.#disk.mount('rw', (device) =>
+      writeFileSync(`/sys/block/${basename(device)}/queue/max_sectors_kb`, '4'),
+    )
   }
 
   /** Nothing where it is not mounted. */
   unmount(): void {
-    const device = this.#device
-    if (device === null) return
-    this.#device = null
-    assert.equal(
-      runAll([
-        ['umount', this.folder],
-        ['losetup', '--detach', device],
-      ]),
-      null,
-    )
+    this.#disk.unmount()
   }
 
   repair(): void {
