@@ -7,7 +7,12 @@ import { Damage } from '../damage.ts'
 import { type Files, isWithoutSpace } from '../files/files.ts'
 import type { RetentionState } from '../manifest/retention-state.ts'
 import { carriedOver, hasRules, type RetentionRule, watermarksAt } from '../retention/rules.ts'
-import { type RetentionTime, SteadyClock, type SteadyTime } from '../retention/steady-clock.ts'
+import {
+  CLOCK_TOLERANCE_US,
+  type RetentionTime,
+  SteadyClock,
+  type SteadyTime,
+} from '../retention/steady-clock.ts'
 import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
 import type { Committer } from './committer.ts'
 import type { EngineState } from './engine-state.ts'
@@ -45,6 +50,11 @@ export interface RetentionParts {
 
 /** A file of this name in the historian's folder says that the clock is right. */
 const CLOCK_IS_RIGHT = 'clock-is-right'
+/**
+ * How often the clock is noted where no watermark moves, as that of a rule which keeps more than it did: a start
+ * compares the clock with what was noted last, and would take all the time since then for a jump.
+ */
+const NOTED_EVERY_US = CLOCK_TOLERANCE_US / 4
 /** Ids of tags that are looked at in one change when rules are others than before. */
 const IDS_AT_ONCE = 1_000
 
@@ -186,10 +196,11 @@ export class RetentionKeeper {
     if (time.kind === 'jumped') return
     const before = versions.version.retention
     const after = watermarksAt(options.rules, before, time.us)
-    if (before !== null && after.watermarks.every((watermark, i) => watermark === before.watermarks[i]))
-      return
+    const isSame =
+      before !== null && after.watermarks.every((watermark, i) => watermark === before.watermarks[i])
+    if (isSame && after.clock - before.clock < NOTED_EVERY_US) return
     await this.#edit(after)
-    this.#parts.moved()
+    if (!isSame) this.#parts.moved()
   }
 
   #look(): SteadyTime {
