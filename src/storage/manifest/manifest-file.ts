@@ -299,11 +299,21 @@ export class ManifestWriter {
       file.close()
       this.#file?.close()
       this.#file = null
+      this.#removeQuietly(path + UNFINISHED)
       throw error
     }
     this.#file?.close()
     this.#file = file
     this.#bytes = entry.length
     this.#firstBytes = entry.length
+  }
+
+  /** Each owner has names of its own: of one that tries again and again for want of room they would fill the folder. */
+  #removeQuietly(path: string): void {
+    try {
+      this.#files.remove(path)
+    } catch {
+      // The next owner removes it.
+    }
   }
 }

@@ -65,11 +65,15 @@ export class Publisher {
     this.#folder = folder
     this.#token = token
     const path = join(folder, publicationName(token))
-    this.#file = files.exists(path) ? files.edit(path) : files.create(path)
+    const isNew = !files.exists(path)
+    this.#file = isNew ? files.create(path) : files.edit(path)
     try {
       this.#file.writeNow(new Uint8Array(FILE_BYTES), 0)
     } catch (error) {
       this.#file.close()
+      // An owner that waits for room tries again each second, with another name, and readers look at all that say
+      // nothing.
+      if (isNew) removeQuietly(files, path)
       throw error
     }
   }
@@ -107,6 +111,14 @@ export class Publisher {
       }
     }
     this.#isKnown = true
+  }
+}
+
+function removeQuietly(files: Files, path: string): void {
+  try {
+    files.remove(path)
+  } catch {
+    // It says nothing. The next owner that publishes something removes it.
   }
 }
 
