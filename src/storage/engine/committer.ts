@@ -8,7 +8,7 @@ import type { PreparedPoints } from '../memtable/point-table.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { Superseded } from '../ownership/ownership.ts'
 import { ChangePacer } from '../pause.ts'
-import { hiddenSpans, keptPoints } from '../retention/kept-points.ts'
+import { hiddenSpans, keptInSlices } from '../retention/kept-points.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
 import { AppendFailed } from '../wal/device.ts'
 import type { RecordBody } from '../wal/group.ts'
@@ -210,12 +210,11 @@ export class Committer {
       remove: (span) => removed.push(span),
       watermarkOf,
       watermarkOfName: (name) => watermarks.ofName(retention, name),
-      removeHidden(tag) {
+      async removeHidden(tag) {
         const watermark = watermarkOf(tag)
         if (watermark === NO_WATERMARK) return
-        for (const { from, to } of hiddenSpans(keptPoints(blocksFor(tag, NO_WATERMARK), watermark))) {
-          removed.push({ tag, from, to })
-        }
+        const kept = await keptInSlices(blocksFor(tag, NO_WATERMARK), watermark, snapshot)
+        for (const { from, to } of hiddenSpans(kept)) removed.push({ tag, from, to })
       },
     })
     const changes = catalog.take()

@@ -4,12 +4,12 @@ import { type Expired, ExpiredColumns } from '../merge/expired.ts'
 import { coveredOf } from '../merge/reclaim.ts'
 import { ascendingTags } from '../parts/ascending-tags.ts'
 import type { Part, PartInfo } from '../parts/part.ts'
-import { Pacer } from '../pause.ts'
-import { hiddenSpans, keptPoints } from '../retention/kept-points.ts'
+import { Pacer, type ReadPace } from '../pause.ts'
+import { hiddenSpans, keptInSlices } from '../retention/kept-points.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
 import type { EngineState } from './engine-state.ts'
 import type { PartSet } from './part-set.ts'
-import { blocksOf } from './tag-sources.ts'
+import { TagNow } from './tag-now.ts'
 
 /** Tags of a part that are looked at to estimate how much of it has expired. */
 const SAMPLES = 256
@@ -39,13 +39,13 @@ export class Expiry {
       part === null || !names.has(info.name) ? [] : [part],
     )
     const expired = new ExpiredColumns()
-    const pacer = new Pacer()
+    const pace = paceOf(signal)
     try {
       for (const tag of ascendingTags(parts.map((part) => part.tags()))) {
-        if (pacer.isDue()) await pacer.pause(signal)
+        if (pace.isDue()) await pace.pause()
         const watermark = this.#watermark(tag)
         if (!parts.some((part) => part.info.firstTime <= watermark && part.has(tag))) continue
-        const { times: kept, statuses } = this.#kept(tag)
+        const { times: kept, statuses } = await this.#kept(tag, pace)
         if (kept.length === 0) continue
         // The last good one is the first of them, if there is one.
         const good = statuses[0] === STATUS_BAD ? Number.NEGATIVE_INFINITY : kept[0]!
@@ -89,7 +89,7 @@ export class Expiry {
    */
   async shareOf(part: Part, signal: AbortSignal): Promise<number> {
     const step = Math.max(1, Math.floor(part.info.tags / SAMPLES))
-    const pacer = new Pacer()
+    const pace = paceOf(signal)
     let number = 0
     let all = 0
     let expired = 0
@@ -98,8 +98,10 @@ export class Expiry {
         if (number++ % step !== 0) continue
         const run = part.run(tag)!
         all += run.count
-        if (run.firstTime <= this.#watermark(tag)) expired += coveredOf(run, hiddenSpans(this.#kept(tag)))
-        if (pacer.isDue()) await pacer.pause(signal)
+        if (run.firstTime <= this.#watermark(tag)) {
+          expired += coveredOf(run, hiddenSpans(await this.#kept(tag, pace)))
+        }
+        if (pace.isDue()) await pace.pause()
       }
     } catch (error) {
       if (isUnreadable(error)) return 0
@@ -118,13 +120,18 @@ export class Expiry {
   }
 
   /** The points of a tag that stay at or before its watermark. */
-  #kept(tag: number): PointColumns {
-    const { parts, memtable } = this.#state
-    const blocks = blocksOf(tag, parts.current, {
-      layers: memtable.layers(tag),
-      tombstones: memtable.tombstones(tag),
-      watermark: NO_WATERMARK,
-    })
-    return keptPoints(blocks, this.#watermark(tag))
+  async #kept(tag: number, pace: ReadPace): Promise<PointColumns> {
+    const watermark = this.#watermark(tag)
+    const now = new TagNow(this.#state, tag)
+    try {
+      return await keptInSlices(now.blocks(NO_WATERMARK), watermark, pace)
+    } finally {
+      now.release()
+    }
   }
+}
+
+function paceOf(signal: AbortSignal): ReadPace {
+  const pacer = new Pacer()
+  return { isDue: (steps) => pacer.isDue(steps), pause: () => pacer.pause(signal) }
 }

@@ -157,6 +157,14 @@ class IntactSource implements Source {
   isCut(): boolean {
     return true
   }
+
+  lastGood(at: number, from: number): number {
+    return this.#inner.lastGood(at, from)
+  }
+
+  firstGood(at: number, to: number): number {
+    return this.#inner.firstGood(at, to)
+  }
 }
 
 /** What is left of a span without others, which are joined. */

@@ -53,6 +53,25 @@ export class LayeredBlocks implements PointBlocks {
     return false
   }
 
+  seekGoodBefore(at: number, from = NEGATIVE_INFINITY): boolean {
+    let last = NEGATIVE_INFINITY
+    // What is shown is never good at other times than its sources are. What ends first is looked into last, if at all.
+    for (const source of this.#sources.toSorted((one, other) => other.lastTime - one.lastTime)) {
+      if (source.lastTime < Math.max(last, from)) break
+      if (source.firstTime <= at) last = Math.max(last, source.lastGood(at, Math.max(last, from)))
+    }
+    return this.seekBefore(last, from)
+  }
+
+  seekGoodAfter(at: number): boolean {
+    let first = POSITIVE_INFINITY
+    for (const source of this.#sources.toSorted((one, other) => one.firstTime - other.firstTime)) {
+      if (source.firstTime >= first) break
+      if (source.lastTime >= at) first = Math.min(first, source.firstGood(at, first))
+    }
+    return first < POSITIVE_INFINITY && this.seekCovering(first)
+  }
+
   seekCovering(at: number, to?: number): boolean {
     // No further back than the block that has it: what is damaged before it is not needed.
     const { start, end } = this.#between(at)

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../historian/maybe-promise.ts'
 import { WideMap } from '../../scheduling/wide-map.ts'
 import type { CatalogDraft } from '../catalog/tag-catalog.ts'
 import type { TagRecord } from '../catalog/tag-record.ts'
@@ -25,9 +26,9 @@ export interface Draft {
   watermarkOfName(name: string): number
   /**
    * Removes what no read shows of a tag because of its watermark: whatever becomes of the points that are kept, or of
-   * the watermark, does not bring it back then. Throws Damage when they cannot be read.
+   * the watermark, does not bring it back then. Rejects with Damage when they cannot be read.
    */
-  removeHidden(tag: number): void
+  removeHidden(tag: number): Promise<void>
 }
 
 /** Works out the removal of points and returns how many of each range; one in several ranges counts for the first. */
@@ -40,11 +41,10 @@ export async function planSpanDeletes(draft: Draft, ranges: readonly TagSpan[]):
   }
   return countSpans(ranges, draft.pace, blocksOf, ({ tag }, from, to) => {
     const id = draft.catalog.idOf(tag)
-    if (!isHiddenRemoved && from <= draft.watermarkOf(id)) {
-      draft.removeHidden(id)
-      isHiddenRemoved = true
-    }
     draft.remove({ tag: id, from, to })
+    if (isHiddenRemoved || from > draft.watermarkOf(id)) return
+    isHiddenRemoved = true
+    return draft.removeHidden(id)
   })
 }
 
@@ -52,13 +52,13 @@ export async function planSpanDeletes(draft: Draft, ranges: readonly TagSpan[]):
  * How many points each range has; one in several ranges of a tag counts for the first. Tag by tag, in the order in
  * which they come first.
  * @param blocksOf  the points of the tag of a range, by its index; `null` where there is no such tag
- * @param found     called for each span in which there are points, which no others share
+ * @param found     called for each span in which there are points, which no others share; waited for
  */
 export async function countSpans(
   ranges: readonly TagSpan[],
   pace: ReadPace,
   blocksOf: (index: number) => LayeredBlocks | null,
-  found: (range: TagSpan, from: number, to: number) => void = () => {},
+  found: (range: TagSpan, from: number, to: number) => MaybePromise<void> = () => {},
 ): Promise<readonly number[]> {
   const counts = ranges.map(() => 0)
   const chains = await chainByTag(ranges, pace)
@@ -72,7 +72,8 @@ export async function countSpans(
     for (const { span, from, to } of await disjointSpans(spans, pace)) {
       const count = await countPoints(blocks, from, to, Number.POSITIVE_INFINITY, pace)
       counts[indexes[span]!]! += count
-      if (count > 0) found(ranges[first]!, from, to)
+      const wait = count > 0 ? found(ranges[first]!, from, to) : undefined
+      if (wait instanceof Promise) await wait
       if (pace.isDue()) await pace.pause()
     }
   }

@@ -56,7 +56,7 @@ function counted() {
     remove: () => {},
     watermarkOf: () => NO_WATERMARK,
     watermarkOfName: () => NO_WATERMARK,
-    removeHidden: () => {},
+    removeHidden: async () => {},
   }
   return { catalog, watermarks, change, found: () => ({ most, rests }) }
 }

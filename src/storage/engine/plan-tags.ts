@@ -39,7 +39,7 @@ interface RenameDraft {
   readonly errors: EngineErrors
   watermarkOf(tag: number): number
   watermarkOfName(name: string): number
-  removeHidden(tag: number): void
+  removeHidden(tag: number): Promise<void>
 }
 
 /** Works out renames. TAG_NOT_FOUND for a missing tag, TAG_EXISTS for a name that stays or becomes another's. */
@@ -53,7 +53,9 @@ export async function planRenames(
   if (dryRun) return
   for (const [i, record] of records.entries()) {
     // What is hidden by the rule of the old name would come back under the new one.
-    if (draft.watermarkOfName(renames[i]!.to) < draft.watermarkOf(record.id)) draft.removeHidden(record.id)
+    if (draft.watermarkOfName(renames[i]!.to) < draft.watermarkOf(record.id)) {
+      await draft.removeHidden(record.id)
+    }
     // All names are free before the first is given: they may go round in a circle.
     catalog.free(record)
     if (pace.isDue()) await pace.pause()

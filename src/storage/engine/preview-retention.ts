@@ -1,6 +1,7 @@
+import type { PointColumns } from '../../series/columns.ts'
 import { coveredOf } from '../merge/reclaim.ts'
 import { countPoints } from '../reads/point-reads.ts'
-import { hiddenSpans, keptPoints } from '../retention/kept-points.ts'
+import { hiddenSpans, keptInSlices } from '../retention/kept-points.ts'
 import { carriedOver, type RetentionRule, watermarksAt } from '../retention/rules.ts'
 import { NO_WATERMARK, TagWatermarks } from '../retention/tag-watermarks.ts'
 import type { EngineSnapshot } from './engine-snapshot.ts'
@@ -72,8 +73,9 @@ export async function previewRetention(
       const shown = state.watermarks.of(before, catalog, id)
       one.tags++
       try {
-        one.points += await pointsOf(now, snapshot, shown, watermark)
-        one.bytes += bytesOf(parts, id, watermark, shares, now)
+        const keptOf = keptOnce(now, watermark, snapshot)
+        one.points += await pointsOf(now, snapshot, shown, watermark, keptOf)
+        one.bytes += await bytesOf(parts, id, watermark, shares, keptOf)
       } finally {
         now.release()
       }
@@ -94,33 +96,43 @@ export async function previewRetention(
   }
 }
 
+/** Gives the points of a tag that stay; they are looked for once, when they are first asked for. */
+function keptOnce(now: TagNow, watermark: number, snapshot: EngineSnapshot): () => Promise<PointColumns> {
+  let kept: Promise<PointColumns> | null = null
+  return () => {
+    kept ??= keptInSlices(now.blocks(NO_WATERMARK), watermark, snapshot)
+    return kept
+  }
+}
+
 /** How many points of a tag its watermark shows and another one would not. */
 async function pointsOf(
   now: TagNow,
   snapshot: EngineSnapshot,
   before: number,
   after: number,
+  keptOf: () => Promise<PointColumns>,
 ): Promise<number> {
   if (after <= before) return 0
   const shown = await countPoints(now.blocks(before), -EVER, after + 1, Number.POSITIVE_INFINITY, snapshot)
-  return shown === 0 ? 0 : shown - keptPoints(now.blocks(NO_WATERMARK), after).times.length
+  return shown === 0 ? 0 : shown - (await keptOf()).times.length
 }
 
 /** About how many bytes of parts a tag would leave, and what that is of each part. */
-function bytesOf(
+async function bytesOf(
   parts: readonly LivePart[],
   tag: number,
   watermark: number,
   shares: readonly PartShare[],
-  now: TagNow,
-): number {
+  keptOf: () => Promise<PointColumns>,
+): Promise<number> {
   let bytes = 0
   let hidden: ReturnType<typeof hiddenSpans> | null = null
   for (const [index, { info, part }] of parts.entries()) {
     if (part === null || info.firstTime > watermark || !part.has(tag)) continue
     const run = part.run(tag)!
     if (run.firstTime > watermark) continue
-    hidden ??= hiddenSpans(keptPoints(now.blocks(NO_WATERMARK), watermark))
+    hidden ??= hiddenSpans(await keptOf())
     const covered = coveredOf(run, hidden)
     const share = shares[index]!
     share.covered += covered

@@ -57,6 +57,15 @@ class LaterSource implements Source {
   isCut(first: number, last: number): boolean {
     return first < this.firstTime || this.#source.isCut(first, last)
   }
+
+  lastGood(at: number, from: number): number {
+    const time = this.#source.lastGood(at, Math.max(from, this.firstTime))
+    return time < this.firstTime ? Number.NEGATIVE_INFINITY : time
+  }
+
+  firstGood(at: number, to: number): number {
+    return this.#source.firstGood(Math.max(at, this.firstTime), to)
+  }
 }
 
 /** The points that stay at or before a watermark. */
@@ -92,6 +101,14 @@ class KeptSource implements Source {
 
   isCut(): boolean {
     return false
+  }
+
+  lastGood(at: number, from: number): number {
+    return this.#points?.lastGood(at, from) ?? Number.NEGATIVE_INFINITY
+  }
+
+  firstGood(at: number, to: number): number {
+    return this.#points?.firstGood(at, to) ?? Number.POSITIVE_INFINITY
   }
 
   get #points(): MemorySource | null {

@@ -178,7 +178,7 @@ export class RetentionKeeper {
     for (let id = first; id < first + IDS_AT_ONCE; id++) {
       if (draft.watermarkOf(id) <= watermarks.of(after, catalog, id)) continue
       try {
-        draft.removeHidden(id)
+        await draft.removeHidden(id)
       } catch (error) {
         // Which of its points stay is not known, and its other hidden points would come back by later watermarks.
         // Of a part whose table is damaged the next run may find what is intact.

@@ -1,4 +1,4 @@
-import { lowerBound, type PointColumns, sliceColumns, upperBound } from '../../series/columns.ts'
+import { lowerBound, type PointColumns, STATUS_OK, sliceColumns, upperBound } from '../../series/columns.ts'
 import { BlockView } from '../blocks/block.ts'
 import { isCut, type Span, without } from '../blocks/spans.ts'
 import { isUsable } from '../blocks/zone-map.ts'
@@ -6,6 +6,7 @@ import type { Damage } from '../damage.ts'
 import { MEMORY_BLOCK_POINTS, type SummedColumns } from '../memtable/block-summaries.ts'
 import type { Part, PartRun } from '../parts/part.ts'
 import type { ZoneMapSink } from '../reads/point-blocks.ts'
+import { firstGoodTime, lastGoodTime } from './good-times.ts'
 
 /**
  * One of the places that hold points of a tag: a part, or the memory. Times of its points are known before it is read,
@@ -27,6 +28,15 @@ export interface Source {
   points(from: number, to: number): PointColumns
   /** Whether points of [first, last] may have been taken away. */
   isCut(first: number, last: number): boolean
+  /**
+   * A time at or before `at` behind which, up to `at`, no point is good; -Infinity when none is from `from` to `at`, or
+   * further back. By summaries: nothing is unpacked, and what is taken away, or cannot be read, counts as good.
+   */
+  lastGood(at: number, from: number): number
+  /**
+   * A time at or after `at` before which no point is good from there on; Infinity when none is before `to`, or later.
+   */
+  firstGood(at: number, to: number): number
   /**
    * Gives the next points of [from, to) to a sink, by a summary where it has one; gives where to go on. Left out where
    * nothing but the blocks of `run` is summed up.
@@ -105,6 +115,14 @@ export class PartSource implements Source {
   isCut(first: number, last: number): boolean {
     return isCut(this.#cuts, first, last)
   }
+
+  lastGood(at: number, from: number): number {
+    return lastGoodTime(this.run, at, from)
+  }
+
+  firstGood(at: number, to: number): number {
+    return firstGoodTime(this.run, at, to)
+  }
 }
 
 /**
@@ -144,6 +162,14 @@ export class DamagedSource implements Source {
 
   isCut(): boolean {
     return false
+  }
+
+  lastGood(at: number): number {
+    return at < this.firstTime ? Number.NEGATIVE_INFINITY : Math.min(at, this.lastTime)
+  }
+
+  firstGood(at: number): number {
+    return this.nextTime(at)
   }
 }
 
@@ -198,6 +224,20 @@ export class MemorySource implements Source {
 
   isCut(): boolean {
     return false
+  }
+
+  lastGood(at: number, from: number): number {
+    const { times, statuses } = this.columns
+    const start = lowerBound(times, from)
+    const index = statuses.subarray(start, upperBound(times, at)).lastIndexOf(STATUS_OK)
+    return index < 0 ? Number.NEGATIVE_INFINITY : times[start + index]!
+  }
+
+  firstGood(at: number, to: number): number {
+    const { times, statuses } = this.columns
+    const start = lowerBound(times, at)
+    const index = statuses.subarray(start, lowerBound(times, to)).indexOf(STATUS_OK)
+    return index < 0 ? Number.POSITIVE_INFINITY : times[start + index]!
   }
 
   give(from: number, to: number, sink: ZoneMapSink): number {

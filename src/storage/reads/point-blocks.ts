@@ -34,6 +34,14 @@ export interface PointBlocks {
   seekBefore(at: number, from?: number): boolean
   /** Views the first block that begins at or after `at`. @param to  all points that are wanted are before it */
   seekAfter(at: number, to?: number): boolean
+  /**
+   * Views the last block before `at` that may have a good point there: one that has none is passed over, unread, where
+   * its summary says so. A block in view may have none all the same.
+   * @param from  no earlier point is wanted
+   */
+  seekGoodBefore(at: number, from?: number): boolean
+  /** Views the first block after `at` that may have a good point there, in the same way. */
+  seekGoodAfter(at: number): boolean
   /** Views the block with the first point at or after `at`. @param to  all points that are wanted are before it */
   seekCovering(at: number, to?: number): boolean
   /** Gives the points of [from, to) to a sink: by summaries where the sink takes those, and the rest as points. */

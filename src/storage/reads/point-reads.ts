@@ -4,6 +4,7 @@ import type { BlockView } from '../blocks/block.ts'
 import { ColumnsBuilder } from '../blocks/columns-builder.ts'
 import { SignalFill } from '../blocks/signal-fill.ts'
 import type { ReadPace } from '../pause.ts'
+import { GoodPoints } from './good-points.ts'
 import type { PointBlocks } from './point-blocks.ts'
 
 // Instants are whole: "before at" is "at or before at - 1", and "after at" is "at or after at + 1".
@@ -115,7 +116,7 @@ export async function readBoundingValues(
   const walk = new GoodPoints(blocks)
   for (let i = 0; i < times.length; i++) {
     const at = times[i]!
-    walk.moveTo(at)
+    if (!walk.moveTo(at)) await search(walk, at, snapshot)
     if (walk.nextTime === at) {
       found.beforeTimes[i] = walk.nextTime
       found.beforeValues[i] = walk.nextValue
@@ -153,7 +154,7 @@ export async function readInterpolated(
     // What a block leaves lies before its first good point or behind its last one, where other blocks have a say.
     if (!hasMoved || fill.at <= view.lastTime) {
       do {
-        walk.moveTo(fill.at)
+        if (!walk.moveTo(fill.at)) await search(walk, fill.at, snapshot)
         fill.takeBoundingValues(walk)
         isDue = snapshot.isDue()
       } while (!isDue && !fill.isDone && walk.knows(fill.at))
@@ -166,108 +167,9 @@ export async function readInterpolated(
   return fill.values
 }
 
-/**
- * Walks forward over the good points of a tag. `next` is the first one at or after the instant that was moved to,
- * `last` the last one before `next` and so before the instant; NaN where there is none. Whatever lies between two asked
- * instants is looked at once, however often runs of BAD points are asked about.
- */
-class GoodPoints {
-  lastTime = Number.NaN
-  lastValue = Number.NaN
-  nextTime = Number.NEGATIVE_INFINITY
-  nextValue = Number.NaN
-  readonly #blocks: PointBlocks
-  #inView = false
-
-  constructor(blocks: PointBlocks) {
-    this.#blocks = blocks
+/** Moves to an instant across blocks, and yields to the event loop between them whenever that is due. */
+async function search(walk: GoodPoints, at: number, snapshot: ReadPace): Promise<void> {
+  for (const steps = walk.search(at); steps.next().done === false; ) {
+    if (snapshot.isDue()) await snapshot.pause()
   }
-
-  /** Whether `moveTo` would stay where it is. */
-  knows(at: number): boolean {
-    // NaN: there is no good point after the one that was asked about before.
-    return Number.isNaN(this.nextTime) || this.nextTime >= at
-  }
-
-  /** Views the block around an instant, or the last one before it; false when there is none. */
-  findBlock(at: number): boolean {
-    const { view } = this.#blocks
-    if (this.#inView && at >= view.firstTime && at <= view.lastTime) return true
-    this.#inView = this.#blocks.seekBefore(at)
-    return this.#inView
-  }
-
-  /** After others were let in, the view shows something else. */
-  forgetView(): void {
-    this.#inView = false
-  }
-
-  /** @param at not before the instant of the call before */
-  moveTo(at: number): void {
-    if (this.knows(at)) return
-    if (!this.findBlock(at)) {
-      this.#findNext(this.#blocks.seekAfter(at), 0)
-      return
-    }
-    const place = this.#blocks.view.lowerBound(at)
-    this.#findLast(place)
-    // Looking back may have gone to other blocks.
-    if (this.#inView) this.#findNext(true, place)
-    else this.#findNext(this.#blocks.seekBefore(at), place)
-  }
-
-  /** The last good point before index `place` of the block in view, or in the blocks before. */
-  #findLast(place: number): void {
-    const { view } = this.#blocks
-    this.#inView = true
-    for (let end = place; ; ) {
-      const index = lastGood(view, end)
-      if (index >= 0) {
-        this.lastTime = view.timeAt(index)
-        this.lastValue = view.valueAt(index)
-        return
-      }
-      // All from what was `next` until here is known to hold no good point but that one.
-      if (view.firstTime <= this.nextTime || !this.#blocks.seekBefore(view.firstTime - 1)) break
-      this.#inView = false
-      end = view.count
-    }
-    if (this.nextTime !== Number.NEGATIVE_INFINITY) {
-      this.lastTime = this.nextTime
-      this.lastValue = this.nextValue
-    }
-  }
-
-  /** The first good point from index `place` of the block in view on, or in the blocks after. */
-  #findNext(found: boolean, place: number): void {
-    const { view } = this.#blocks
-    for (let start = place; found; start = 0) {
-      const index = firstGood(view, start)
-      if (index >= 0) {
-        this.#inView = true
-        this.nextTime = view.timeAt(index)
-        this.nextValue = view.valueAt(index)
-        return
-      }
-      found = this.#blocks.seekAfter(view.lastTime + 1)
-    }
-    this.#inView = false
-    this.nextTime = Number.NaN
-    this.nextValue = Number.NaN
-  }
-}
-
-/** Index of the last good point before `end`; -1 without one. */
-function lastGood(view: BlockView, end: number): number {
-  if (view.isAllBad) return -1
-  let index = end - 1
-  while (index >= 0 && !view.isGoodAt(index)) index--
-  return index
-}
-
-/** Index of the first good point from `start` on; -1 without one. */
-function firstGood(view: BlockView, start: number): number {
-  if (view.isAllBad) return -1
-  for (let index = start; index < view.count; index++) if (view.isGoodAt(index)) return index
-  return -1
 }

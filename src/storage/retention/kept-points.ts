@@ -1,5 +1,7 @@
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import type { Span } from '../blocks/spans.ts'
+import { atOnce, type ReadPace } from '../pause.ts'
+import { lastGood } from '../reads/good-points.ts'
 import type { PointBlocks } from '../reads/point-blocks.ts'
 
 /**
@@ -9,20 +11,39 @@ import type { PointBlocks } from '../reads/point-blocks.ts'
  * @param blocks  all points of the tag that are stored, those that no read shows among them
  */
 export function keptPoints(blocks: PointBlocks, watermark: number): PointColumns {
+  return atOnce(findKept(blocks, watermark))
+}
+
+/** The same, with yields to the event loop between blocks: good points may have been replaced by very many BAD ones. */
+export async function keptInSlices(
+  blocks: PointBlocks,
+  watermark: number,
+  pace: ReadPace,
+): Promise<PointColumns> {
+  const steps = findKept(blocks, watermark)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (pace.isDue()) await pace.pause()
+  }
+}
+
+function* findKept(blocks: PointBlocks, watermark: number): Generator<void, PointColumns> {
   const { view } = blocks
   const kept = makeColumns(2)
   if (!blocks.seekBefore(watermark)) return sliceColumns(kept, 0, 0)
   const newest = view.lowerBound(watermark + 1) - 1
   view.copyTo(kept, 1, newest, newest + 1)
   for (let end = newest + 1; ; end = view.count) {
-    let index = view.isAllBad ? -1 : end - 1
-    while (index >= 0 && !view.isGoodAt(index)) index--
+    const index = lastGood(view, end)
     if (index >= 0) {
       if (view.timeAt(index) === kept.times[1]) break
       view.copyTo(kept, 0, index, index + 1)
       return kept
     }
-    if (!blocks.seekBefore(view.firstTime - 1)) break
+    const { firstTime } = view
+    yield
+    if (!blocks.seekGoodBefore(firstTime - 1)) break
   }
   return sliceColumns(kept, 1, 2)
 }
