@@ -33,9 +33,7 @@ export interface Source {
    * further back. By summaries: nothing is unpacked, and what is taken away, or cannot be read, counts as good.
    */
   lastGood(at: number, from: number): number
-  /**
-   * A time at or after `at` before which no point is good from there on; Infinity when none is before `to`, or later.
-   */
+  /** A time at or after `at` before which, from `at` on, none is good; Infinity when none is before `to`, or later. */
   firstGood(at: number, to: number): number
   /**
    * Gives the next points of [from, to) to a sink, by a summary where it has one; gives where to go on. Left out where

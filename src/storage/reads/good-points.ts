@@ -74,7 +74,7 @@ export class GoodPoints {
   /** The last good point before index `place` of the block in view, or in the blocks before. */
   *#findLast(place: number): Generator<void, void> {
     const { view } = this.#blocks
-    for (let end = place; ; end = view.count) {
+    for (let end = place; ; ) {
       const index = lastGood(view, end)
       if (index >= 0) {
         this.#takeLast(index)
@@ -86,6 +86,7 @@ export class GoodPoints {
       this.#inView = false
       yield
       if (!this.#blocks.seekGoodBefore(firstTime - 1, this.nextTime)) break
+      end = view.lowerBound(firstTime)
     }
     if (this.nextTime !== Number.NEGATIVE_INFINITY) {
       this.lastTime = this.nextTime
@@ -97,7 +98,7 @@ export class GoodPoints {
   *#findNext(found: boolean, place: number): Generator<void, void> {
     const { view } = this.#blocks
     let isThere = found
-    for (let start = place; isThere; start = 0) {
+    for (let start = place; isThere; ) {
       const index = firstGood(view, start)
       if (index >= 0) {
         this.#inView = true
@@ -108,6 +109,7 @@ export class GoodPoints {
       this.#inView = false
       yield
       isThere = this.#blocks.seekGoodAfter(lastTime + 1)
+      start = isThere ? view.lowerBound(lastTime + 1) : 0
     }
     this.#inView = false
     this.nextTime = Number.NaN

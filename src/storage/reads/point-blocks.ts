@@ -36,11 +36,11 @@ export interface PointBlocks {
   seekAfter(at: number, to?: number): boolean
   /**
    * Views the last block before `at` that may have a good point there: one that has none is passed over, unread, where
-   * its summary says so. A block in view may have none all the same.
+   * its summary says so. The block in view may have none all the same, and may have points behind `at`.
    * @param from  no earlier point is wanted
    */
   seekGoodBefore(at: number, from?: number): boolean
-  /** Views the first block after `at` that may have a good point there, in the same way. */
+  /** Views the first block after `at` that may have a good point there, in the same way; it may begin before `at`. */
   seekGoodAfter(at: number): boolean
   /** Views the block with the first point at or after `at`. @param to  all points that are wanted are before it */
   seekCovering(at: number, to?: number): boolean

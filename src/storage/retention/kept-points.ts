@@ -34,7 +34,7 @@ function* findKept(blocks: PointBlocks, watermark: number): Generator<void, Poin
   if (!blocks.seekBefore(watermark)) return sliceColumns(kept, 0, 0)
   const newest = view.lowerBound(watermark + 1) - 1
   view.copyTo(kept, 1, newest, newest + 1)
-  for (let end = newest + 1; ; end = view.count) {
+  for (let end = newest + 1; ; ) {
     const index = lastGood(view, end)
     if (index >= 0) {
       if (view.timeAt(index) === kept.times[1]) break
@@ -44,6 +44,7 @@ function* findKept(blocks: PointBlocks, watermark: number): Generator<void, Poin
     const { firstTime } = view
     yield
     if (!blocks.seekGoodBefore(firstTime - 1)) break
+    end = view.lowerBound(firstTime)
   }
   return sliceColumns(kept, 1, 2)
 }

@@ -57,11 +57,13 @@ export class ThreadDevice implements WalDevice {
     this.#hasSegment = true
   }
 
-  append(bytes: Uint8Array, at: number): Promise<void> {
+  async append(bytes: Uint8Array, at: number): Promise<void> {
     const buffer = bytes.buffer as SharedArrayBuffer
     const isNew = buffer !== this.#buffer
-    this.#buffer = buffer
-    return this.#call({ kind: 'append', buffer: isNew ? buffer : null, length: bytes.length, at })
+    const isWritten = this.#call({ kind: 'append', buffer: isNew ? buffer : null, length: bytes.length, at })
+    // Only what was sent is known to the thread: from other memory it would write another group.
+    if (this.#waiting !== null) this.#buffer = buffer
+    await isWritten
   }
 
   async end(): Promise<void> {
@@ -124,7 +126,14 @@ export class ThreadDevice implements WalDevice {
       // As long as it works the process does not end.
       this.#thread.ref()
       this.#waiting = { resolve, reject, isAppend }
-      this.#thread.postMessage(message)
+      try {
+        this.#thread.postMessage(message)
+      } catch (error) {
+        // The thread knows nothing of it: nothing is written.
+        this.#settle(
+          isAppend ? new AppendFailed(error, { isIntact: true, wasWriting: true }) : (error as Error),
+        )
+      }
     })
   }
 }
