@@ -1,5 +1,5 @@
 import type { PointColumns } from '../../series/columns.ts'
-import { summarize } from '../../series/summary.ts'
+import { type Summary, summarize } from '../../series/summary.ts'
 import type { ZoneMap } from '../../series/zone-map.ts'
 import { Damage } from '../damage.ts'
 import { decodeTimes, encodeTimes, regularStep, TIMES } from './time-codec.ts'
@@ -23,7 +23,8 @@ import { readZoneMap, withSignal, writeZoneMap, ZONE_MAP_BYTES } from './zone-ma
  * | | | times but the first, values, statuses, zeros up to a multiple of 8 bytes |
  *
  * A summary is brief when all points are good and the same time apart: first time, step, sum, sum of squared
- * differences from the mean, min, max, first and last value, rest of the mean; all else follows from them. A whole one
+ * differences from the mean, min, max, first and last value, rest of the mean; all else follows from them. Where the
+ * last value is nearly all of the sum, what is left without it would be rounding, and the summary is whole. A whole one
  * is that of zone-map.ts, and where the times are regular all the same the step stands in front of them.
  */
 export const CHUNK_POINTS = 512
@@ -47,7 +48,7 @@ export function encodeChunk(points: PointColumns, start: number, end: number): U
   const summary = summarize(points, start, end)
   const step = regularStep(times, start, end)
   const isRegular = !Number.isNaN(step)
-  const isBrief = isRegular && summary.numGood === count && Number.isFinite(summary.sum)
+  const isBrief = isRegular && summary.numGood === count && givesIntegrals(summary)
   let flags = HAS_REST
   if (isBrief) {
     flags |= BRIEF
@@ -82,6 +83,18 @@ export function encodeChunk(points: PointColumns, start: number, end: number): U
   bytes[6] = mode
   bytes[7] = decimals
   return bytes.subarray(0, writer.length)
+}
+
+/** How much larger than the sum without the last value the sum may be: some 40 of its 53 bits are left then. */
+const MOST_CANCELLED = 4_096
+
+/**
+ * Whether the integrals between the first and the last point follow from the sum. That of the stepped signal is the sum
+ * without the last value.
+ */
+function givesIntegrals({ numGood, sum, last }: Summary): boolean {
+  if (!Number.isFinite(sum)) return false
+  return numGood === 1 || Math.abs(sum) <= MOST_CANCELLED * Math.abs(sum - last)
 }
 
 /** Runs of a status and their lengths; false and nothing when all points are OK. */

@@ -1,6 +1,6 @@
 import type { PointColumns } from '../../series/columns.ts'
 import type { BlockView } from '../blocks/block.ts'
-import { Damage } from '../damage.ts'
+import { Damage, isUnreadable } from '../damage.ts'
 import type { PageMemory, PageReader } from './block-cache.ts'
 import { BLOCK, SUMMARIES } from './page-kinds.ts'
 import type { PartRun } from './part.ts'
@@ -266,7 +266,13 @@ export class LargeRun implements PartRun {
     this.#aheadEnd = this.#aheadFrom
     if (this.#ahead.length < bytes) this.#ahead = new Uint8Array(bytes)
     const all = this.#ahead
-    await this.#reader.readInto(all.subarray(0, bytes), at)
+    try {
+      await this.#reader.readInto(all.subarray(0, bytes), at)
+    } catch (error) {
+      // Blocks that a summary stands for need not be read: what is needed is read by itself, and fails then.
+      if (!isUnreadable(error)) throw error
+      return
+    }
     this.#aheadFrom = from
     this.#aheadEnd = to + 1
     for (let block = from; block <= to; block++) {
