@@ -31,6 +31,7 @@ const tools: Tools = {
     (await import('./main/data-commands.ts')).previewRetention(settings, now, historian, signal),
   repairData: async (settings, tell, signal) =>
     (await import('./main/data-commands.ts')).repairData(settings, tell, signal),
+  noteBackup: async (settings, at) => (await import('./main/data-commands.ts')).noteBackup(settings, at),
   backupData: async (settings, target, choice, signal) =>
     (await import('./main/data-commands.ts')).backupData(settings, target, choice, signal),
   restoreData: async (settings, choice, signal) =>

@@ -104,6 +104,7 @@ async function runBackup(folder: string, options: BackupOptions, context: Comman
   const target = resolve(directory, folder)
   const since = options.since === undefined ? null : resolve(directory, options.since)
   const link = options.link === true
+  const began = new Date()
   const { elsewhere, ...counts } = await tools.backupData(settings, target, { link, since }, signal)
   say(terminal, `Copied ${printable(settings.dataDir)} to ${printable(target)}`)
   for (const { name, folder, copy } of elsewhere) {
@@ -123,6 +124,8 @@ async function runBackup(folder: string, options: BackupOptions, context: Comman
     )
   }
   if (options.unchecked !== true) await checkCopy(settings, target, context)
+  // One that shares its files with the data, or holds damaged ones, is none that anybody should rely on.
+  if (!link) await tools.noteBackup(settings, began)
 }
 
 const countOf = ({ files, bytes }: { readonly files: number; readonly bytes: number }) =>

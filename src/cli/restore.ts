@@ -100,7 +100,8 @@ function momentOf({ to, now: reference }: RestoreOptions, zone: TimeZone): Insta
   const present = presentInstant()
   const timeOf = (input: string, name: string, now: Instant): Instant => {
     const at = parseTime(input, { now, zone })
-    if (at === null) throw invalidTime(input, name, { now, zone, hints: new HintBudget() })
+    if (at === null)
+      throw usageError(invalidTime(input, name, { now, zone, hints: new HintBudget() }).message)
     return at
   }
   return timeOf(to, '--to', reference === undefined ? present : timeOf(reference, '--now', present))

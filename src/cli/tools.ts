@@ -49,6 +49,8 @@ export interface Tools {
     options: BackupChoice,
     signal: AbortSignal,
   ): Promise<BackupOutcome>
+  /** Notes in the data directory when its last backup was begun, for the metrics. */
+  noteBackup(settings: Settings, at: Date): Promise<void>
   /** Makes a new data directory of a backup, and takes its historians to a moment with their archives. */
   restoreData(
     settings: Settings,

@@ -63,17 +63,13 @@ export async function backupData(
   const { makePrivateFiles } = await import('../storage/files/private-folder.ts')
   makePrivateFiles()
   const { backupDataDirectory } = await import('../storage/maintenance/backup.ts')
-  const began = new Date()
   const elsewhere = await historiansElsewhere(settings)
   const mode = link ? 'link' : 'copy'
-  const report = await backupDataDirectory(settings.dataDir, target, signal, { mode, since, elsewhere })
-  // One that shares its files with the data is none that anybody should rely on.
-  if (!link) await noteBackup(settings.dataDir, began)
-  return report
+  return backupDataDirectory(settings.dataDir, target, signal, { mode, since, elsewhere })
 }
 
 /** A backup by somebody who may only read is a backup as well; the metrics do not know of it. */
-async function noteBackup(dataDir: string, at: Date): Promise<void> {
+export async function noteBackup({ dataDir }: Settings, at: Date): Promise<void> {
   const [{ noteBackup }, { systemFiles }] = await Promise.all([
     import('../storage/directory/backup-note.ts'),
     import('../storage/files/system-files.ts'),

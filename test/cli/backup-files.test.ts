@@ -101,6 +101,18 @@ test('a file that is damaged since the earlier backup is not said to be damaged 
   assert.equal((await tidemark(['check', '--data-dir', 'monday'], { cwd })).code, 0)
 })
 
+test('a backup of damaged data does not count as the last backup', async () => {
+  const cwd = await temporaryFolder()
+  await importTag(cwd, 'a')
+  const [name] = partNames(join(cwd, 'data'))
+  const path = join(partsOf(join(cwd, 'data')), name!)
+  const bytes = readFileSync(path)
+  bytes[bytes.length >> 1]! ^= 1
+  writeFileSync(path, bytes)
+  await backup(cwd, ['copy'], 4)
+  assert.ok(!existsSync(join(cwd, 'data', 'last-backup.json')))
+})
+
 test('a linked backup shares its files, says so, and does not count as the last backup', async () => {
   const cwd = await temporaryFolder()
   await importTag(cwd, 'a')

@@ -54,6 +54,9 @@ describe('the command line', async () => {
     assert.equal(option.code, 2)
     assert.match(option.stderr, /unknown option '--prot'\n\(Did you mean --port\?\)/)
     assert.equal((await tidemark([], { cwd })).code, 2)
+    const time = await tidemark(['restore', 'backup', 'data', '--to', 'nonsense'], { cwd })
+    assert.equal(time.code, 2)
+    assert.match(time.stderr, /nonsense/)
   })
 
   it('ends with exit code 2 and one sentence for a wrong configuration', async () => {
