@@ -22,7 +22,7 @@ import type { Draft } from './plan-changes.ts'
 import { planWrites, type WriteRequest } from './plan-writes.ts'
 import { preparePoints } from './prepare-points.ts'
 import type { Reserve } from './reserve.ts'
-import { blocksOf } from './tag-sources.ts'
+import { blocksOf, countInMemory } from './tag-sources.ts'
 
 /** A change of the queue: writes can share a group, anything else has one of its own. */
 type Change =
@@ -195,18 +195,20 @@ export class Committer {
     const removed: RemovedSpan[] = []
     const { retention } = snapshot.set.version
     // Nothing else is changed meanwhile: what is in memory stays as it is.
+    const memoryOf = (tag: number, watermark: number) => ({
+      layers: memtable.layers(tag),
+      tombstones: memtable.tombstones(tag),
+      watermark,
+    })
     const blocksFor = (tag: number, watermark: number) =>
-      blocksOf(tag, snapshot.set, {
-        layers: memtable.layers(tag),
-        tombstones: memtable.tombstones(tag),
-        watermark,
-      })
+      blocksOf(tag, snapshot.set, memoryOf(tag, watermark))
     const watermarkOf = (tag: number) => watermarks.of(retention, state.catalog, tag)
     await change.plan({
       catalog,
       pace: snapshot,
       errors: state.errors,
       blocksOf: (tag) => blocksFor(tag, watermarkOf(tag)),
+      knownCount: (tag) => countInMemory(tag, snapshot.set, memoryOf(tag, watermarkOf(tag))),
       remove: (span) => removed.push(span),
       watermarkOf,
       watermarkOfName: (name) => watermarks.ofName(retention, name),

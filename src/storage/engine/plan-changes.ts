@@ -19,6 +19,8 @@ export interface Draft {
   readonly errors: EngineErrors
   /** The points of a tag. Throws Damage when they cannot be read. */
   blocksOf(tag: number): LayeredBlocks
+  /** How many points a tag has where that is known without a look at blocks; `null` where it is not. */
+  knownCount(tag: number): number | null
   remove(span: RemovedSpan): void
   /** The watermark of a tag as it is before the change; NO_WATERMARK for none. */
   watermarkOf(tag: number): number
@@ -126,7 +128,9 @@ export async function planTagDeletes(
   }
   const counts: number[] = []
   for (const record of records) {
-    counts.push(await countAll(() => draft.blocksOf(record.id), pace, isDamage))
+    // Most of very many tags have few points, in memory: a promise and blocks of each would keep the collector busy.
+    const known = draft.knownCount(record.id)
+    counts.push(known ?? (await countAll(() => draft.blocksOf(record.id), pace, isDamage)))
     if (pace.isDue()) await pace.pause()
     catalog.remove(record)
     draft.remove({ tag: record.id, from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY })

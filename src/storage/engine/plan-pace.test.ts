@@ -53,6 +53,7 @@ function counted() {
     pace,
     errors,
     blocksOf: (tag) => blocksOf(tag, NOTHING, { layers: [], tombstones: [], watermark: NO_WATERMARK }),
+    knownCount: () => null,
     remove: () => {},
     watermarkOf: () => NO_WATERMARK,
     watermarkOfName: () => NO_WATERMARK,
