@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
-import type { FileHandle, Files } from '../files/files.ts'
+import { type FileHandle, type Files, removeQuietly } from '../files/files.ts'
 import type { RecordRange } from '../wal/counted.ts'
 import { GROUP_HEADER_BYTES, readGroupHeader } from '../wal/group.ts'
 import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from '../wal/segment.ts'
@@ -94,21 +94,13 @@ function putFile(files: Files, folder: string, name: string, write: (file: FileH
     write(file)
     file.syncNow()
   } catch (error) {
-    removeLeft(files, temporary)
+    removeQuietly(files, temporary)
     throw error
   } finally {
     file.close()
   }
   files.rename(temporary, join(folder, name))
   files.syncFolder(folder)
-}
-
-function removeLeft(files: Files, path: string): void {
-  try {
-    files.remove(path)
-  } catch {
-    // It is removed with the next segment.
-  }
 }
 
 function makePlace(files: Files, { archive, folder }: ArchivePlace): void {

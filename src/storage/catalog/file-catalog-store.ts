@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { systemCode } from '../../errors/system-code.ts'
 import { Damage, damageOf } from '../damage.ts'
-import type { FileHandle, Files } from '../files/files.ts'
+import { type FileHandle, type Files, removeQuietly } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import { blockOf, fileHeader, HEADER_BYTES, readBlocks } from './catalog-blocks.ts'
 import { MemoryCatalog } from './memory-catalog.ts'
@@ -161,8 +161,8 @@ class FileCatalogStore implements CatalogStore {
       await this.#files.syncFolderAside(this.#folder)
       return { name, bytes }
     } catch (error) {
-      this.#remove(path + UNFINISHED)
-      this.#remove(path)
+      removeQuietly(this.#files, path + UNFINISHED)
+      removeQuietly(this.#files, path)
       throw error
     }
   }
@@ -206,14 +206,6 @@ class FileCatalogStore implements CatalogStore {
     } catch (error) {
       this.#unknown = name
       throw error
-    }
-  }
-
-  #remove(path: string): void {
-    try {
-      this.#files.remove(path)
-    } catch {
-      // No manifest names it: the next owner removes it.
     }
   }
 }

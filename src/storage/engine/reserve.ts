@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
-import type { Files } from '../files/files.ts'
+import { type Files, removeQuietly } from '../files/files.ts'
 import { reasonOf } from '../files/refusals.ts'
 
 const NAME = 'reserve'
@@ -109,7 +109,7 @@ export class Reserve {
       this.#isThere = true
       this.#isSpent = false
     } catch {
-      this.#removeQuietly()
+      removeQuietly(this.#files, this.#path)
     }
   }
 
@@ -126,14 +126,6 @@ export class Reserve {
       await file.sync()
     } finally {
       file.close()
-    }
-  }
-
-  #removeQuietly(): void {
-    try {
-      this.#files.remove(this.#path)
-    } catch {
-      // It is no harm.
     }
   }
 }

@@ -129,3 +129,12 @@ export function readFile(files: Files, path: string): Uint8Array<ArrayBuffer> {
     file.close()
   }
 }
+
+/** Removes a file, and leaves it where that fails: one that nothing names is removed by a later owner, or no harm. */
+export function removeQuietly(files: Pick<Files, 'remove'>, path: string): void {
+  try {
+    files.remove(path)
+  } catch {
+    // As above.
+  }
+}

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
-import { type FileHandle, type Files, readFile } from '../files/files.ts'
+import { type FileHandle, type Files, readFile, removeQuietly } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import { checkEdit, checkVersion } from './check-fields.ts'
 import { retentionFromJson } from './retention-state.ts'
@@ -299,21 +299,13 @@ export class ManifestWriter {
       file.close()
       this.#file?.close()
       this.#file = null
-      this.#removeQuietly(path + UNFINISHED)
+      // Each owner has names of its own: of one that tries again for want of room they would fill the folder.
+      removeQuietly(this.#files, path + UNFINISHED)
       throw error
     }
     this.#file?.close()
     this.#file = file
     this.#bytes = entry.length
     this.#firstBytes = entry.length
-  }
-
-  /** Each owner has names of its own: of one that tries again and again for want of room they would fill the folder. */
-  #removeQuietly(path: string): void {
-    try {
-      this.#files.remove(path)
-    } catch {
-      // The next owner removes it.
-    }
   }
 }

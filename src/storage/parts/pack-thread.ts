@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { errorOf, startThread, type ThreadEnded, type ThreadFailure } from '../background-thread.ts'
 import { PointBatch } from '../blocks/point-batch.ts'
+import { removeQuietly } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import type { Packer, PartPacking } from './packer.ts'
 import type { PartInfo, PartOrigin, Tombstone } from './part.ts'
@@ -177,7 +178,7 @@ class ThreadPacking implements PartPacking {
   /** Also what was written goes: a flush that fails again and again must not fill the disk. */
   threadEnded(error: ThreadEnded): void {
     this.#failure ??= { error }
-    removeQuietly(this.#path)
+    removeQuietly(systemFiles, this.#path)
     this.#end()
     this.#wake?.()
   }
@@ -195,13 +196,5 @@ class ThreadPacking implements PartPacking {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#wake = resolve
     return promise
-  }
-}
-
-function removeQuietly(path: string): void {
-  try {
-    systemFiles.remove(path)
-  } catch {
-    // No manifest names it: the next owner removes it.
   }
 }

@@ -1,4 +1,4 @@
-import type { FileHandle, Files } from '../files/files.ts'
+import { type FileHandle, type Files, removeQuietly } from '../files/files.ts'
 
 /** What waits is worth a write when it has so many bytes. */
 const WRITE_BYTES = 1 << 20
@@ -86,11 +86,7 @@ export class PartOutput {
       } catch {
         // It goes all the same.
       }
-      try {
-        this.#files.remove(this.#path)
-      } catch {
-        // A file that no manifest names is removed at the next start.
-      }
+      removeQuietly(this.#files, this.#path)
     }
     // A write that is under way keeps the descriptor until it ends.
     if (this.#writing === null) remove()

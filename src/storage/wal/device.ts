@@ -1,4 +1,4 @@
-import type { FileHandle, Files } from '../files/files.ts'
+import { type FileHandle, type Files, removeQuietly } from '../files/files.ts'
 
 /**
  * What appends to the segments of a WAL. One call at a time. After a call failed the segment takes nothing more, except
@@ -73,7 +73,8 @@ export class SegmentFile {
       this.#files.syncFolder(folder)
     } catch (error) {
       file.close()
-      this.#remove(path)
+      // An empty segment that stays is no harm: it has no group.
+      removeQuietly(this.#files, path)
       throw error
     }
     this.#file = file
@@ -127,14 +128,6 @@ export class SegmentFile {
       return true
     } catch {
       return false
-    }
-  }
-
-  #remove(path: string): void {
-    try {
-      this.#files.remove(path)
-    } catch {
-      // An empty segment is no harm: it has no group.
     }
   }
 }

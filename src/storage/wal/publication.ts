@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { systemCode } from '../../errors/system-code.ts'
-import { type FileHandle, type Files, isGone } from '../files/files.ts'
+import { type FileHandle, type Files, isGone, removeQuietly } from '../files/files.ts'
 import { tokenText } from '../ownership/ownership.ts'
 import type { WalPosition } from './wal-record.ts'
 
@@ -111,14 +111,6 @@ export class Publisher {
       }
     }
     this.#isKnown = true
-  }
-}
-
-function removeQuietly(files: Files, path: string): void {
-  try {
-    files.remove(path)
-  } catch {
-    // It says nothing. The next owner that publishes something removes it.
   }
 }
 
