@@ -65,12 +65,19 @@ export class ChangePacer extends Pacer {
 export const STEPS_OF_WORK = STEPS_PER_LOOK
 
 /** Does work of a change to its end, and yields between its steps whenever that is due. */
-export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
-  const pacer = new ChangePacer()
+export function inSlices<T>(work: Generator<void, T>): Promise<T> {
+  return atPace(work, new ChangePacer(), STEPS_OF_WORK)
+}
+
+/**
+ * Does work to its end, and yields between its steps whenever it is time.
+ * @param steps  of the pace that a step of the work takes as long as
+ */
+export async function atPace<T>(work: Generator<void, T>, pace: ReadPace, steps = 1): Promise<T> {
   for (;;) {
     const { done, value } = work.next()
     if (done === true) return value
-    if (pacer.isDue(STEPS_OF_WORK)) await pacer.pause()
+    if (pace.isDue(steps)) await pace.pause()
   }
 }
 

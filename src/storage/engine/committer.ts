@@ -195,20 +195,19 @@ export class Committer {
     const removed: RemovedSpan[] = []
     const { retention } = snapshot.set.version
     // Nothing else is changed meanwhile: what is in memory stays as it is.
-    const memoryOf = (tag: number, watermark: number) => ({
-      layers: memtable.layers(tag),
-      tombstones: memtable.tombstones(tag),
-      watermark,
-    })
     const blocksFor = (tag: number, watermark: number) =>
-      blocksOf(tag, snapshot.set, memoryOf(tag, watermark))
+      blocksOf(tag, snapshot.set, {
+        layers: memtable.layers(tag),
+        tombstones: memtable.tombstones(tag),
+        watermark,
+      })
     const watermarkOf = (tag: number) => watermarks.of(retention, state.catalog, tag)
     await change.plan({
       catalog,
       pace: snapshot,
       errors: state.errors,
       blocksOf: (tag) => blocksFor(tag, watermarkOf(tag)),
-      knownCount: (tag) => countInMemory(tag, snapshot.set, memoryOf(tag, watermarkOf(tag))),
+      knownCount: (tag) => countInMemory(tag, snapshot.set, memtable, watermarkOf(tag)),
       remove: (span) => removed.push(span),
       watermarkOf,
       watermarkOfName: (name) => watermarks.ofName(retention, name),

@@ -4,18 +4,8 @@ import fc from 'fast-check'
 import { STATUS_BAD, STATUS_OK } from '../../series/columns.ts'
 import { readBoundingValues } from '../reads/point-reads.ts'
 import { keptInSlices, keptPoints } from '../retention/kept-points.ts'
-import {
-  isIn,
-  type LayerContent,
-  layer,
-  PACE,
-  type Point,
-  sourceOf,
-  TIMES,
-  toPoints,
-} from './layered-blocks.fixture.ts'
-import { LayeredBlocks } from './layered-blocks.ts'
-import type { Source } from './sources.ts'
+import { type LayerContent, layer, layered, PACE, TIMES, toPoints } from './layered-blocks.fixture.ts'
+import type { LayeredBlocks } from './layered-blocks.ts'
 
 /** Layers of which most points are BAD, so that good ones lie many blocks apart, or are replaced or taken away. */
 const mostlyBad = fc.tuple(layer, fc.uniqueArray(fc.nat(29), { maxLength: 3 })).map(
@@ -28,22 +18,15 @@ const mostlyBad = fc.tuple(layer, fc.uniqueArray(fc.nat(29), { maxLength: 3 })).
     ]),
   }),
 )
-const layers = fc.array(mostlyBad, { minLength: 1, maxLength: 5 })
+const layers = fc.array(fc.oneof(layer, mostlyBad), { maxLength: 5 })
 const instants = fc
   .uniqueArray(fc.integer({ min: -3, max: TIMES + 3 }), { minLength: 1, maxLength: 12 })
   .map((times) => Float64Array.from(times.sort((a, b) => a - b)))
 
-/** All points in their order, and blocks over the layers. */
+/** Blocks over layers, all points that there are, and the good ones. */
 function build(contents: readonly LayerContent[]) {
-  const model = new Map<number, Point>()
-  const sources: Source[] = []
-  for (const content of contents) {
-    const { source, cuts } = sourceOf(content)
-    sources.push(source)
-    for (const one of content.points) if (!isIn(cuts, one[0])) model.set(one[0], one)
-  }
-  const all = [...model.values()].sort((a, b) => a[0] - b[0])
-  return { blocks: new LayeredBlocks(sources), all, good: all.filter(([, , status]) => status === STATUS_OK) }
+  const { blocks, all } = layered(contents)
+  return { blocks: blocks(), all, good: all.filter(([, , status]) => status === STATUS_OK) }
 }
 
 /** Yields wherever it may, and whoever reads meanwhile has moved the view. */

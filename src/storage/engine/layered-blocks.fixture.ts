@@ -8,6 +8,7 @@ import { encodeChunk } from '../blocks/chunk.ts'
 import { joinSpans, type Span } from '../blocks/spans.ts'
 import { joinZoneMaps, zoneMapOf } from '../blocks/zone-map.ts'
 import type { Part, PartInfo, PartRun } from '../parts/part.ts'
+import { LayeredBlocks } from './layered-blocks.ts'
 import { MemorySource, PartSource, type Source } from './sources.ts'
 
 export const PACE = { isDue: () => false, pause: async () => {} }
@@ -117,6 +118,19 @@ export function sourceOf({ points, each, pageBlocks, wider, cuts, isMemory }: La
   const spans = joinSpans(cuts.map(([from, length]) => ({ from, to: from + length })))
   const run = runOf(columns, each, pageBlocks)
   return { source: new PartSource(partOf(run, wider), 1, spans), run, cuts: spans }
+}
+
+/** Blocks over layers, of which later ones replace points of earlier ones, and all points that there are, in order. */
+export function layered(contents: readonly LayerContent[]) {
+  const model = new Map<number, Point>()
+  const sources: Source[] = []
+  for (const content of contents) {
+    const { source, cuts } = sourceOf(content)
+    sources.push(source)
+    for (const one of content.points) if (!isIn(cuts, one[0])) model.set(one[0], one)
+  }
+  const all = [...model.values()].sort((a, b) => a[0] - b[0])
+  return { blocks: () => new LayeredBlocks(sources), all }
 }
 
 export const isIn = (spans: readonly Span[], time: number) =>

@@ -6,9 +6,9 @@ import type { ReadPace } from '../pause.ts'
 import type { PointBlocks } from '../reads/point-blocks.ts'
 import { countPoints, readPoint, readRange } from '../reads/point-reads.ts'
 import {
-  isIn,
   type LayerContent,
   layer,
+  layered,
   PACE,
   type Point,
   sourceOf,
@@ -16,19 +16,6 @@ import {
   toPoints,
 } from './layered-blocks.fixture.ts'
 import { LayeredBlocks } from './layered-blocks.ts'
-import type { Source } from './sources.ts'
-
-function build(layers: readonly LayerContent[]) {
-  const model = new Map<number, Point>()
-  const sources: Source[] = []
-  for (const content of layers) {
-    const { source, cuts } = sourceOf(content)
-    sources.push(source)
-    for (const one of content.points) if (!isIn(cuts, one[0])) model.set(one[0], one)
-  }
-  const all = [...model.values()].sort((a, b) => a[0] - b[0])
-  return { blocks: () => new LayeredBlocks(sources), all }
-}
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -61,7 +48,7 @@ test('layers read as one: ranges in both orders, points beside an instant, pages
       fc.integer({ min: 1, max: TIMES }),
       fc.integer({ min: 1, max: 12 }),
       async (layers, from, length, limit) => {
-        const { blocks, all } = build(layers)
+        const { blocks, all } = layered(layers)
         const to = from + length
         const inside = all.filter(([time]) => time >= from && time < to)
         for (const order of ['asc', 'desc'] as const) {
@@ -102,7 +89,7 @@ test('every point of a range comes once, by a summary or as itself, whatever the
       fc.integer({ min: 1, max: TIMES }),
       fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
       async (layers, from, length, takes) => {
-        const { blocks, all } = build(layers)
+        const { blocks, all } = layered(layers)
         const to = from + length
         const inside = all.filter(([time]) => time >= from && time < to)
         let at = 0

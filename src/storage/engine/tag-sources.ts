@@ -41,9 +41,13 @@ export function blocksOf(tag: number, set: TagParts, memory: TagMemory): Layered
  * How many points a tag has whose points are in memory alone, in one piece and none hidden; `null` for any other, which
  * is to be counted by its blocks. Of the very many tags of one request it leaves no garbage.
  */
-export function countInMemory(tag: number, { parts }: TagParts, memory: TagMemory): number | null {
-  const { layers, watermark } = memory
-  if (watermark !== NO_WATERMARK || layers.length > 1) return null
+export function countInMemory(
+  tag: number,
+  { parts }: TagParts,
+  memory: { layers(tag: number): TagMemory['layers'] },
+  watermark: number,
+): number | null {
+  if (watermark !== NO_WATERMARK) return null
   try {
     for (const { info, part } of parts) if (info.points > 0 && part?.has(tag) !== false) return null
   } catch (error) {
@@ -51,7 +55,9 @@ export function countInMemory(tag: number, { parts }: TagParts, memory: TagMemor
     if (!isUnreadable(error)) throw error
     return null
   }
-  return layers[0]?.times.length ?? 0
+  // Last, as they are copies.
+  const layers = memory.layers(tag)
+  return layers.length > 1 ? null : (layers[0]?.times.length ?? 0)
 }
 
 /** The points of a tag in a part; `null` without any. */

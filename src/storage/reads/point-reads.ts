@@ -3,7 +3,7 @@ import type { BoundingValues, FindPoint, RangeResult, SignalShape } from '../../
 import type { BlockView } from '../blocks/block.ts'
 import { ColumnsBuilder } from '../blocks/columns-builder.ts'
 import { SignalFill } from '../blocks/signal-fill.ts'
-import type { ReadPace } from '../pause.ts'
+import { atPace, type ReadPace } from '../pause.ts'
 import { GoodPoints } from './good-points.ts'
 import type { PointBlocks } from './point-blocks.ts'
 
@@ -116,7 +116,7 @@ export async function readBoundingValues(
   const walk = new GoodPoints(blocks)
   for (let i = 0; i < times.length; i++) {
     const at = times[i]!
-    if (!walk.moveTo(at)) await search(walk, at, snapshot)
+    if (!walk.moveTo(at)) await atPace(walk.search(at), snapshot)
     if (walk.nextTime === at) {
       found.beforeTimes[i] = walk.nextTime
       found.beforeValues[i] = walk.nextValue
@@ -154,7 +154,7 @@ export async function readInterpolated(
     // What a block leaves lies before its first good point or behind its last one, where other blocks have a say.
     if (!hasMoved || fill.at <= view.lastTime) {
       do {
-        if (!walk.moveTo(fill.at)) await search(walk, fill.at, snapshot)
+        if (!walk.moveTo(fill.at)) await atPace(walk.search(fill.at), snapshot)
         fill.takeBoundingValues(walk)
         isDue = snapshot.isDue()
       } while (!isDue && !fill.isDone && walk.knows(fill.at))
@@ -165,11 +165,4 @@ export async function readInterpolated(
     }
   }
   return fill.values
-}
-
-/** Moves to an instant across blocks, and yields to the event loop between them whenever that is due. */
-async function search(walk: GoodPoints, at: number, snapshot: ReadPace): Promise<void> {
-  for (const steps = walk.search(at); steps.next().done === false; ) {
-    if (snapshot.isDue()) await snapshot.pause()
-  }
 }

@@ -1,6 +1,6 @@
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import type { Span } from '../blocks/spans.ts'
-import { atOnce, type ReadPace } from '../pause.ts'
+import { atOnce, atPace, type ReadPace } from '../pause.ts'
 import { lastGood } from '../reads/good-points.ts'
 import type { PointBlocks } from '../reads/point-blocks.ts'
 
@@ -15,17 +15,8 @@ export function keptPoints(blocks: PointBlocks, watermark: number): PointColumns
 }
 
 /** The same, with yields to the event loop between blocks: good points may have been replaced by very many BAD ones. */
-export async function keptInSlices(
-  blocks: PointBlocks,
-  watermark: number,
-  pace: ReadPace,
-): Promise<PointColumns> {
-  const steps = findKept(blocks, watermark)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-    if (pace.isDue()) await pace.pause()
-  }
+export function keptInSlices(blocks: PointBlocks, watermark: number, pace: ReadPace): Promise<PointColumns> {
+  return atPace(findKept(blocks, watermark), pace)
 }
 
 function* findKept(blocks: PointBlocks, watermark: number): Generator<void, PointColumns> {
