@@ -22,6 +22,14 @@ const partsOf = (folder: string) => join(folder, 'historians', 'local', 'parts')
 const partNames = (folder: string) => readdirSync(partsOf(folder)).filter((name) => name.endsWith('.part'))
 const inode = (folder: string, name: string) => statSync(join(partsOf(folder), name)).ino
 
+/** Turns a bit of the first part of a data directory. */
+function damagePart(folder: string): void {
+  const path = join(partsOf(folder), partNames(folder)[0]!)
+  const bytes = readFileSync(path)
+  bytes[bytes.length >> 1]! ^= 1
+  writeFileSync(path, bytes)
+}
+
 async function backup(cwd: string, args: readonly string[], code = 0) {
   const outcome = await tidemark(['backup', ...args], { cwd })
   assert.equal(outcome.code, code, outcome.stdout + outcome.stderr)
@@ -71,11 +79,7 @@ test('a damaged file of the earlier backup is told and copied again', async () =
   const cwd = await temporaryFolder()
   await importTag(cwd, 'a')
   await backup(cwd, ['monday'])
-  const [name] = partNames(join(cwd, 'monday'))
-  const path = join(partsOf(join(cwd, 'monday')), name!)
-  const bytes = readFileSync(path)
-  bytes[bytes.length >> 1]! ^= 1
-  writeFileSync(path, bytes)
+  damagePart(join(cwd, 'monday'))
   const again = await backup(cwd, ['tuesday', '--since', 'monday'])
   assert.match(
     again.stderr,
@@ -89,28 +93,12 @@ test('a file that is damaged since the earlier backup is not said to be damaged 
   const cwd = await temporaryFolder()
   await importTag(cwd, 'a')
   await backup(cwd, ['monday'])
-  const [name] = partNames(join(cwd, 'data'))
-  const path = join(partsOf(join(cwd, 'data')), name!)
-  const bytes = readFileSync(path)
-  bytes[bytes.length >> 1]! ^= 1
-  writeFileSync(path, bytes)
+  damagePart(join(cwd, 'data'))
   const { stderr } = await backup(cwd, ['tuesday', '--since', 'monday'], 4)
   assert.doesNotMatch(stderr, /monday is damaged/)
   assert.match(stderr, /they are damaged there, or here where the check says so$/m)
   assert.match(stderr, /^local: part /m)
   assert.equal((await tidemark(['check', '--data-dir', 'monday'], { cwd })).code, 0)
-})
-
-test('a backup of damaged data does not count as the last backup', async () => {
-  const cwd = await temporaryFolder()
-  await importTag(cwd, 'a')
-  const [name] = partNames(join(cwd, 'data'))
-  const path = join(partsOf(join(cwd, 'data')), name!)
-  const bytes = readFileSync(path)
-  bytes[bytes.length >> 1]! ^= 1
-  writeFileSync(path, bytes)
-  await backup(cwd, ['copy'], 4)
-  assert.ok(!existsSync(join(cwd, 'data', 'last-backup.json')))
 })
 
 test('a linked backup shares its files, says so, and does not count as the last backup', async () => {
@@ -160,14 +148,12 @@ test('what is no earlier backup is refused, and nothing is left', async () => {
 test('a copy of damaged data says so, and ends with 4', async () => {
   const cwd = await temporaryFolder()
   await importTag(cwd, 'a')
-  const [name] = partNames(join(cwd, 'data'))
-  const path = join(partsOf(join(cwd, 'data')), name!)
-  const bytes = readFileSync(path)
-  bytes[bytes.length >> 1]! ^= 1
-  writeFileSync(path, bytes)
+  damagePart(join(cwd, 'data'))
   const { stderr } = await backup(cwd, ['copy'], 4)
   assert.match(stderr, /^local: .*part /m)
   assert.match(stderr, /holds stored data that are damaged/)
+  // It is not the last backup.
+  assert.ok(!existsSync(join(cwd, 'data', 'last-backup.json')))
   await backup(cwd, ['unread', '--unchecked'])
 })
 
