@@ -123,7 +123,8 @@ test('a service that writes on is restored to any moment after a backup, and to 
     /cannot be restored: the archive ends at \S+: choose a moment until then, or leave it out/,
   )
   assert.ok(!existsSync(join(late.target, 'system')))
-  assert.equal((await restore('first', ['--to', 'once upon a time'], 1)).target.length > 0, true)
+  const unread = await restore('first', ['--to', 'once upon a time'], 2)
+  assert.match(unread.stderr, /^Cannot parse type once upon a time as time input for --to: /m)
   const other = await restore('first', ['--historian', 'none'], 1)
   assert.match(other.stderr, /Historian none cannot be restored: it is not in the backup/)
   const nowhere = await restore('first', ['--archive', join(cwd, 'first')], 1)
