@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import type { Alias } from '../../src/aliases/store.ts'
 import type { NewKey } from '../../src/config/keys.ts'
 import { TidemarkError } from '../../src/errors/tidemark-error.ts'
+import { KnownHistorians } from '../../src/storage/directory/known-historians.ts'
 import { systemFiles } from '../../src/storage/files/system-files.ts'
 import { DatabaseAliasStore } from '../../src/storage/system/alias-database.ts'
 import { DatabaseKeyStore } from '../../src/storage/system/key-database.ts'
@@ -22,6 +23,16 @@ const PLACES = Math.ceil(Number(process.env.ROT_PLACES ?? 2_000) / 2)
 
 const UNAVAILABLE = ['ALIASES_UNAVAILABLE', 'KEYS_UNAVAILABLE']
 const REFUSALS = ['DATA_DIR_UNUSABLE', 'DATA_DIR_NEWER']
+const UNREADABLE = [...UNAVAILABLE, ...REFUSALS]
+
+const KNOWN = Array.from({ length: 15 }, (_, i) => ({
+  name: `plant ${i}`,
+  folder: i % 3 === 0 ? `/data/${i}` : null,
+  id: 'ab'.repeat(16),
+  token: 3 + i,
+  lastSequence: i % 2 === 0 ? 1_000_000 + i : null,
+}))
+const NOTHING_NOTED = { folder: null, id: null, token: null, lastSequence: null }
 
 const ALIASES: readonly Alias[] = Array.from({ length: 120 }, (_, i) => ({
   name: `area ${i % 7}/FLOW ${i}`,
@@ -45,12 +56,15 @@ async function orTold<T>(work: () => Promise<T> | T): Promise<T | null> {
   try {
     return await work()
   } catch (error) {
-    assert.ok(error instanceof TidemarkError && UNAVAILABLE.includes(error.code), String(error))
+    assert.ok(error instanceof TidemarkError && UNREADABLE.includes(error.code), String(error))
     return null
   }
 }
 
-/** Whatever is read is what was written: an alias refers to its tag, a key opens what it may, or nothing. */
+/**
+ * Whatever is read is what was written: an alias refers to its tag, a key opens what it may, and a historian is where
+ * it was, or nothing.
+ */
 async function readAll(database: SystemDatabase, keys: readonly NewKey[], what: string): Promise<boolean> {
   let isWhole = true
   const aliases = new DatabaseAliasStore(database)
@@ -72,7 +86,30 @@ async function readAll(database: SystemDatabase, keys: readonly NewKey[], what: 
   for (const record of (await orTold(() => store.list())) ?? []) {
     assert.deepEqual(record, byId.get(record.id), what)
   }
+  const known = new KnownHistorians(database)
+  for (const one of KNOWN) {
+    const found = await orTold(() => known.get(one.name))
+    if (found === null || found.id === null) isWhole = false
+    if (found !== null) {
+      assert.deepEqual(found, found.id === null ? { name: one.name, ...NOTHING_NOTED } : one, what)
+    }
+  }
+  const knownByName = new Map(KNOWN.map((one) => [one.name, one]))
+  for (const one of (await orTold(() => known.list())) ?? []) {
+    assert.deepEqual(one, knownByName.get(one.name), what)
+  }
   return isWhole
+}
+
+/** Whether a check says that something cannot be read. */
+async function isTold(database: SystemDatabase): Promise<boolean> {
+  if (database.check().length > 0) return true
+  const checks = [
+    await orTold(() => new DatabaseAliasStore(database).check()),
+    await orTold(() => new DatabaseKeyStore(database).check()),
+    await orTold(() => new KnownHistorians(database).check()),
+  ]
+  return checks.some((check) => check === null || check.damaged > 0)
 }
 
 async function makeDatabase(t: TestContext) {
@@ -87,14 +124,17 @@ async function makeDatabase(t: TestContext) {
     for (const { record, digest } of keys) await store.add(record, digest)
     const aliases = new DatabaseAliasStore(database)
     for (const alias of ALIASES) await aliases.put(alias, allow)
+    const known = new KnownHistorians(database)
+    for (const one of KNOWN) await known.add(one)
   })
   return { folder, path: join(folder, SYSTEM_DATABASE), keys }
 }
 
-test('a flipped bit or a missing end of keys and aliases makes no key or alias another one', async (t) => {
+test('a flipped bit or a missing end of keys and aliases makes none another one, and what is lost is told', async (t) => {
   const { folder, path, keys } = await makeDatabase(t)
   const whole = readFileSync(path)
   assert.equal(await withDatabase(folder, (database) => readAll(database, keys, 'whole')), true)
+  assert.equal(await withDatabase(folder, isTold), false)
   const tally = { refused: 0, missing: 0, harmless: 0 }
   for (let i = 0; i < PLACES; i++) {
     // Prime steps: bits of all kinds of bytes.
@@ -106,7 +146,11 @@ test('a flipped bit or a missing end of keys and aliases makes no key or alias a
     writeFileSync(path, bytes)
     const what = isCut ? `cut at ${at}` : `bit flipped at ${at}`
     try {
-      const isWhole = await withDatabase(folder, (database) => readAll(database, keys, what))
+      const isWhole = await withDatabase(folder, async (database) => {
+        const isWhole = await readAll(database, keys, what)
+        assert.ok(isWhole || (await isTold(database)), `${what}: nothing is told`)
+        return isWhole
+      })
       if (isWhole) tally.harmless++
       else tally.missing++
     } catch (error) {

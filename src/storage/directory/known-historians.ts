@@ -1,10 +1,19 @@
 import { resolve } from 'node:path'
 import type { HistorianEnd } from '../../historian/driver.ts'
+import { decodeRecord, encodeRecord } from '../system/checked-record.ts'
+import { KEYS_MADE } from '../system/key-database.ts'
 import type { SystemDatabase } from '../system/system-database.ts'
 
 const PREFIX = 'historian:'
 
 const NOTED_EVERY_MS = 60_000
+
+const NOTHING_NOTED: Omit<KnownHistorian, 'name'> = {
+  folder: null,
+  id: null,
+  token: null,
+  lastSequence: null,
+}
 
 /** A historian that was opened from a data directory before. */
 export interface KnownHistorian {
@@ -22,7 +31,8 @@ export interface KnownHistorian {
 /**
  * The historians that were opened from a data directory before: name, place, id, token and end, kept outside of their
  * folders. So one whose folder is missing or empty, as when its disk is not mounted, is not taken for a new one, nor is
- * another historian of the same name taken for it, or an earlier state of its own.
+ * another historian of the same name taken for it, or an earlier state of its own. Each note has a checksum of itself
+ * and of the name: a flipped digit would refuse the right historian as another one.
  */
 export class KnownHistorians {
   readonly #database: SystemDatabase
@@ -34,20 +44,38 @@ export class KnownHistorians {
     this.#database = database
   }
 
-  /** `null` for one that was never opened. DATA_DIR_UNUSABLE when that cannot be read. */
+  /**
+   * `null` for one that was never opened; one whose note is damaged was, but nothing else is known of it.
+   * DATA_DIR_UNUSABLE when that cannot be read.
+   */
   async get(name: string): Promise<KnownHistorian | null> {
     const value = await this.#read(() => this.#valueOf(name))
-    return value === null ? null : { name, ...placeOf(value) }
+    return value === null ? null : { name, ...(noteOf(name, value) ?? NOTHING_NOTED) }
   }
 
-  /** All of them, by name. DATA_DIR_UNUSABLE when they cannot be read. */
+  /**
+   * All of them, by name, without those whose note is damaged: the name itself may be another one.
+   * DATA_DIR_UNUSABLE when they cannot be read.
+   */
   async list(): Promise<readonly KnownHistorian[]> {
-    return this.#read(() =>
-      this.#database
-        .statement('SELECT name, value FROM meta WHERE substr(name, 1, ?) = ? ORDER BY name')
-        .all(PREFIX.length, PREFIX)
-        .map(({ name, value }) => ({ name: String(name).slice(PREFIX.length), ...placeOf(String(value)) })),
+    const rows = await this.#read(() => this.#rows())
+    return rows.flatMap(({ name, note }) =>
+      note === null ? [] : [{ name: name.slice(PREFIX.length), ...note }],
     )
+  }
+
+  /** How many there are, and how many of the notes are damaged. DATA_DIR_UNUSABLE when they cannot be read. */
+  async check(): Promise<{ readonly historians: number; readonly damaged: number }> {
+    const rows = await this.#read(() => this.#rows())
+    return { historians: rows.length, damaged: rows.filter(({ note }) => note === null).length }
+  }
+
+  /** Removes the notes that are damaged; the next start notes them anew. Rejects with an error of SQLite. */
+  async forgetDamaged(): Promise<void> {
+    await this.#database.change(() => {
+      const remove = this.#database.statement('DELETE FROM meta WHERE name = ?')
+      for (const { name, note } of this.#rows()) if (note === null) remove.run(name)
+    })
   }
 
   /**
@@ -56,7 +84,7 @@ export class KnownHistorians {
    */
   async add({ name, folder, id, token, lastSequence }: KnownHistorian): Promise<void> {
     const place = folder === null ? null : resolve(folder)
-    const value = JSON.stringify({ folder: place, id, token, lastSequence })
+    const value = encodeRecord(under(name), { folder: place, id, token, lastSequence })
     try {
       if ((await this.#database.read(() => this.#valueOf(name))) === value) return
       await this.#database.change(() => {
@@ -101,22 +129,31 @@ export class KnownHistorians {
     const row = this.#database.statement('SELECT value FROM meta WHERE name = ?').get(PREFIX + name)
     return row === undefined ? null : String(row.value)
   }
-}
 
-/** What cannot be read is taken for the usual place, and for no id. */
-function placeOf(value: string): Omit<KnownHistorian, 'name'> {
-  try {
-    const { folder, id, token, lastSequence } = JSON.parse(value) as Readonly<Record<string, unknown>>
-    return {
-      folder: textOrNull(folder),
-      id: textOrNull(id),
-      token: numberOrNull(token),
-      lastSequence: numberOrNull(lastSequence),
-    }
-  } catch {
-    return { folder: null, id: null, token: null, lastSequence: null }
+  /** Also those whose name is no more that of a note. */
+  #rows() {
+    const rows = this.#database.statement('SELECT name, value FROM meta WHERE name <> ? ORDER BY name')
+    return rows.all(KEYS_MADE).map(({ name, value }) => {
+      const isNote = String(name).startsWith(PREFIX)
+      return {
+        name: String(name),
+        note: isNote ? noteOf(String(name).slice(PREFIX.length), String(value)) : null,
+      }
+    })
   }
 }
 
-const numberOrNull = (value: unknown) => (typeof value === 'number' ? value : null)
-const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null)
+const under = (name: string) => Buffer.from(PREFIX + name)
+
+/** `null` for a note that is damaged. */
+function noteOf(name: string, value: string): Omit<KnownHistorian, 'name'> | null {
+  const note = decodeRecord(under(name), value, 'folder')
+  if (typeof note !== 'object' || note === null) return null
+  const { folder, id, token, lastSequence } = note as Readonly<Record<string, unknown>>
+  const isNote =
+    isTextOrNull(folder) && isTextOrNull(id) && isNumberOrNull(token) && isNumberOrNull(lastSequence)
+  return isNote ? { folder, id, token, lastSequence } : null
+}
+
+const isNumberOrNull = (value: unknown) => value === null || typeof value === 'number'
+const isTextOrNull = (value: unknown) => value === null || typeof value === 'string'

@@ -43,6 +43,12 @@ export async function checkDataDirectory(
     const { aliases, damaged: damagedAliases } = await directory.aliases.check()
     const system = [...directory.system.check()]
     if (damagedKeys > 0) system.push(`${damagedKeys} of ${keys} keys cannot be read: make them anew`)
+    const { historians: known, damaged: damagedNotes } = await directory.known.check()
+    if (damagedNotes > 0) {
+      system.push(
+        `${damagedNotes} of ${known} notes of historians that were opened before cannot be read: a repair removes them, and the next start makes them anew`,
+      )
+    }
     const historians: CheckedHistorian[] = []
     for (const one of await storedHistorians(systemFiles, directory, elsewhere)) {
       historians.push(await checkStored(one, signal))

@@ -10,6 +10,7 @@ import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { backupDataDirectory } from './backup.ts'
 import { checkDataDirectory } from './check-data-directory.ts'
+import { repairDataDirectory } from './repair-data-directory.ts'
 
 test('a historian on files is checked and backed up with its data directory, beside its owner', async (t) => {
   const folder = temporaryFolder(t)
@@ -59,6 +60,31 @@ test('a check says that a key cannot be read', async (t) => {
   const { keys, isSound, system } = await checkDataDirectory(data, signal)
   assert.deepEqual([keys, isSound, system], [2, false, ['1 of 2 keys cannot be read: make them anew']])
   await directory.close()
+})
+
+test('a note of a historian that cannot be read is told by a check, and removed by a repair', async (t) => {
+  const data = temporaryFolder(t)
+  const directory = await openDataDirectory(data, { owner: true })
+  const store = await open(systemFiles, historianDirectory(data, 'plant'))
+  await STEPS[0]!.run(store)
+  for (const name of ['plant', 'other']) {
+    await directory.known.add({ name, folder: null, ...store.identity, lastSequence: null })
+  }
+  await store.close()
+  // What was noted of `other` stands under the name of a historian that never was.
+  directory.system.statement("UPDATE meta SET name = 'historian:othes' WHERE name = 'historian:other'").run()
+  await directory.close()
+  const { isSound, system, historians } = await checkDataDirectory(data, signal)
+  assert.equal(isSound, false)
+  assert.deepEqual(system, [
+    '1 of 2 notes of historians that were opened before cannot be read: a repair removes them, and the next start makes them anew',
+  ])
+  assert.deepEqual(
+    historians.map(({ historian, failure }) => [historian, failure]),
+    [['plant', null]],
+  )
+  await repairDataDirectory(data, () => {}, signal)
+  assert.equal((await checkDataDirectory(data, signal)).isSound, true)
 })
 
 test('where historians have a disk of their own, the folder lost+found of the disk is none of them', async (t) => {

@@ -21,7 +21,8 @@ export interface RepairedHistorian {
 }
 
 /**
- * Repairs the embedded historians of a data directory that no service owns (repairHistorian).
+ * Repairs the embedded historians of a data directory that no service owns (repairHistorian). What is noted of
+ * historians that were opened before is removed where it cannot be read.
  * @param tell       called for each historian as soon as it is done, before the next one
  * @param elsewhere  historians that belong to it though they stand outside
  * Throws DATA_DIR_IN_USE, and DATA_DIR_UNUSABLE when the directory cannot be opened.
@@ -37,6 +38,9 @@ export async function repairDataDirectory(
     for (const one of await storedHistorians(files, directory, elsewhere)) {
       await repairStored(one, tell, signal)
     }
+    await directory.known.forgetDamaged().catch((error: unknown) => {
+      throw directory.system.refusalOf(error)
+    })
   } finally {
     await directory.close()
   }

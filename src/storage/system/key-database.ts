@@ -14,7 +14,8 @@ import { isBusy, isSqlite, reasonOf, type SystemDatabase } from './system-databa
 const DIGEST_BYTES = 32
 /** The beginning of the digest that finds an entry; the rest is compared in constant time. */
 const PLACE_BYTES = 8
-const KEYS_MADE = 'keys-made'
+/** In the table `meta`: there once was a key. */
+export const KEYS_MADE = 'keys-made'
 /** So many keys are kept as they were read. */
 const REMEMBERED_KEYS = 100
 /**
