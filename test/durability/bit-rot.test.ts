@@ -14,6 +14,7 @@ import {
   newClock,
   open,
   openRetained,
+  openToRead,
   RETAINED_STEPS,
   STEPS,
   signal,
@@ -116,6 +117,38 @@ async function readKnown(store: FileStore, what: string): Promise<void> {
   }
 }
 
+/** The same of a worker, which takes nothing over and writes nothing. */
+async function meetToRead(disk: SimulatedDisk, folder: string, model: Model, { what, ...rest }: Place) {
+  const place = { ...rest, what: `${what}, for a worker` }
+  let store: FileStore
+  try {
+    store = await openToRead(disk, folder)
+  } catch (error) {
+    assert.ok(
+      error instanceof TidemarkError && REFUSALS.includes(error.code),
+      `${place.what}: ${String(error)}`,
+    )
+    return 'refused'
+  }
+  try {
+    const { problems } = await store.check(signal)
+    if (store.leftOut !== null) {
+      await readKnown(store, place.what)
+      assert.ok(problems.length > 0, `${place.what}: the check says nothing of it`)
+      return 'told'
+    }
+    if (place.isInTable === true) {
+      const any = { ...place, failing: null }
+      await until(async () => (await readEach(store, model, any)) === 0, `${place.what}: its pages are found`)
+    }
+    const failed = await readEach(store, model, place)
+    assert.ok(failed === 0 || problems.length > 0, `${place.what}: the check says nothing of it`)
+    return problems.length > 0 ? 'told' : 'harmless'
+  } finally {
+    await store.close()
+  }
+}
+
 async function meet(disk: SimulatedDisk, folder: string, model: Model, place: Place, tally: Tally) {
   const { what } = place
   let store: FileStore
@@ -191,6 +224,7 @@ test('a flipped bit, a missing end of any file, or a missing file is told, or ch
       return new Set(names.filter((_, i) => tags.has(ids[i]!)))
     }
     const kinds = new Map<string, Tally>()
+    const byWorkers: Tally = { refused: 0, told: 0, harmless: 0 }
     const each = Math.ceil(PLACES / found.length)
     for (const [path, content] of found) {
       const kind = basename(dirname(path)) + (basename(path).startsWith('published-') ? '/published' : '')
@@ -206,7 +240,10 @@ test('a flipped bit, a missing end of any file, or a missing file is told, or ch
         const table = layouts.get(path)?.sections.table
         const isInTable = !isCut && table !== undefined && isWithin(table, at)
         const place = { what, failing: failingAt(path, { at, isCut }), isInTable }
-        await meet(disk.copy(new Map([[path, damaged]])), folder, model, place, tally)
+        const changed = new Map([[path, damaged]])
+        // Of every third place: flips and cuts both.
+        if (i % 3 === 0) byWorkers[await meetToRead(disk.copy(changed), folder, model, place)]++
+        await meet(disk.copy(changed), folder, model, place, tally)
       }
       const failing = failingAt(path, { at: 0, isCut: true })
       const missing = { what: `${basename(path)} is missing`, failing }
@@ -218,6 +255,7 @@ test('a flipped bit, a missing end of any file, or a missing file is told, or ch
       )
     }
     for (const [kind, tally] of kinds) t.diagnostic(`${kind}: ${JSON.stringify(tally)}`)
+    t.diagnostic(`of them in workers: ${JSON.stringify(byWorkers)}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -26,6 +26,10 @@ const LIMITS: Partial<EngineLimits> = {
 export const open = (files: Files, folder: string): Promise<FileStore> =>
   openFileStore(folder, { historian: 'plant', owner: true, limits: LIMITS, files })
 
+/** As a worker does: beside an owner, or where none is left. */
+export const openToRead = (files: Files, folder: string): Promise<FileStore> =>
+  openFileStore(folder, { historian: 'plant', owner: false, limits: LIMITS, files })
+
 /** What the rule of `openRetained` keeps. */
 const KEPT_SECONDS = 60
 
