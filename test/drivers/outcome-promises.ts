@@ -201,10 +201,13 @@ export function outcomePromises(
       await Promise.all(lanes)
       return told
 
-      /** A historian whose next change makes a connection, as each does after one that met a fault. */
+      /**
+       * A historian whose next change makes a connection or not, as each does after one that met this kind of fault:
+       * one that is cut is made again over a new connection, which stays; one that is held is given up with its own.
+       */
       async function openAnew(proxy: FaultyProxy, misses: number): Promise<Historian> {
         const historian = await openInTime(proxy, seconds, misses)
-        if (kind !== 'split') await meet(change, historian, proxy, { kind: 'cut', direction, after: 0 })
+        if (kind !== 'split') await meet(change, historian, proxy, { kind, direction, after: 0 })
         return historian
       }
 
