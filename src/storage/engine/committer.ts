@@ -12,6 +12,7 @@ import { hiddenSpans, keptInSlices } from '../retention/kept-points.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
 import { AppendFailed } from '../wal/device.ts'
 import type { RecordBody } from '../wal/group.ts'
+import { bytesOfRecords } from '../wal/group-buffer.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
 import type { RemovedSpan } from '../wal/wal-record.ts'
 import type { ChangeKind } from './backlog.ts'
@@ -54,6 +55,8 @@ export interface CommitterParts {
   readonly log: LogWriter
   readonly ownership: Ownership
   readonly reserve: Reserve
+  /** Bytes of the record of a request in the log at most. */
+  readonly recordBytes: number
   /** Called when a group is durable. */
   durable(): void
   /** Tells other processes up to where the log is durable. */
@@ -245,7 +248,13 @@ export class Committer {
    * @param isClean  whether no part of them stands in the log, from an earlier try in a segment that was not cut
    */
   async #append(records: readonly RecordBody[], tries: number, isClean = true): Promise<void> {
-    const { state, log, ownership } = this.#parts
+    const { state, log, ownership, recordBytes } = this.#parts
+    // Others that share a group are small.
+    if (bytesOfRecords(records) > recordBytes) {
+      throw state.errors.writeFailed(
+        `it would take more than ${recordBytes >> 20} MiB in its log: send it in parts`,
+      )
+    }
     const encoded = log.prepare(records)
     if (encoded !== null) await encoded
     const firstSequence = log.nextSequence

@@ -51,6 +51,8 @@ export interface EngineLimits {
   readonly unlinkSoonestMs: number
   /** How often the watermarks of retention move. */
   readonly retentionEveryMs: number
+  /** Bytes of the record of one request in the log at most, about: lengths in it have 32 bits. */
+  readonly recordBytes: number
   /** Bytes that are set aside for changes that make room on a full disk; 0 for none. */
   readonly reserveBytes: number
 }
@@ -75,6 +77,7 @@ export const ENGINE_LIMITS: EngineLimits = {
   // does seldom.
   unlinkSoonestMs: 10_000,
   retentionEveryMs: 60_000,
+  recordBytes: 2 ** 30,
   reserveBytes: 32 * 2 ** 20,
 }
 

@@ -120,3 +120,26 @@ test('a disk that fails a large write has none of it in any read, and those arou
     )
   }
 })
+
+test('a request that would take too much in the log is refused with its sentence, and others go on', async (t) => {
+  const small = { ...limits, recordBytes: 1 << 20 }
+  const folder = temporaryFolder(t)
+  const store = await openFileStore(folder, { historian: 'plant', owner: true, limits: small })
+  t.after(() => store.close())
+  const refusal = {
+    code: 'WRITE_FAILED',
+    message:
+      'Historian plant did not take its points: it would take more than 1 MiB in its log: send it in parts',
+  }
+  const large = store.write(writeBatch([{ tag: 'large', points: pointsAt((i) => i, 1) }], true), signal)
+  const one = makeColumns(1)
+  await assert.rejects(large, refusal)
+  await store.write(writeBatch([{ tag: 'small', points: one }], true), signal)
+  const tags = await store.findTags(['large', 'small'], signal)
+  assert.deepEqual(
+    tags.map((tag) => tag?.name ?? null),
+    [null, 'small'],
+  )
+  const [read] = await store.readRanges([{ tag: 'small', ...EVER }], signal)
+  assert.equal(read!.points.times.length, 1)
+})

@@ -93,6 +93,7 @@ export class Owner {
       log,
       ownership,
       reserve,
+      recordBytes: limits.recordBytes,
       publish,
       durable: () => parts.logTrouble.over(),
       refusal: (kind) => this.#refusal(kind),

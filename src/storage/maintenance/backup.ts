@@ -1,20 +1,17 @@
-import { basename, join, sep } from 'node:path'
-import { systemCode } from '../../errors/system-code.ts'
-import { TidemarkError } from '../../errors/tidemark-error.ts'
-import { Damage } from '../damage.ts'
+import { basename, join } from 'node:path'
 import { openDataDirectory } from '../directory/data-directory.ts'
 import type { HistorianElsewhere } from '../directory/elsewhere.ts'
 import { ELSEWHERE_FOLDER, HISTORIANS_FOLDER, SYSTEM_FOLDER, UNFINISHED_FOLDER } from '../directory/layout.ts'
-import { EngineErrors } from '../engine/engine-errors.ts'
 import { foldersOf } from '../engine/folders.ts'
 import { checkHasAll, checkIsSame, checkIsThere } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
 import { historianFolder } from '../files/historian-folder.ts'
-import { reasonOf, unusable } from '../files/refusals.ts'
+import { unusable } from '../files/refusals.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { SYSTEM_DATABASE } from '../system/system-database.ts'
 import { addCounts, type CopyCounts, type CopyMode, type FileCount, sizeOf } from './copied-files.ts'
 import { type CopyOptions, copyHistorian } from './copy-historian.ts'
+import { copyRefusal } from './copy-refusals.ts'
 import { intoNewDirectory } from './new-directory.ts'
 import { type StoredHistorian, storedHistorians } from './stored-historians.ts'
 
@@ -111,16 +108,6 @@ async function copyStored(
     checkHasAll(files, foldersOf(folder), copy.source.version, copy.source.lastSequence, before)
     return copy
   } catch (error) {
-    if (error instanceof TidemarkError || signal.aborted) throw error
-    throw error instanceof Damage ? new EngineErrors(name).ofRead(error) : refusalOf(error, folder, target)
+    throw signal.aborted ? error : copyRefusal(error, name, folder, target)
   }
-}
-
-/** For an error of the system: of the folder that is copied where a file of it cannot be opened, or of the target. */
-function refusalOf(error: unknown, folder: string, target: string): TidemarkError {
-  const { path, syscall } = error as { readonly path?: unknown; readonly syscall?: unknown }
-  const isOfFolder = syscall === 'open' && typeof path === 'string' && path.startsWith(folder + sep)
-  if (!isOfFolder) return unusable(target, reasonOf(error), error)
-  const isDenied = ['EACCES', 'EPERM'].includes(systemCode(error))
-  return unusable(folder, isDenied ? 'permission to read its files is missing' : reasonOf(error), error)
 }

@@ -64,13 +64,24 @@ function begin(files: Files, target: string): string {
     if (files.list(target).length > 0) throw unusable(target, NOT_EMPTY)
     // Before all others: of two that come at the same time one fails here.
     makeUnfinished(files, target, unfinished)
-    entries = files.list(target)
-    if (entries.length > 1) files.removeFolder(unfinished)
+    entries = entriesBeside(files, target, unfinished)
   } catch (error) {
     throw error instanceof TidemarkError ? error : unusable(target, reasonOf(error), error)
   }
   if (entries.length > 1) throw unusable(target, NOT_EMPTY)
   return unfinished
+}
+
+/** What stands there, with the unfinished folder, which is removed where something else does, or nobody knows. */
+function entriesBeside(files: Files, target: string, unfinished: string): readonly string[] {
+  let isAlone = false
+  try {
+    const entries = files.list(target)
+    isAlone = entries.length === 1
+    return entries
+  } finally {
+    if (!isAlone) files.removeFolder(unfinished)
+  }
 }
 
 function makeUnfinished(files: Files, target: string, unfinished: string): void {

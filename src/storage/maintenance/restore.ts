@@ -11,12 +11,11 @@ import {
   planReplay,
   type ReplayPlan,
 } from '../archive/read-archive.ts'
-import { Damage } from '../damage.ts'
 import { openDataDirectory } from '../directory/data-directory.ts'
 import { ELSEWHERE_FOLDER, HISTORIANS_FOLDER, SYSTEM_FOLDER } from '../directory/layout.ts'
-import { EngineErrors } from '../engine/engine-errors.ts'
 import { foldersOf } from '../engine/folders.ts'
 import type { Files } from '../files/files.ts'
+import { reasonOf, unusable } from '../files/refusals.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { listManifests, readManifest } from '../manifest/manifest-file.ts'
 import type { AcceptedSegment, Version } from '../manifest/version.ts'
@@ -25,6 +24,7 @@ import { bytesBefore } from '../wal/counted.ts'
 import { readAll, readLog } from '../wal/read-log.ts'
 import { decodeSegmentHeader, parseSegmentName, SEGMENT_HEADER_BYTES } from '../wal/segment.ts'
 import { copyHistorian } from './copy-historian.ts'
+import { copyRefusal, readRefusal } from './copy-refusals.ts'
 import { intoNewDirectory } from './new-directory.ts'
 import { replayLog } from './replay-log.ts'
 
@@ -74,7 +74,7 @@ export async function restoreDataDirectory(
         const version = versionOf(files, folder)
         return { folder, place, version, plan: planOf(files, folder, version, options, signal) }
       } catch (error) {
-        throw reported(error, folder)
+        throw signal.aborted ? error : readRefusal(error, basename(folder), folder)
       }
     })
     const missing = options.only?.find((name) => !found.some(({ version }) => version.historian === name))
@@ -89,7 +89,7 @@ export async function restoreDataDirectory(
         signal.throwIfAborted()
         const copy = join(unfinished, place)
         await copyHistorian(files, folder, copy, { mode: 'copy' }, signal).catch((error: unknown) => {
-          throw reported(error, folder)
+          throw signal.aborted ? error : copyRefusal(error, version.historian, folder, copy)
         })
         if (plan !== null) await replayLog(files, copy, plan.replay, plan.accepted, signal)
         restored.push({
@@ -107,14 +107,18 @@ export async function restoreDataDirectory(
   }
 }
 
-/** Folders of the historians in a backup, and their places in it. */
+/** Folders of the historians in a backup, and their places in it. Throws DATA_DIR_UNUSABLE. */
 function historiansOf(files: Files, backup: string) {
-  return [HISTORIANS_FOLDER, ELSEWHERE_FOLDER].flatMap((kind) =>
-    files
-      .list(join(backup, kind))
-      .map((name) => ({ folder: join(backup, kind, name), place: join(kind, name) }))
-      .filter(({ folder }) => files.isFolder(folder)),
-  )
+  try {
+    return [HISTORIANS_FOLDER, ELSEWHERE_FOLDER].flatMap((kind) =>
+      files
+        .list(join(backup, kind))
+        .map((name) => ({ folder: join(backup, kind, name), place: join(kind, name) }))
+        .filter(({ folder }) => files.isFolder(folder)),
+    )
+  } catch (error) {
+    throw unusable(backup, reasonOf(error), error)
+  }
 }
 
 function versionOf(files: Files, folder: string): Version {
@@ -127,10 +131,6 @@ function versionOf(files: Files, folder: string): Version {
   }
   return version
 }
-
-/** Damage of a historian of the backup, as callers get it. */
-const reported = (error: unknown, folder: string) =>
-  error instanceof Damage ? new EngineErrors(basename(folder)).ofRead(error) : error
 
 /** How a historian is taken to a moment. */
 interface HistorianPlan {
@@ -158,12 +158,13 @@ function planOf(
     throw impossible(historian, `the backup was made at ${text(copiedAt!)}: take an earlier one`)
   }
   const archived = { folder: archiveFolderOf(archive, historian, id), id }
+  const accepted = countedLog(files, folder, version, archived.folder)
+  const last = lastRecordOf(files, folder, { ...version, accepted })
   try {
-    const accepted = countedLog(files, folder, version, archived.folder)
-    const last = lastRecordOf(files, folder, { ...version, accepted })
     return { accepted, replay: planReplay(files, archived, last, to, signal) }
   } catch (error) {
-    throw error instanceof NoWayThere ? impossible(historian, reasonOf(error, archived.folder)) : error
+    if (error instanceof NoWayThere) throw impossible(historian, wayThere(error, archived.folder))
+    throw signal.aborted ? error : readRefusal(error, historian, archived.folder)
   }
 }
 
@@ -205,7 +206,7 @@ function lastRecordOf(files: Files, folder: string, version: Version): number {
   return last
 }
 
-function reasonOf({ why }: NoWayThere, folder: string): string {
+function wayThere({ why }: NoWayThere, folder: string): string {
   switch (why.kind) {
     case 'gap':
       return `records ${why.first} to ${why.last} of the log are missing in ${folder}`
