@@ -20,7 +20,13 @@ const REFUSALS = [
 const { signal } = new AbortController()
 const ALL = { from: -1e15, to: 1e15, order: 'asc', limit: 1e7 } as const
 
-const open = (disk: SimulatedDisk, folder: string): Promise<FileStore> =>
+/**
+ * What is set aside for a full disk: as much beside a flush as by default, and less than one, which a flush may use up
+ * for nothing.
+ */
+const RESERVES = { ample: 60_000, scarce: 20_000 }
+
+const open = (disk: SimulatedDisk, folder: string, reserveBytes: number): Promise<FileStore> =>
   openFileStore(folder, {
     historian: 'plant',
     owner: true,
@@ -29,7 +35,7 @@ const open = (disk: SimulatedDisk, folder: string): Promise<FileStore> =>
       flush: { points: 3_000, records: 50, ageMs: 1e9 },
       merge: { partitionBytes: 20_000, fanIn: 2, largestBytes: 1 << 20 },
       unlinkAfterMs: 0,
-      reserveBytes: 20_000,
+      reserveBytes,
     },
   })
 
@@ -61,13 +67,16 @@ test('a disk that fills up loses nothing, answers reads, and takes more once poi
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-full-'))
   const refused = { ENOSPC: 0, EDQUOT: 0, EFBIG: 0 }
   let late = 0
+  let freed = 0
   try {
     for (let fill = 0; fill < FILLS; fill++) {
       const [refusal, reason] = REFUSALS[fill % REFUSALS.length]!
       const disk = new SimulatedDisk()
       disk.refusal = refusal
-      disk.capacity = 60_000 + fill * 997
-      let store = await open(disk, folder)
+      const isAmple = fill % 2 === 0
+      const reserve = isAmple ? RESERVES.ample : RESERVES.scarce
+      disk.capacity = (isAmple ? 260_000 : 60_000) + fill * 997
+      let store = await open(disk, folder, reserve)
       let written = 0
       const step = 50 + ((fill * 37) % 400)
       for (let failures = 0; failures < 4; ) {
@@ -82,9 +91,9 @@ test('a disk that fills up loses nothing, answers reads, and takes more once poi
           await assertWritten(store, 0, written, `fill ${fill}: what is read on a full disk`)
         }
       }
-      if (fill % 4 === 0) {
+      if (fill % 4 < 2) {
         await store.close()
-        store = await open(disk, folder)
+        store = await open(disk, folder, reserve)
         await assertWritten(store, 0, written, `fill ${fill}: what is there after a start on a full disk`)
       }
       // What is taken away makes room, with what was set aside for that.
@@ -96,6 +105,8 @@ test('a disk that fills up loses nothing, answers reads, and takes more once poi
           return 0
         },
       )
+      if (deleted === cut) freed++
+      else assert.ok(deleted === 0 && !isAmple, `fill ${fill}: ${deleted} points of ${cut} were taken away`)
       await assertWritten(
         store,
         deleted === 0 ? 0 : cut,
@@ -128,7 +139,10 @@ test('a disk that fills up loses nothing, answers reads, and takes more once poi
     }
     const { ENOSPC, EDQUOT, EFBIG } = refused
     const all = `${ENOSPC} writes with ENOSPC, ${EDQUOT} with EDQUOT, ${EFBIG} with EFBIG`
-    t.diagnostic(`${FILLS} fills: ${all} were refused, and ${late} more after there was room`)
+    t.diagnostic(
+      `${FILLS} fills: ${all} were refused, and ${late} more after there was room; points were taken away on ${freed} disks that were full`,
+    )
+    assert.ok(freed >= FILLS * 0.8, `${freed} of ${FILLS}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
