@@ -114,12 +114,14 @@ function newIdSentence({ isLogAnew, isManifestAnew }: RepairReport): readonly st
 }
 
 function describeRepair(repair: RepairReport): readonly string[] {
-  const { isSound, isRetold, aside, lost, reports, left } = repair
+  const { isSound, isRetold, aside, lost, unknown, reports, left } = repair
   if (isSound) return []
-  const repaired = lost.length === 0 ? 'repaired, nothing is lost' : 'repaired, but for what is lost'
+  const nothing = unknown.length === 0 ? 'nothing is lost' : 'nothing is known to be lost'
+  const repaired = lost.length === 0 ? `repaired, ${nothing}` : 'repaired, but for what is lost'
   return [
     ...aside.map((name) => `${name} was moved to the folder damaged`),
     ...lost.map((what) => `lost: ${what}`),
+    ...unknown.map((what) => `not known: ${what}`),
     ...(reports.length > 0
       ? [`what is lost is also written in the folder damaged: ${reports.join(', ')}`]
       : []),

@@ -18,6 +18,8 @@ export interface FoundLog {
   readonly accepted: readonly AcceptedSegment[]
   /** Number of the first record that they have. */
   readonly first: number
+  /** Records that any segment has, also those that are in parts. */
+  readonly read: readonly RecordRange[]
   /** Number of the last one; that of the last one that is flushed where they have none. */
   readonly last: number
   /** The highest id of a tag that they have points of. */
@@ -76,6 +78,7 @@ export function findSegments(
   let first = Number.POSITIVE_INFINITY
   let last = flushed
   let highestTag = 0
+  const read = new RangeList()
   for (const segment of found) {
     const { name, header, bytes } = segment
     let lastHere = 0
@@ -85,6 +88,7 @@ export function findSegments(
       take(record) {
         const { sequence, catalog, removed, points } = record
         changes.take(record)
+        read.add(sequence)
         lastHere = Math.max(lastHere, sequence)
         const isEmpty = catalog === null && removed.length === 0 && points === null
         if (isEmpty && header.generation === REWRITTEN_GENERATION) empty.add(sequence)
@@ -109,6 +113,7 @@ export function findSegments(
   return {
     accepted,
     first: isAny ? first : flushed + 1,
+    read: read.ranges,
     last,
     highestTag,
     unstated,

@@ -5,13 +5,18 @@ import { formatLostReport, parseLostReport } from './lost-report.ts'
 const AT = Date.UTC(2026, 0, 15, 12) * 1_000
 
 test('a report is a text that a person can read', () => {
-  const report = { lost: ['record 3 of the log', 'tags of the catalog'], isLogAnew: true }
+  const report = {
+    lost: ['record 3 of the log', 'tags of the catalog'],
+    unknown: ['whether there were records after number 5'],
+    isLogAnew: true,
+  }
   assert.deepEqual(formatLostReport('plant', AT, report).split('\n').slice(0, -2), [
     'What a repair could not keep of the historian plant, 2026-01-15T12:00:00.000Z.',
     'No repair reads it any more when its name ends in .txt: it may be deleted then.',
     '',
     'lost: record 3 of the log',
     'lost: tags of the catalog',
+    'not known: whether there were records after number 5',
     '',
     'The log was written anew: earlier backups and its archive end before that. Make a backup.',
     '',
@@ -19,7 +24,7 @@ test('a report is a text that a person can read', () => {
 })
 
 test('a report of today is read by later versions', () => {
-  const text = formatLostReport('plant', AT, { lost: ['record 3 of the log'], isLogAnew: false })
+  const text = formatLostReport('plant', AT, { lost: ['record 3 of the log'], unknown: [], isLogAnew: false })
   assert.equal(text.split('\n').at(-2), 'end of the report, CRC-32 77453bf2')
   const written = `What a repair could not keep of the historian plant, 2026-01-15T12:00:00.000Z.
 No repair reads it any more when its name ends in .txt: it may be deleted then.
@@ -28,7 +33,7 @@ lost: record 3 of the log
 
 end of the report, CRC-32 77453bf2
 `
-  assert.deepEqual(parseLostReport(written), { lost: ['record 3 of the log'], isLogAnew: false })
+  assert.deepEqual(parseLostReport(written), { lost: ['record 3 of the log'], unknown: [], isLogAnew: false })
 })
 
 test('a report gives the sentences that it was made of, whatever names they have', () => {
@@ -40,7 +45,7 @@ test('a report gives the sentences that it was made of, whatever names they have
     '',
   ]
   for (const isLogAnew of [true, false]) {
-    const report = { lost, isLogAnew }
+    const report = { lost, unknown: lost.toReversed(), isLogAnew }
     const bytes = Buffer.from(formatLostReport('a\nhistorian', AT, report))
     assert.deepEqual(parseLostReport(bytes.toString()), report)
   }
@@ -48,7 +53,7 @@ test('a report gives the sentences that it was made of, whatever names they have
 
 test('a report that is cut off at any byte, or has one that is changed, is none', () => {
   const bytes = Buffer.from(
-    formatLostReport('plant', AT, { lost: ['a tag °C', 'another'], isLogAnew: false }),
+    formatLostReport('plant', AT, { lost: ['a tag °C'], unknown: ['another'], isLogAnew: false }),
   )
   for (let length = 0; length < bytes.length; length++) {
     assert.equal(parseLostReport(bytes.toString('utf8', 0, length)), null, `${length} bytes`)

@@ -4,11 +4,14 @@ import { crc32 } from 'node:zlib'
 export interface LostReport {
   /** What is lost, or may be, one sentence each. */
   readonly lost: readonly string[]
+  /** What nobody can know without the manifest that is lost, one sentence each. */
+  readonly unknown: readonly string[]
   /** Whether the log was written anew. */
   readonly isLogAnew: boolean
 }
 
 const LOST = 'lost: '
+const UNKNOWN = 'not known: '
 const LOG_ANEW = 'The log was written anew: earlier backups and its archive end before that. Make a backup.'
 const END = /^end of the report, CRC-32 ([0-9a-f]{8})\n$/
 
@@ -17,12 +20,17 @@ const END = /^end of the report, CRC-32 ([0-9a-f]{8})\n$/
  * changed, is none.
  * @param at  when it is made, in microseconds since 1970
  */
-export function formatLostReport(historian: string, at: number, { lost, isLogAnew }: LostReport): string {
+export function formatLostReport(
+  historian: string,
+  at: number,
+  { lost, unknown, isLogAnew }: LostReport,
+): string {
   const text = [
     `What a repair could not keep of the historian ${escaped(historian)}, ${new Date(at / 1000).toISOString()}.`,
     'No repair reads it any more when its name ends in .txt: it may be deleted then.',
     '',
     ...lost.map((what) => LOST + escaped(what)),
+    ...unknown.map((what) => UNKNOWN + escaped(what)),
     ...(isLogAnew ? ['', LOG_ANEW] : []),
     '',
     '',
@@ -36,8 +44,9 @@ export function parseLostReport(text: string): LostReport | null {
   const body = text.slice(0, end)
   if (END.exec(text.slice(end))?.[1] !== checksumOf(body)) return null
   const lines = body.split('\n')
-  const lost = lines.flatMap((line) => (line.startsWith(LOST) ? [unescaped(line.slice(LOST.length))] : []))
-  return { lost, isLogAnew: lines.includes(LOG_ANEW) }
+  const after = (beginning: string) =>
+    lines.flatMap((line) => (line.startsWith(beginning) ? [unescaped(line.slice(beginning.length))] : []))
+  return { lost: after(LOST), unknown: after(UNKNOWN), isLogAnew: lines.includes(LOG_ANEW) }
 }
 
 const checksumOf = (text: string) => crc32(text).toString(16).padStart(8, '0')

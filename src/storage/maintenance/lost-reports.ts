@@ -54,6 +54,7 @@ export class LostReports {
     const reports = this.#untold().flatMap((name) => this.#read(name) ?? [])
     this.earlier = {
       lost: [...new Set(reports.flatMap(({ lost }) => lost))],
+      unknown: [...new Set(reports.flatMap(({ unknown }) => unknown))],
       isLogAnew: reports.some(({ isLogAnew }) => isLogAnew),
     }
     this.hasEarlier = this.#names.length > 0 || this.left.length > 0
@@ -65,13 +66,15 @@ export class LostReports {
   }
 
   /**
-   * Writes the report of this repair, durably, where something is lost that those of earlier ones do not say.
+   * Writes the report of this repair, durably, where something is lost, or not known, that those of earlier ones do not
+   * say.
    * @param token  of the owner that repairs
    */
   write(historian: string, token: number, report: LostReport): void {
-    const lost = this.#notSaidBefore(report.lost)
-    if (lost.length === 0) return
-    const text = Buffer.from(formatLostReport(historian, systemClock(), { ...report, lost }))
+    const lost = notSaidBefore(report.lost, this.earlier.lost)
+    const unknown = notSaidBefore(report.unknown, this.earlier.unknown)
+    if (lost.length === 0 && unknown.length === 0) return
+    const text = Buffer.from(formatLostReport(historian, systemClock(), { ...report, lost, unknown }))
     let path: string | null = null
     try {
       this.#files.makeFolder(this.#folder)
@@ -88,8 +91,12 @@ export class LostReports {
   }
 
   /** What is told: what earlier repairs say, and what this one says beside it. */
-  withEarlier(lost: readonly string[]): readonly string[] {
-    return [...this.earlier.lost, ...this.#notSaidBefore(lost)]
+  withEarlier({ lost, unknown }: Pick<LostReport, 'lost' | 'unknown'>): Pick<LostReport, 'lost' | 'unknown'> {
+    const { earlier } = this
+    return {
+      lost: [...earlier.lost, ...notSaidBefore(lost, earlier.lost)],
+      unknown: [...earlier.unknown, ...notSaidBefore(unknown, earlier.unknown)],
+    }
   }
 
   /**
@@ -112,16 +119,6 @@ export class LostReports {
       this.#try(() => this.#files.rename(join(this.#folder, name + UNTOLD), join(this.#folder, name)))
     }
     if (this.#names.length > 0) this.#try(() => this.#files.syncFolder(this.#folder))
-  }
-
-  /** Without what earlier ones say in the same words, also with a reason behind them. */
-  #notSaidBefore(lost: readonly string[]): readonly string[] {
-    const said = new Set<string>()
-    for (const what of this.earlier.lost) {
-      said.add(what)
-      for (let at = what.indexOf(': '); at >= 0; at = what.indexOf(': ', at + 1)) said.add(what.slice(0, at))
-    }
-    return [...new Set(lost)].filter((what) => !said.has(what))
   }
 
   /** Names, without `.new`, of those that earlier repairs left. */
@@ -194,4 +191,14 @@ export class LostReports {
       if (systemCode(error) === '') throw error
     }
   }
+}
+
+/** Without what earlier ones say in the same words, also with a reason behind them. */
+function notSaidBefore(sentences: readonly string[], earlier: readonly string[]): readonly string[] {
+  const said = new Set<string>()
+  for (const what of earlier) {
+    said.add(what)
+    for (let at = what.indexOf(': '); at >= 0; at = what.indexOf(': ', at + 1)) said.add(what.slice(0, at))
+  }
+  return [...new Set(sentences)].filter((what) => !said.has(what))
 }

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { MemoryCatalog } from '../catalog/memory-catalog.ts'
-import type { TagCatalog } from '../catalog/tag-catalog.ts'
 import { damageOf } from '../damage.ts'
-import type { Folders } from '../engine/folders.ts'
+import { type Folders, tokenOf } from '../engine/folders.ts'
 import { HISTORIAN_IS_RIGHT } from '../engine/was-there.ts'
 import type { Files } from '../files/files.ts'
 import { listManifests, manifestName } from '../manifest/manifest-file.ts'
-import type { Version } from '../manifest/version.ts'
+import type { AcceptedSegment, Version } from '../manifest/version.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { openPartStore } from '../parts/file-part-store.ts'
 import type { PartInfo } from '../parts/part.ts'
 import { readAgain } from '../parts/read-again.ts'
+import type { RecordRange } from '../wal/counted.ts'
 import { type Publication, PublicationReader } from '../wal/publication.ts'
 import { parseSegmentName } from '../wal/segment.ts'
 import { settleEnd } from '../wal/settle-end.ts'
@@ -58,10 +58,9 @@ export async function rebuildHistorian(
   const log = findSegments(files, folders, flushed, found.catalog.entries.nextId, published)
   for (const changes of log.changes) found.catalog.apply(changes)
   const highest = highestTagOf(files, folders, parts, log.highestTag)
-  if (found.ref === null && hasOtherTags(files, folders, parts, found.catalog)) {
-    lost.push(
-      'the names of tags that parts have points of, as there is no catalog: the points are those of no tag',
-    )
+  if (hasOtherTags(files, folders, parts, found)) {
+    const why = found.ref === null ? 'as there is no catalog' : 'which the catalog does not have'
+    lost.push(`the names of tags that parts have points of, ${why}: the points are those of no tag`)
   }
   const catalog =
     log.changes.length === 0 && highest < found.catalog.entries.nextId
@@ -88,7 +87,15 @@ export async function rebuildHistorian(
     retention: null,
   }
   lost.push(...lostRecords(log.rewritten?.lost ?? []))
-  const report = (isLogAnew: boolean) => reports.write(historian, token, { lost, isLogAnew })
+  const unknown = [
+    ...gapsBetween(parts),
+    ...unknownChanges(flushed, log.read),
+    // Of a log that an earlier repair wrote that one has told it.
+    ...(log.rewritten === null && (published?.token ?? 0) < lastOwnerOf(log.accepted, parts)
+      ? [unknownEnd(last, log.last)]
+      : []),
+  ]
+  const report = (isLogAnew: boolean) => reports.write(historian, token, { lost, unknown, isLogAnew })
   const rewritten = await rewriteIfDamaged(
     files,
     folders,
@@ -119,8 +126,51 @@ export async function rebuildHistorian(
     const replaced = [...log.unreadable, ...(rewritten === null ? [] : log.accepted)].map(({ name }) => name)
     for (const name of [...(log.rewritten?.replaced ?? []), ...replaced]) aside.tryToMove(folders.wal, name)
   })
-  return reportOf(newest, { aside, reports }, lost, isLogAnew, true)
+  return reportOf(newest, { aside, reports }, lost, isLogAnew, unknown)
 }
+
+/** So many of the gaps between parts are told one by one. */
+const MOST_GAPS = 100
+
+/** Records that no part has although one has later ones: of a flush of tags alone, or of a part that is gone. */
+function gapsBetween(parts: readonly PartInfo[]): readonly string[] {
+  const gaps: string[] = []
+  let next = 1
+  for (const { firstSequence, lastSequence } of parts.toSorted((a, b) => a.firstSequence - b.firstSequence)) {
+    if (firstSequence > next) {
+      gaps.push(
+        `what records ${next} to ${firstSequence - 1} of the log said of points, if anything: no part has them`,
+      )
+    }
+    next = Math.max(next, lastSequence + 1)
+  }
+  const more = gaps.length - MOST_GAPS
+  return more > 0 ? [...gaps.slice(0, MOST_GAPS), `the same of ${more} more ranges of records`] : gaps
+}
+
+/**
+ * A flush writes its part before the catalog, and a catalog that was written anew may be gone while the one before is
+ * there.
+ * @param read  records that are in the log still
+ */
+function unknownChanges(flushed: number, read: readonly RecordRange[]): readonly string[] {
+  let next = 1
+  for (const { first, last } of read.toSorted((a, b) => a.first - b.first)) {
+    if (first <= next) next = Math.max(next, last + 1)
+  }
+  return next > flushed ? [] : [UNKNOWN_CHANGES]
+}
+
+const UNKNOWN_CHANGES =
+  'whether the catalog has all that was said of tags in records that are in parts, and not in the log any more'
+
+/** Token of the last owner that wrote what is there; 0 for none. */
+function lastOwnerOf(accepted: readonly AcceptedSegment[], parts: readonly PartInfo[]): number {
+  return [...accepted, ...parts].reduce((last, { name }) => Math.max(last, tokenOf(name) ?? 0), 0)
+}
+
+const unknownEnd = (published: number, last: number) =>
+  `whether there were records after number ${Math.max(published, last)}: the last owner of the data did not note any`
 
 const unknownRecords = (first: number, last: number) =>
   `what records ${first} to ${last} of the log said of points and tags, if anything`
@@ -130,18 +180,20 @@ function lastBefore(files: Files, { root }: Folders, before: RepairedOne['before
   return files.exists(join(root, HISTORIAN_IS_RIGHT)) ? 0 : (before?.lastSequence ?? 0)
 }
 
-/** Whether parts have tags that a catalog does not have. */
+/** Whether parts have tags that a catalog does not have; of one that is there those that it never had. */
 function hasOtherTags(
   files: Files,
   folders: Folders,
   parts: readonly PartInfo[],
-  catalog: TagCatalog,
+  { ref, catalog }: FoundCatalog,
 ): boolean {
+  const isMissing = (tag: number) =>
+    ref === null ? catalog.get(tag) === null : tag >= catalog.entries.nextId
   const store = openPartStore(files, folders.parts, { cacheBytes: 1 << 20 })
   return parts.some((info) => {
     const part = store.open(info)
     try {
-      for (const tag of part.tags()) if (catalog.get(tag) === null) return true
+      for (const tag of part.tags()) if (isMissing(tag)) return true
       return false
     } finally {
       part.close()

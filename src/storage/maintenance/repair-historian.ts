@@ -137,7 +137,7 @@ async function repairParts(
     token,
   }
   const replaced = rewritten === null ? [] : replacedSegments(files, folders, newest)
-  reports.write(newest.historian, token, { lost, isLogAnew: rewritten !== null })
+  reports.write(newest.historian, token, { lost, unknown: [], isLogAnew: rewritten !== null })
   // Only now: until then the manifest names them.
   await writeManifest(files, folders, version, { aside, reports }, () => {
     for (const name of kept.damaged) {

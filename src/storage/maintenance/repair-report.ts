@@ -20,6 +20,8 @@ export interface RepairReport {
   readonly aside: readonly string[]
   /** What is lost, or may be, one sentence each; also by an earlier repair that did not end. */
   readonly lost: readonly string[]
+  /** What nobody can know without the manifest that is lost, one sentence each; also of an earlier repair. */
+  readonly unknown: readonly string[]
   /** Names of the files in the folder `damaged` that say it, for people. */
   readonly reports: readonly string[]
   /**
@@ -51,22 +53,23 @@ export interface Kept {
   readonly reports: LostReports
 }
 
+/** @param unknown  as of a report, where the manifest was made anew; `null` where it was there */
 export const reportOf = (
   { parts }: Version,
   { aside, reports }: Kept,
   lost: readonly string[],
   isLogAnew: boolean,
-  isManifestAnew = false,
+  unknown: readonly string[] | null = null,
 ): RepairReport => ({
   isSound: false,
   isRetold: false,
   parts: parts.length,
   aside: aside.names,
-  lost: reports.withEarlier(lost),
+  ...reports.withEarlier({ lost, unknown: unknown ?? [] }),
   reports: reports.names,
   left: [...reports.left, ...aside.left],
   isLogAnew: isLogAnew || reports.earlier.isLogAnew,
-  isManifestAnew,
+  isManifestAnew: unknown !== null,
 })
 
 /** Of a historian in which nothing is damaged. */

@@ -22,7 +22,7 @@ export async function toldBy(
   isExpected: (error: unknown) => boolean,
 ): Promise<readonly string[]> {
   const told: string[] = []
-  const tell = ({ lost }: RepairReport) => told.push(...lost)
+  const tell = ({ lost, unknown }: RepairReport) => told.push(...lost, ...unknown)
   await repairHistorian(files, folder, { historian: 'plant', tell }, signal).catch((error: unknown) =>
     assert.ok(isExpected(error), String(error)),
   )
