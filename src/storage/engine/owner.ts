@@ -242,7 +242,7 @@ export class Owner {
 
   /** Finishes what was asked for. What is in memory stays in the log. */
   async close(): Promise<void> {
-    const { garbage, publisher, log, manifest, catalogs, ownership } = this.#parts
+    const { garbage, publisher, log, manifest, catalogs, reserve, ownership } = this.#parts
     await this.retention?.close()
     await this.committer.idle()
     await this.#flusher.close()
@@ -251,6 +251,7 @@ export class Owner {
     await this.committer.idle()
     await this.#archiving?.close()
     await garbage.close()
+    await reserve.close()
     if (this.#publishTimer !== null) clearTimeout(this.#publishTimer)
     publisher.close()
     manifest.close()

@@ -33,6 +33,7 @@ export class Reserve {
   #isSpent = false
   #spentBecause = ''
   #taking: Promise<void> | null = null
+  #isClosed = false
   #triedAt = Number.NEGATIVE_INFINITY
 
   /** @param bytes  0 for no reserve */
@@ -83,10 +84,20 @@ export class Reserve {
    * Never rejects.
    */
   take(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
     this.#taking ??= this.#take().finally(() => {
       this.#taking = null
     })
     return this.#taking
+  }
+
+  /**
+   * Has none set aside any more; resolves when none is under way: one that fails later would remove that of the next
+   * owner.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#taking
   }
 
   async #take(): Promise<void> {
@@ -120,6 +131,7 @@ export class Reserve {
       for (let at = 0; at < this.#bytes; at += STEP) {
         // File systems that compress (ZFS, btrfs) or find equal blocks (ZFS, VDO) have no room set aside for zeros, nor
         // for bytes that come again. A step takes a millisecond.
+        if (this.#isClosed) throw new Error('the historian is closed')
         randomFillSync(bytes)
         await file.write(bytes.subarray(0, Math.min(STEP, this.#bytes - at)), at)
       }
