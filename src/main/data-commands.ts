@@ -118,13 +118,12 @@ function describeRepair(repair: RepairReport): readonly string[] {
   if (isSound) return []
   const nothing = unknown.length === 0 ? 'nothing is lost' : 'nothing is known to be lost'
   const repaired = lost.length === 0 ? `repaired, ${nothing}` : 'repaired, but for what is lost'
+  const told = lost.length === 0 ? 'what is not known' : 'what is lost'
   return [
     ...aside.map((name) => `${name} was moved to the folder damaged`),
     ...lost.map((what) => `lost: ${what}`),
     ...unknown.map((what) => `not known: ${what}`),
-    ...(reports.length > 0
-      ? [`what is lost is also written in the folder damaged: ${reports.join(', ')}`]
-      : []),
+    ...(reports.length > 0 ? [`${told} is also written in the folder damaged: ${reports.join(', ')}`] : []),
     ...left,
     ...newIdSentence(repair),
     isRetold ? 'nothing else is damaged: this is of an earlier repair, which did not end' : repaired,

@@ -12,11 +12,13 @@ export interface TagToWrite {
 /**
  * Puts the points of tags one after the other, copied unless only one tag has any; yields to the event loop whenever
  * that is due. Rejects with the reason of the scheduler's signal.
+ * @param hold  called with the number of points before they are copied; may throw
  */
 export async function batchOf(
   entries: readonly TagToWrite[],
   createTags: boolean,
   scheduler: CooperativeScheduler,
+  hold: (points: number) => void = () => {},
 ): Promise<WriteBatch> {
   const tags: string[] = []
   const parts: PointColumns[] = []
@@ -30,6 +32,7 @@ export async function batchOf(
     if (points.times.length > 0) only = points
   })
   const count = offsets[entries.length]!
+  hold(count)
   if (only.times.length === count) return { tags, offsets, points: only, createTags }
   const all = makeColumns(count)
   await forEach(parts, scheduler, (points, index) => {

@@ -55,7 +55,8 @@ export async function writePoints(body: unknown, call: WriteCall): Promise<Resul
  * @param isRead called before that when they are not needed any more
  * @param hold   called with the number of values that parsing it will make, but for points that are read in cuts; may
  *               throw
- * @param holdPoints  called with the bytes that points in canonical form take, as they become more; may throw
+ * @param holdPoints  called with the bytes that points take, with those of the body where it is not canonical, as they
+ *                    become more; may throw
  */
 export async function writeBody(
   bytes: Buffer,
@@ -76,7 +77,7 @@ export async function writeBody(
         isRead()
         return writeCanonical(canonical, context)
       }
-      const written = await writeCuts(bytes, call, context, scheduler, hold)
+      const written = await writeCuts(bytes, call, context, scheduler, hold, holdPoints)
       if (written !== null) return written
       return writeParsed(await readJson(bytes, rulesOf(limits), scheduler, hold), call, context)
     },
@@ -93,6 +94,9 @@ function rulesOf(limits: WriteLimits): JsonRules {
   return { counted: { field: 'points', most, refuse } }
 }
 
+/** Of a point as it was read, and once more in what is written. */
+const BYTES_OF_POINT = 2 * 17
+
 /** A long body in cuts; `null` for one that is to be read as a whole. */
 async function writeCuts(
   bytes: Buffer,
@@ -100,6 +104,7 @@ async function writeCuts(
   context: CallContext,
   scheduler: CooperativeScheduler,
   hold: (values: number) => void,
+  holdPoints: (bytes: number) => void = () => {},
 ): Promise<Result<ErrorBody> | null> {
   const json = await cutJson(bytes, rulesOf(call.limits ?? DEFAULT_WRITE_LIMITS), scheduler)
   if (json === null) return null
@@ -109,7 +114,10 @@ async function writeCuts(
   const steps = cutInput(json)
   for (;;) {
     const { done, value } = steps.next()
-    if (done === true) return value === null ? null : write(value, call, context)
+    if (done === true) {
+      const holdMore = (points: number) => holdPoints(bytes.length + BYTES_OF_POINT * points)
+      return value === null ? null : write(value, call, context, holdMore)
+    }
     await scheduler.yieldIfDue()
   }
 }
@@ -155,11 +163,15 @@ async function writeParsed(body: unknown, call: WriteCall, context: CallContext)
   return (await write(parsedInput(body), call, context))!
 }
 
-/** `null` when only who has the whole body can write it, which is never so for one that was parsed at once. */
+/**
+ * `null` when only who has the whole body can write it, which is never so for one that was parsed at once.
+ * @param hold  called with the number of points before they are copied, as they become more; may throw
+ */
 async function write(
   input: PointsInput,
   call: WriteCall,
   context: CallContext,
+  hold: (points: number) => void = () => {},
 ): Promise<Result<ErrorBody> | null> {
   const warnings = new Warnings()
   const fields = readBody(input.fields, FIELDS, warnings)
@@ -197,8 +209,13 @@ async function write(
   if (wrong !== null) return wrong
 
   const batches: (readonly [Historian, WriteBatch])[] = []
+  let held = 0
+  const holdMore = (points: number) => {
+    held += points
+    hold(held)
+  }
   for (const [historian, parts] of entries) {
-    batches.push([historian, await batchOf(parts, createTags, scheduler)])
+    batches.push([historian, await batchOf(parts, createTags, scheduler, holdMore)])
   }
   return apply(batches, () => tags, warnings, context)
 }

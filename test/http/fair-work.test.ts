@@ -145,25 +145,30 @@ test('a compressed body counts with what it has grown to', async () => {
   assert.equal(await metricOf(app, 'tidemark_request_bytes_in_work'), 0)
 })
 
-test('many points in few bytes count with the memory that they take, of which one call alone may have all', async () => {
-  const { app, listen } = testService({ server: { maxBytesInWork: 1_500_000, callerSharePercent: 100 } })
-  const port = await listen()
-  const columns = { timestamps: Array(100_000).fill(0), values: Array(100_000).fill(0) }
-  const body = { createTags: true, points: { 'local/dense': columns } }
-  const other = await Wire.open(port)
-  other.send(requestText('POST', GET_TAGS, { 'content-length': '300000' }, ' '.repeat(200_000)))
-  await until(
-    async () => (await metricOf(app, 'tidemark_request_bytes_in_work')) === 200_000,
-    'what was sent is held',
-  )
-  const write = () => post(app, '/historian/write/points', body, WRITE_KEY)
-  assert.equal((await write()).status, 503)
-  assert.equal(await metricOf(app, 'tidemark_request_bytes_in_work'), 200_000)
-  other.destroy()
-  await until(async () => (await metricOf(app, 'tidemark_request_bytes_in_work')) === 0, 'it is given back')
-  assert.equal((await write()).status, 200)
-  assert.equal(await metricOf(app, 'tidemark_request_bytes_in_work'), 0)
-})
+for (const [form, more] of [
+  ['in canonical form', {}],
+  ['in another form', { note: 1 }],
+] as const) {
+  test(`many points in few bytes, ${form}, count with the memory that they take, of which one call alone may have all`, async () => {
+    const { app, listen } = testService({ server: { maxBytesInWork: 1_500_000, callerSharePercent: 100 } })
+    const port = await listen()
+    const columns = { timestamps: Array(100_000).fill(0), values: Array(100_000).fill(0) }
+    const body = { ...more, createTags: true, points: { 'local/dense': columns } }
+    const other = await Wire.open(port)
+    other.send(requestText('POST', GET_TAGS, { 'content-length': '300000' }, ' '.repeat(200_000)))
+    await until(
+      async () => (await metricOf(app, 'tidemark_request_bytes_in_work')) === 200_000,
+      'what was sent is held',
+    )
+    const write = () => post(app, '/historian/write/points', body, WRITE_KEY)
+    assert.equal((await write()).status, 503)
+    assert.equal(await metricOf(app, 'tidemark_request_bytes_in_work'), 200_000)
+    other.destroy()
+    await until(async () => (await metricOf(app, 'tidemark_request_bytes_in_work')) === 0, 'it is given back')
+    assert.equal((await write()).status, 200)
+    assert.equal(await metricOf(app, 'tidemark_request_bytes_in_work'), 0)
+  })
+}
 
 test('connections beyond those allowed, in all or of one address, are closed at once; a proxy may have more', async () => {
   for (const [server, allowed] of [

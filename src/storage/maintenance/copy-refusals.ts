@@ -5,12 +5,11 @@ import { Damage } from '../damage.ts'
 import { EngineErrors } from '../engine/engine-errors.ts'
 import { reasonOf, unusable } from '../files/refusals.ts'
 
-/** What callers get for an error that was met while a historian's folder was read: one of it, never of the system. */
+/** What callers get for an error that was met while a historian was read: for one of the system, that of its folder. */
 export function readRefusal(error: unknown, historian: string, folder: string): unknown {
-  if (error instanceof TidemarkError) return error
-  return error instanceof Damage
-    ? new EngineErrors(historian).ofRead(error)
-    : unusable(folder, reasonOf(error), error)
+  if (error instanceof Damage) return new EngineErrors(historian).ofRead(error)
+  if (error instanceof TidemarkError || systemCode(error) === '') return error
+  return unusable(folder, reasonOf(error), error)
 }
 
 /** The same while it was copied: an error of the system is one of its folder where a file of it cannot be opened. */
