@@ -9,7 +9,7 @@ import {
   loadCommandSettings,
   type SettingsOptions,
 } from './context.ts'
-import { CommandError } from './exit.ts'
+import { usageError } from './exit.ts'
 import { option } from './options.ts'
 import { formatTable, printable } from './table.ts'
 import { say, type Terminal } from './terminal.ts'
@@ -38,7 +38,8 @@ async function runRetention(options: Options, context: CommandContext): Promise<
   const { settings } = await loadCommandSettings(options, context)
   const { historian } = options
   if (historian !== undefined && !settings.historians.has(historian)) {
-    throw new CommandError(`There is no historian ${printable(historian)}`)
+    const known = [...settings.historians.keys()].join(', ')
+    throw usageError(`--historian: ${printable(historian)} is not configured: one of ${known} is expected`)
   }
   const { terminal, tools, signal } = context
   const report = await tools.previewRetention(settings, presentInstant(), historian ?? null, signal)

@@ -71,6 +71,9 @@ describe('retention', () => {
     const second = await serve([], { cwd })
     const read = { ...second, post: (path: string, body: unknown) => second.post(path, body, first.writeKey) }
     await until(async () => (await valuesOf(read, 'local/short.a')).length === 2, 'the watermark is there')
+    const unknown = await tidemark(['retention', '--historian', 'plant'], { cwd })
+    assert.equal(unknown.code, 2)
+    assert.match(unknown.stderr, /--historian: plant is not configured: one of .*local.* is expected/)
     const after = await tidemark(['retention', '--json', '--historian', 'local'], { cwd })
     const { historians } = JSON.parse(after.stdout)
     assert.deepEqual([historians[0].rules[0].tags, historians[0].rules[0].points], [2, 0])
