@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readAcknowledgements } from './acknowledgements.ts'
-import { temporaryFolder } from './folder.ts'
 import { differenceOf } from './kill-difference.ts'
 import { KillModel, WRITERS } from './kill-plan.ts'
 import type { KillOrder } from './kill-writer.ts'
-import { findMkfs, LoopDisk, makeImage, noLoopDisk, runAll } from './loop-disk.ts'
 import { openHistorian } from './open-historian.ts'
+import { type DiskKind, KINDS, SnapshotDisk, skipOf } from './snapshot-disk.ts'
 
 /*
- * What a power cut leaves on a real disk: the disk is a file that is cloned at once (a reflink of btrfs) while a
- * historian is written, and the clone is mounted as after a power cut. It has what the kernel had written by then, and
- * nothing of the page cache. What a disk loses that did not keep what it was asked to is tried in power-cut.test.ts.
+ * A power cut of a real disk while a historian is written (snapshot-disk.ts). What a disk loses that did not keep what
+ * it was asked to is tried in power-cut.test.ts.
  */
 
 /** Processes that write, one after the other, and snapshots of the disk of each; SNAPSHOT_LIVES=n. */
@@ -25,50 +22,7 @@ const SNAPSHOTS = 4
 const PATIENCE_MS = 300_000
 const { signal } = new AbortController()
 
-const btrfs = findMkfs('btrfs')
-const KINDS = [
-  {
-    name: 'ext4',
-    mkfs: findMkfs('ext4'),
-    make: ['-q', '-E', 'nodiscard'],
-    options: 'rw',
-  },
-  {
-    name: 'xfs',
-    mkfs: findMkfs('xfs'),
-    make: ['-q', '-K'],
-    // The clone has the identity of the disk, which is mounted, too.
-    options: 'nouuid',
-  },
-] as const
-
 const random = (below: number) => Math.floor(Math.random() * below)
-
-/** Disks in files, each mounted beside its file. */
-class Disks {
-  readonly #disks = new Map<string, LoopDisk>()
-
-  /** @returns  where it is mounted */
-  mount(image: string, options: string): string {
-    const disk = new LoopDisk(image, `${image}.mounted`)
-    mkdirSync(disk.folder)
-    this.#disks.set(image, disk)
-    disk.mount(options)
-    return disk.folder
-  }
-
-  unmount(image: string): void {
-    const disk = this.#disks.get(image)!
-    this.#disks.delete(image)
-    disk.unmount()
-    rmSync(disk.folder, { recursive: true })
-  }
-
-  /** The last one first: one may stand on another. */
-  unmountAll(): void {
-    for (const image of [...this.#disks.keys()].reverse()) this.unmount(image)
-  }
-}
 
 /** A process that writes until it is killed. */
 class Life {
@@ -146,35 +100,26 @@ async function assertMoment(
   }
 }
 
-async function cutAgainAndAgain(t: TestContext, { name, mkfs, make, options }: (typeof KINDS)[number]) {
-  const base = temporaryFolder(t)
-  const disks = new Disks()
+async function cutAgainAndAgain(t: TestContext, kind: DiskKind) {
+  const disk = new SnapshotDisk(t, kind)
   let life: Life | null = null
   try {
-    const outer = join(base, 'outer')
-    makeImage(outer, 2 ** 31)
-    assert.equal(runAll([[btrfs.path!, '--quiet', outer]]), null)
-    const room = disks.mount(outer, 'rw')
-    const image = join(room, name)
-    makeImage(image, 400 * 2 ** 20)
-    assert.equal(runAll([[mkfs.path!, ...make, image]]), null)
-    const folder = join(disks.mount(image, 'rw'), 'historian')
+    const folder = join(disk.folder, 'historian')
     let done: readonly number[] = Array.from({ length: WRITERS }, () => 0)
     let later = 0
     for (let number = 0; number < LIVES; number++) {
       life = new Life(folder, done)
       for (let snapshot = 0; snapshot < SNAPSHOTS; snapshot++) {
         await life.answers(1 + random(200))
-        const clone = join(room, `${name}-${number}-${snapshot}`)
         const before = [...life.acknowledged]
-        assert.equal(runAll([['cp', '--reflink=always', image, clone]]), null)
+        const clone = disk.clone()
         // What was answered meanwhile is read from the pipe, and of each writer one request was on its way.
         await life.answers(WRITERS)
         const after = life.acknowledged.map((sequence) => sequence + 1)
-        const there = await assertMoment(join(disks.mount(clone, options), 'historian'), before, after)
+        const there = await disk.withClone(clone, (mounted) =>
+          assertMoment(join(mounted, 'historian'), before, after),
+        )
         if (there.some((sequence, writer) => sequence > before[writer]!)) later++
-        disks.unmount(clone)
-        rmSync(clone)
       }
       await life.kill()
       const acknowledged = life.acknowledged
@@ -190,7 +135,7 @@ async function cutAgainAndAgain(t: TestContext, { name, mkfs, make, options }: (
     )
   } finally {
     await life?.kill()
-    disks.unmountAll()
+    disk.close()
   }
 }
 
@@ -198,7 +143,7 @@ for (const kind of KINDS) {
   test(
     `a power cut at any moment leaves all that was acknowledged on a real disk: ${kind.name}`,
     {
-      skip: noLoopDisk || btrfs.skip || kind.mkfs.skip,
+      skip: skipOf(kind),
     },
     (t) => cutAgainAndAgain(t, kind),
   )
