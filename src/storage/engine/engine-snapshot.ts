@@ -3,8 +3,8 @@ import { Pacer } from '../pause.ts'
 import type { OpenParts, PartSet } from './part-set.ts'
 
 /**
- * One state of a historian for as long as a read lasts: the parts of a version and, taken before the read lets others
- * in for the first time, what it needs of the memory. Must be ended with `done`.
+ * One state of a historian for as long as a read lasts: the parts of a version and, taken before the read waits for
+ * anything for the first time, what it needs of the memory. Must be ended with `done`.
  */
 export class EngineSnapshot implements ReadPace {
   readonly signal: AbortSignal
@@ -12,9 +12,10 @@ export class EngineSnapshot implements ReadPace {
   readonly #open: OpenParts
   readonly #pacer: Pacer
   #hasYielded = false
+  #isCaptured = false
   #isDone = false
   /**
-   * What is in memory belongs to this state only until it yields for the first time: captured once, before that, and
+   * What is in memory belongs to this state only until it waits for the first time: captured once, before that, and
    * released in the end. An object, since V8 keeps what a function that was put into a field refers to until it goes
    * through the whole heap.
    */
@@ -43,10 +44,20 @@ export class EngineSnapshot implements ReadPace {
     return this.#pacer.isDue(steps)
   }
 
+  /**
+   * Captures what it needs of the memory, unless it has: to be called before anything is waited for, also for what is
+   * there already. A flush or a write that ends in the same turn of the event loop may go on at any `await`.
+   */
+  capture(): void {
+    if (this.#isCaptured) return
+    this.#isCaptured = true
+    this.memory?.capture()
+  }
+
   async pause(): Promise<void> {
     if (!this.#hasYielded) {
       this.#hasYielded = true
-      this.memory?.capture()
+      this.capture()
       this.#leave()
     }
     await this.#pacer.pause(this.signal)

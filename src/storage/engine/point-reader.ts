@@ -60,7 +60,6 @@ class ReadTags {
     this.#recent = recent
     this.#names = names
     this.#retention = snapshot.set.version.retention
-    snapshot.memory = this
   }
 
   /** NO_TAG for one that does not exist. */
@@ -139,7 +138,10 @@ export class PointReader {
     const points = makeColumns(queries.length)
     let tags: ReadTags | null = null
     const tagsOf = (snapshot: EngineSnapshot) => {
-      tags ??= new ReadTags(this.#state, this.tags, queries, snapshot)
+      if (tags === null) {
+        tags = new ReadTags(this.#state, this.tags, queries, snapshot)
+        snapshot.memory = tags
+      }
       return tags
     }
     const readOne = (i: number, snapshot: EngineSnapshot) => {
@@ -176,6 +178,8 @@ export class PointReader {
   ): Promise<readonly Result[]> {
     return this.#reads.read(signal, async (snapshot) => {
       const tags = new ReadTags(this.#state, this.tags, queries, snapshot)
+      // That of one tag is taken before anything is waited for.
+      if (queries.length > 1) snapshot.memory = tags
       const results: Result[] = []
       for (const [i, query] of queries.entries()) {
         const id = tags.id(i)
@@ -198,6 +202,7 @@ export class PointReader {
   ): Promise<Result> {
     return this.#reads.read(signal, (snapshot) => {
       const tags = new ReadTags(this.#state, this.tags, names, snapshot)
+      snapshot.memory = tags
       return work(
         {
           has: (index) => tags.id(index) !== NO_TAG,

@@ -58,7 +58,10 @@ export class ReadSide {
     try {
       const wait = this.#catchUpFirst()
       snapshot = wait === null ? this.#begin(signal) : await this.#beginAfter(wait, signal)
-      return await read(snapshot)
+      const reading = read(snapshot)
+      // It waits for something, if only for what is there.
+      if (reading instanceof Promise) snapshot.capture()
+      return await reading
     } catch (error) {
       throw this.#failed(error)
     } finally {
