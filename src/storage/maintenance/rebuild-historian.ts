@@ -88,8 +88,9 @@ export async function rebuildHistorian(
   }
   lost.push(...lostRecords(log.rewritten?.lost ?? []))
   const unknown = [
-    ...gapsBetween(parts),
-    ...unknownChanges(flushed, log.read),
+    ...gapsBetween(parts, flushed),
+    // A flush writes its part before the catalog, and one that was written anew may be gone while that before is there.
+    ...(gapsIn(log.read, flushed).length > 0 ? [UNKNOWN_CHANGES] : []),
     // Of a log that an earlier repair wrote that one has told it.
     ...(log.rewritten === null && (published?.token ?? 0) < lastOwnerOf(log.accepted, parts)
       ? [unknownEnd(last, log.last)]
@@ -132,33 +133,29 @@ export async function rebuildHistorian(
 /** So many of the gaps between parts are told one by one. */
 const MOST_GAPS = 100
 
-/** Records that no part has although one has later ones: of a flush of tags alone, or of a part that is gone. */
-function gapsBetween(parts: readonly PartInfo[]): readonly string[] {
-  const gaps: string[] = []
+/** Records from the first one up to one that are in none of some ranges. */
+function gapsIn(ranges: readonly RecordRange[], upTo: number): readonly RecordRange[] {
+  const gaps: RecordRange[] = []
   let next = 1
-  for (const { firstSequence, lastSequence } of parts.toSorted((a, b) => a.firstSequence - b.firstSequence)) {
-    if (firstSequence > next) {
-      gaps.push(
-        `what records ${next} to ${firstSequence - 1} of the log said of points, if anything: no part has them`,
-      )
-    }
-    next = Math.max(next, lastSequence + 1)
+  for (const { first, last } of ranges.toSorted((a, b) => a.first - b.first)) {
+    if (first > next) gaps.push({ first: next, last: Math.min(first - 1, upTo) })
+    next = Math.max(next, last + 1)
   }
-  const more = gaps.length - MOST_GAPS
-  return more > 0 ? [...gaps.slice(0, MOST_GAPS), `the same of ${more} more ranges of records`] : gaps
+  return [...gaps, { first: next, last: upTo }].filter(({ first, last }) => first <= last)
 }
 
-/**
- * A flush writes its part before the catalog, and a catalog that was written anew may be gone while the one before is
- * there.
- * @param read  records that are in the log still
- */
-function unknownChanges(flushed: number, read: readonly RecordRange[]): readonly string[] {
-  let next = 1
-  for (const { first, last } of read.toSorted((a, b) => a.first - b.first)) {
-    if (first <= next) next = Math.max(next, last + 1)
-  }
-  return next > flushed ? [] : [UNKNOWN_CHANGES]
+/** Records that no part has although one has later ones: of a flush of tags alone, or of a part that is gone. */
+function gapsBetween(parts: readonly PartInfo[], flushed: number): readonly string[] {
+  const ranges = parts.map(({ firstSequence, lastSequence }) => ({
+    first: firstSequence,
+    last: lastSequence,
+  }))
+  const gaps = gapsIn(ranges, flushed).map(
+    ({ first, last }) =>
+      `what records ${first} to ${last} of the log said of points, if anything: no part has them`,
+  )
+  const more = gaps.length - MOST_GAPS
+  return more > 0 ? [...gaps.slice(0, MOST_GAPS), `the same of ${more} more ranges of records`] : gaps
 }
 
 const UNKNOWN_CHANGES =
