@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { systemCode } from '../../errors/system-code.ts'
+import { TidemarkError } from '../../errors/tidemark-error.ts'
 import type { TooOldPoints, WriteBatch } from '../../historian/contract.ts'
 import { untilAborted } from '../../historian/deadline.ts'
 import { Damage } from '../damage.ts'
@@ -67,6 +68,8 @@ export interface CommitterParts {
   committed(): void
   /** Gives disk space up that changes need more; whether there was any. */
   makeRoom(): Promise<boolean>
+  /** Resolves when what takes disk space until it has made some ends; `null` when nothing of that is under way. */
+  roomComing(): Promise<unknown> | null
   /** What is to be waited for before a change with so many points comes into memory; `null` for nothing. */
   room(kind: ChangeKind, points: number): Promise<void> | null
 }
@@ -116,8 +119,18 @@ export class Committer {
       },
       signal,
     }
-    await this.#queue.add(change, signal)
-    return result as T
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#queue.add(change, signal)
+        return result as T
+      } catch (error) {
+        const room = change.makesRoom && tries < WAITING_TRIES && isRefusedForRoom(error)
+        const coming = room ? this.#parts.roomComing() : null
+        if (coming === null) throw error
+        // Not in the queue, which what makes room needs to come to its end.
+        await untilAborted(signal, () => Promise.race([coming, wait(ROOM_PAUSE_MS)]))
+      }
+    }
   }
 
   /**
@@ -320,6 +333,13 @@ export class Committer {
 const ROOM_TRIES = 20
 const QUOTA_PAUSE_MS = 100
 
+/**
+ * So often what makes room is tried while flushes and merges have what is left of a full disk, and what was set aside:
+ * after each of them, or a pause, for some ten seconds.
+ */
+const WAITING_TRIES = 20
+const ROOM_PAUSE_MS = 500
+
 /** Why nothing is changed any more. */
 const NOT_TAKEN = 'a change that is on disk could not be taken into memory: start the service again'
 
@@ -334,6 +354,11 @@ function isIntact(error: unknown): boolean {
 /** Whether it may be as a whole in the log: a sync that failed is not tried again. */
 function wasSyncing(error: unknown): boolean {
   return error instanceof AppendFailed && !error.wasWriting
+}
+
+/** Whether it was not made as there was no room for it in the log. */
+function isRefusedForRoom(error: unknown): boolean {
+  return error instanceof TidemarkError && error.code === 'WRITE_FAILED' && isWithoutSpace(error.cause)
 }
 
 function causeOf(error: unknown): unknown {

@@ -88,6 +88,11 @@ export class Flusher {
     this.#backlog = new Backlog(parts.state, parts.limits)
   }
 
+  /** The flush that is under way; resolves also where it fails. */
+  get running(): Promise<void> | null {
+    return this.#running
+  }
+
   /** Whether so much waits, as flushing fails, that no more of a kind may come. */
   isOverfull(kind: ChangeKind): boolean {
     return this.#parts.trouble.reason !== null && this.#backlog.isOverfull(kind)

@@ -105,6 +105,11 @@ export class Merging {
     this.#room = new MergeRoom(parts.roomBytes, () => parts.makeRoom(false))
   }
 
+  /** The merges that are under way; resolves also where one fails. */
+  get running(): Promise<void> | null {
+    return this.#running
+  }
+
   /** What trimming has done so far. */
   get trimmed(): Pick<RetentionMeasures, 'trimmedFiles' | 'removedPoints'> {
     return { trimmedFiles: this.#trimmedFiles, removedPoints: this.#removedPoints }

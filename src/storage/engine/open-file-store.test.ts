@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
@@ -73,6 +73,37 @@ test('on a full disk the reserve makes room for points to be taken away', async 
   await assert.rejects(store.write(batch('b'), signal), { code: 'WRITE_FAILED', message: /disk is full/ })
   assert.deepEqual(await store.deleteTags(['a'], false, signal), [1])
   assert.equal(systemFiles.exists(reserve), false)
+  await store.close()
+})
+
+test('points are taken away when a flush has ended that has what was left of a full disk, and what was set aside', async (t) => {
+  const folder = temporaryFolder(t)
+  const files = new FailingFiles(systemFiles)
+  const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
+  const reserve = join(folder, 'wal', 'reserve')
+  const first = await openFileStore(folder, options)
+  await first.write(batch('a'), signal)
+  await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
+  await first.close()
+  const store = await openFileStore(folder, options)
+  await store.write(batch('b'), signal)
+  let deleting: Promise<unknown> | null = null
+  let refused = 0
+  let isFlushed = false
+  files.plan = (call, path) => {
+    if (call === 'write' && dirname(path) === join(folder, 'manifest')) isFlushed = true
+    if (call === 'write' && path.endsWith('.part') && systemFiles.exists(reserve)) return { code: 'ENOSPC' }
+    if (call === 'write' && path.endsWith('.part')) deleting ??= store.deleteTags(['a'], false, signal)
+    const isLog = call === 'write' && dirname(path) === join(folder, 'wal') && path !== reserve
+    if (!isLog || deleting === null || isFlushed) return null
+    refused++
+    return { code: 'ENOSPC' }
+  }
+  await store.flush()
+  assert.deepEqual(await deleting, [1])
+  assert.ok(refused > 0)
+  assert.deepEqual(await store.findTags(['a'], signal), [null])
+  files.plan = () => null
   await store.close()
 })
 

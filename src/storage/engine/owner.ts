@@ -100,6 +100,7 @@ export class Owner {
       committed: () => this.#flusher.goOn(),
       room: (kind, points) => this.#flusher.roomFor(kind, points),
       makeRoom: () => this.#makeRoom(),
+      roomComing: () => this.#flusher.running ?? this.#merging.running ?? reserve.taking,
     })
     const between = (run: () => void) => this.committer.between(run)
     this.#archiving =

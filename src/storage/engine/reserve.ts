@@ -64,6 +64,11 @@ export class Reserve {
     return this.#isThere ? this.#bytes : 0
   }
 
+  /** Setting aside that is under way, in whole or failed when it resolves. */
+  get taking(): Promise<void> | null {
+    return this.#taking
+  }
+
   /** Makes room; false when there was nothing set aside. @param cause  the system's error for what had none */
   giveUp(cause: unknown): boolean {
     if (!this.#isThere) return false
