@@ -4,7 +4,8 @@ import { temporaryFolder } from '../../../test/durability/folder.ts'
 import type { RangeResult } from '../../historian/contract.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
-import type { FileHandle, Files } from '../files/files.ts'
+import { changedFiles } from '../files/changed-files.fixture.ts'
+import type { Files } from '../files/files.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { openFileStore } from './open-file-store.ts'
 
@@ -24,22 +25,15 @@ const batchOf = (tags: readonly string[], time: number) =>
 
 /** Files that tell of each sync of the log, in the turn of the event loop in which its commit ends. */
 function tellingSyncs(synced: () => void): Files {
-  const telling = (file: FileHandle): FileHandle =>
-    new Proxy(file, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name, target)
-        if (typeof value !== 'function') return value
-        if (name !== 'syncNow') return value.bind(target)
-        return () => {
-          target.syncNow()
-          synced()
-        }
+  return changedFiles(systemFiles, (file) => {
+    if (!file.path.endsWith('.wal')) return {}
+    return {
+      syncNow() {
+        file.syncNow()
+        synced()
       },
-    })
-  return {
-    ...systemFiles,
-    create: (path) => (path.endsWith('.wal') ? telling(systemFiles.create(path)) : systemFiles.create(path)),
-  }
+    }
+  })
 }
 
 test('reads of several tags that begin while a commit ends, and a flush behind it, have one state of all of them', async (t) => {

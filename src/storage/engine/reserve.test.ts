@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../../test/durability/folder.ts'
-import type { FileHandle, Files } from '../files/files.ts'
+import { changedFiles } from '../files/changed-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { Reserve } from './reserve.ts'
 
@@ -13,18 +13,13 @@ const BYTES = 3 << 20
 function heldFiles() {
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
   const { promise: isWriting, resolve: begins } = Promise.withResolvers<void>()
-  const hold = (file: FileHandle): FileHandle =>
-    new Proxy(file, {
-      get(target, name) {
-        if (name !== 'write') return Reflect.get(target, name).bind?.(target) ?? Reflect.get(target, name)
-        return async (...written: Parameters<FileHandle['write']>) => {
-          begins()
-          await held
-          return target.write(...written)
-        }
-      },
-    })
-  const files: Files = { ...systemFiles, create: (path) => hold(systemFiles.create(path)) }
+  const files = changedFiles(systemFiles, (file) => ({
+    async write(bytes, at) {
+      begins()
+      await held
+      return file.write(bytes, at)
+    },
+  }))
   return { files, letGo, isWriting }
 }
 
