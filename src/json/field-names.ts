@@ -1,3 +1,5 @@
+const NO_NUMBER = Number.POSITIVE_INFINITY
+
 /** Names of the fields of long objects that were read in cuts, in their order. */
 const known = new WeakMap<object, readonly string[]>()
 
@@ -14,6 +16,8 @@ export class FieldNames {
   readonly #object: object
   readonly #names: string[] = []
   #isOrdered = true
+  /** The last name so far where all are whole numbers in their order; -1 for none, NO_NUMBER where others have come. */
+  #lastNumber = -1
 
   constructor(object: object) {
     this.#object = object
@@ -22,14 +26,29 @@ export class FieldNames {
   /** To be called before the object gets the field. */
   add(name: string): void {
     if (!this.#isOrdered || Object.hasOwn(this.#object, name)) return
-    const first = name.charCodeAt(0)
-    // Whole numbers stand before all other names, wherever they were in the text.
-    if (first >= 48 && first <= 57) this.#isOrdered = false
-    else this.#names.push(name)
+    const number = wholeNumber(name)
+    // Whole numbers stand before all other names, the lower ones first, wherever they were in the text.
+    if (number !== NO_NUMBER && number <= this.#lastNumber) this.#isOrdered = false
+    else {
+      this.#lastNumber = number
+      this.#names.push(name)
+    }
   }
 
   /** To be called when the object is whole. */
   done(): void {
     if (this.#isOrdered) known.set(this.#object, this.#names)
   }
+}
+
+/** The number of a name that is an array index, as the language knows one; NO_NUMBER for any other. */
+function wholeNumber(name: string): number {
+  if (name.length === 0 || name.length > 10 || (name.length > 1 && name.startsWith('0'))) return NO_NUMBER
+  let number = 0
+  for (let at = 0; at < name.length; at++) {
+    const digit = name.charCodeAt(at) - 48
+    if (digit < 0 || digit > 9) return NO_NUMBER
+    number = 10 * number + digit
+  }
+  return number < 2 ** 32 - 1 ? number : NO_NUMBER
 }
