@@ -1,6 +1,12 @@
 import { makeColumns, type PointColumns, sliceColumns } from '../../series/columns.ts'
 import type { BlockView } from './block.ts'
 
+/**
+ * So many times what is there is room made for at most: what is expected goes by the first blocks, and may be wrong by
+ * any factor where points are uneven.
+ */
+const MOST_GROWTH = 16
+
 /** Columns whose length is not known beforehand, filled from blocks. */
 export class ColumnsBuilder {
   readonly #most: number
@@ -19,8 +25,8 @@ export class ColumnsBuilder {
   }
 
   /**
-   * Room for so many points in all is made when the columns grow the next time, `most` at the most: doubling takes
-   * twice the memory of what is given in the end, all of it garbage at once.
+   * Room for so many points in all is made when the columns grow the next time, `most` at the most, and not much more
+   * than there are: doubling takes twice the memory of what is given in the end, all of it garbage at once.
    */
   expect(points: number): void {
     this.#expected = points
@@ -56,7 +62,7 @@ export class ColumnsBuilder {
   #reserve(count: number): void {
     const needed = this.#length + count
     if (needed <= this.#columns.times.length) return
-    const wanted = Math.max(this.#expected, this.#columns.times.length * 2)
+    const wanted = Math.max(Math.min(this.#expected, MOST_GROWTH * needed), 2 * this.#columns.times.length)
     const larger = makeColumns(Math.max(needed, Math.min(this.#most, wanted)))
     larger.times.set(this.#columns.times)
     larger.values.set(this.#columns.values)
