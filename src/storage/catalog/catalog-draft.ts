@@ -1,3 +1,4 @@
+import { WideMap } from '../../scheduling/wide-map.ts'
 import { Damage } from '../damage.ts'
 import type { CatalogDraft, TagCatalog, TagFields } from './tag-catalog.ts'
 import { ChangeWriter } from './tag-changes.ts'
@@ -9,14 +10,17 @@ interface Base extends Pick<TagCatalog, 'find' | 'idOf'> {
   readonly nextId: number
 }
 
+/** What a name has that will be no tag's. */
+const FREE = 0
+
 /**
  * Changes of tags that are being worked out: what they make of names, over a catalog that stays as it is, and their
  * bytes.
  */
 export class MemoryDraft implements CatalogDraft {
   readonly #base: Base
-  /** Tags by name as they will be; `null` for names that will be free. */
-  readonly #byName = new Map<string, TagRecord | null>()
+  /** Tags by name as they will be. */
+  readonly #byName = new WideMap<TagRecord | typeof FREE>()
   readonly #writer = new ChangeWriter()
   #nextId: number
 
@@ -27,12 +31,12 @@ export class MemoryDraft implements CatalogDraft {
 
   find(name: string): TagRecord | null {
     const own = this.#byName.get(name)
-    return own === undefined ? this.#base.find(name) : own
+    return own === undefined ? this.#base.find(name) : own === FREE ? null : own
   }
 
   idOf(name: string): number {
     const own = this.#byName.get(name)
-    return own === undefined ? this.#base.idOf(name) : (own?.id ?? 0)
+    return own === undefined ? this.#base.idOf(name) : own === FREE ? 0 : own.id
   }
 
   create(fields: TagFields): TagRecord {
@@ -43,17 +47,17 @@ export class MemoryDraft implements CatalogDraft {
   }
 
   change(before: TagRecord, after: TagRecord): void {
-    if (before.name !== after.name) this.#byName.set(before.name, null)
+    if (before.name !== after.name) this.#byName.set(before.name, FREE)
     this.put(after)
   }
 
-  remove({ id, name }: TagRecord): void {
-    this.#byName.set(name, null)
+  remove({ id, name }: Pick<TagRecord, 'id' | 'name'>): void {
+    this.#byName.set(name, FREE)
     this.#writer.remove(id)
   }
 
   free({ name }: TagRecord): void {
-    this.#byName.set(name, null)
+    this.#byName.set(name, FREE)
   }
 
   put(record: TagRecord): void {

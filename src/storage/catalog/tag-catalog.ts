@@ -81,7 +81,7 @@ export interface CatalogDraft {
   create(fields: TagFields): TagRecord
   /** New metadata of a tag under its name. */
   change(before: TagRecord, after: TagRecord): void
-  remove(record: TagRecord): void
+  remove(tag: Pick<TagRecord, 'id' | 'name'>): void
   /** Gives up the name of a tag, which gets another one by `put`. */
   free(record: TagRecord): void
   /** A tag as it is to be. The caller has checked that its name is free. */

@@ -15,7 +15,7 @@ import { AppendFailed } from '../wal/device.ts'
 import type { RecordBody } from '../wal/group.ts'
 import { bytesOfRecords } from '../wal/group-buffer.ts'
 import type { LogWriter } from '../wal/log-writer.ts'
-import type { RemovedSpan } from '../wal/wal-record.ts'
+import { RemovedSpansBuilder } from '../wal/removed-spans.ts'
 import type { ChangeKind } from './backlog.ts'
 import { ChangeQueue } from './change-queue.ts'
 import { EngineSnapshot } from './engine-snapshot.ts'
@@ -208,7 +208,7 @@ export class Committer {
     const { state } = this.#parts
     const { memtable, watermarks } = state
     const catalog = state.catalog.draft()
-    const removed: RemovedSpan[] = []
+    const removed = new RemovedSpansBuilder()
     const { retention } = snapshot.set.version
     // Nothing else is changed meanwhile: what is in memory stays as it is.
     const blocksFor = (tag: number, watermark: number) =>
@@ -224,18 +224,19 @@ export class Committer {
       errors: state.errors,
       blocksOf: (tag) => blocksFor(tag, watermarkOf(tag)),
       knownCount: (tag) => countInMemory(tag, snapshot.set, memtable, watermarkOf(tag)),
-      remove: (span) => removed.push(span),
+      remove: (tag, from, to) => removed.add(tag, from, to),
       watermarkOf,
       watermarkOfName: (name) => watermarks.ofName(retention, name),
       async removeHidden(tag) {
         const watermark = watermarkOf(tag)
         if (watermark === NO_WATERMARK) return
         const kept = await keptInSlices(blocksFor(tag, NO_WATERMARK), watermark, snapshot)
-        for (const { from, to } of hiddenSpans(kept)) removed.push({ tag, from, to })
+        for (const { from, to } of hiddenSpans(kept)) removed.add(tag, from, to)
       },
     })
     const changes = catalog.take()
-    return changes === null && removed.length === 0 ? null : { catalog: changes, removed, points: null }
+    const isNothing = changes === null && removed.length === 0
+    return isNothing ? null : { catalog: changes, removed: removed.take(), points: null }
   }
 
   async #tryAppend(records: readonly RecordBody[]): Promise<unknown | null> {

@@ -1,13 +1,10 @@
 import type { MaybePromise } from '../../historian/maybe-promise.ts'
 import { WideMap } from '../../scheduling/wide-map.ts'
 import type { CatalogDraft } from '../catalog/tag-catalog.ts'
-import type { TagRecord } from '../catalog/tag-record.ts'
 import type { ReadPace } from '../pause.ts'
 import { countPoints } from '../reads/point-reads.ts'
-import type { RemovedSpan } from '../wal/wal-record.ts'
 import type { EngineErrors } from './engine-errors.ts'
 import type { LayeredBlocks } from './layered-blocks.ts'
-import { existingTag } from './plan-tags.ts'
 import { disjointSpans, type TagSpan } from './tag-spans.ts'
 
 /**
@@ -21,7 +18,8 @@ export interface Draft {
   blocksOf(tag: number): LayeredBlocks
   /** How many points a tag has where that is known without a look at blocks; `null` where it is not. */
   knownCount(tag: number): number | null
-  remove(span: RemovedSpan): void
+  /** Removes the points of a tag in [from, to). */
+  remove(tag: number, from: number, to: number): void
   /** The watermark of a tag as it is before the change; NO_WATERMARK for none. */
   watermarkOf(tag: number): number
   /** The one of a name, whether or not there is such a tag. */
@@ -43,7 +41,7 @@ export async function planSpanDeletes(draft: Draft, ranges: readonly TagSpan[]):
   }
   return countSpans(ranges, draft.pace, blocksOf, ({ tag }, from, to) => {
     const id = draft.catalog.idOf(tag)
-    draft.remove({ tag: id, from, to })
+    draft.remove(id, from, to)
     if (isHiddenRemoved || from > draft.watermarkOf(id)) return
     isHiddenRemoved = true
     return draft.removeHidden(id)
@@ -121,19 +119,21 @@ export async function planTagDeletes(
   isDamage: (error: unknown) => boolean,
 ): Promise<readonly number[]> {
   const { catalog, pace, errors } = draft
-  const records: TagRecord[] = []
-  for (const name of names) {
-    records.push(existingTag(catalog, errors, name))
+  // What is made for each of very many tags keeps the garbage collector busy: no records of them, which have texts.
+  const ids = new Uint32Array(names.length)
+  for (const [i, name] of names.entries()) {
+    ids[i] = catalog.idOf(name)
+    if (ids[i] === 0) throw errors.tagNotFound(name)
     if (pace.isDue()) await pace.pause()
   }
   const counts: number[] = []
-  for (const record of records) {
-    // Most of very many tags have few points, in memory: a promise and blocks of each would keep the collector busy.
-    const known = draft.knownCount(record.id)
-    counts.push(known ?? (await countAll(() => draft.blocksOf(record.id), pace, isDamage)))
+  for (const [i, id] of ids.entries()) {
+    // Most of very many have few points, in memory: no promise and no blocks either.
+    const known = draft.knownCount(id)
+    counts.push(known ?? (await countAll(() => draft.blocksOf(id), pace, isDamage)))
     if (pace.isDue()) await pace.pause()
-    catalog.remove(record)
-    draft.remove({ tag: record.id, from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY })
+    catalog.remove({ id, name: names[i]! })
+    draft.remove(id, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
   }
   return counts
 }

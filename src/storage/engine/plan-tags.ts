@@ -1,3 +1,4 @@
+import { WideMap } from '../../scheduling/wide-map.ts'
 import { changeOptionalMetadata, type OptionalMetadataChange } from '../../series/optional-metadata.ts'
 import type { CatalogDraft, TagFields } from '../catalog/tag-catalog.ts'
 import type { TagRecord } from '../catalog/tag-record.ts'
@@ -34,7 +35,7 @@ export async function planPuts(
 
 /** What of a change's draft renames take. */
 interface RenameDraft {
-  readonly catalog: Pick<CatalogDraft, 'find' | 'free' | 'put'>
+  readonly catalog: Pick<CatalogDraft, 'find' | 'idOf' | 'free' | 'put'>
   readonly pace: ReadPace
   readonly errors: EngineErrors
   watermarkOf(tag: number): number
@@ -72,28 +73,20 @@ async function checkRenames(
   renames: readonly { readonly from: string; readonly to: string }[],
 ): Promise<readonly TagRecord[]> {
   const records: TagRecord[] = []
-  const leaving = new Set<string>()
+  const leaving = new WideMap<number>()
   for (const { from } of renames) {
-    records.push(existingTag(catalog, errors, from))
-    leaving.add(from)
+    const record = catalog.find(from)
+    if (record === null) throw errors.tagNotFound(from)
+    records.push(record)
+    leaving.set(from, 1)
     if (pace.isDue()) await pace.pause()
   }
-  const taken = new Set<string>()
+  const taken = new WideMap<number>()
   for (const { to } of renames) {
-    if (taken.has(to) || (!leaving.has(to) && catalog.find(to) !== null)) throw errors.tagExists(to)
-    taken.add(to)
+    const isFree = leaving.get(to) !== undefined || catalog.idOf(to) === 0
+    if (taken.get(to) !== undefined || !isFree) throw errors.tagExists(to)
+    taken.set(to, 1)
     if (pace.isDue()) await pace.pause()
   }
   return records
-}
-
-/** Throws TAG_NOT_FOUND. */
-export function existingTag(
-  catalog: Pick<CatalogDraft, 'find'>,
-  errors: EngineErrors,
-  tag: string,
-): TagRecord {
-  const record = catalog.find(tag)
-  if (record === null) throw errors.tagNotFound(tag)
-  return record
 }

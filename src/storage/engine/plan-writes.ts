@@ -5,6 +5,7 @@ import type { ReadPace } from '../pause.ts'
 import type { TagWatermarks } from '../retention/tag-watermarks.ts'
 import { withoutTooOld } from '../retention/too-old.ts'
 import type { RecordBody } from '../wal/group.ts'
+import { RemovedSpans } from '../wal/removed-spans.ts'
 import type { EngineErrors } from './engine-errors.ts'
 
 /** What is to be written. */
@@ -82,7 +83,11 @@ async function planWrite(
   if (points.points.times.length === 0 && changes === null) return { error: null, record: null, tooOld }
   return {
     error: null,
-    record: { catalog: changes, removed: [], points: points.points.times.length === 0 ? null : points },
+    record: {
+      catalog: changes,
+      removed: RemovedSpans.none,
+      points: points.points.times.length === 0 ? null : points,
+    },
     tooOld,
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ChangeWriter } from '../catalog/tag-changes.ts'
+import { RemovedSpans } from '../wal/removed-spans.ts'
 import { FlushedChanges } from './flushed-changes.ts'
 
 /** Changes of these records, each of which puts the tag with an id, that are to be applied to a catalog. */
@@ -15,7 +16,7 @@ function applied(
     writer.put(id, { name: `tag ${id}`, description: null, units: null, stepped: false })
     const catalog = writer.take()!
     sequences.set(catalog, sequence)
-    changes.take({ sequence, catalog, removed: [], points: null })
+    changes.take({ sequence, catalog, removed: RemovedSpans.none, points: null })
   }
   return changes.until(last).map((one) => sequences.get(one)!)
 }

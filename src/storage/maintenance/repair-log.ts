@@ -9,6 +9,7 @@ import type { RecordRange } from '../wal/counted.ts'
 import { findHeader } from '../wal/find-header.ts'
 import { LogRewriter, removeUnfinished } from '../wal/log-rewriter.ts'
 import { type FindHeader, type LogTarget, readLog, readSegmentHeader } from '../wal/read-log.ts'
+import { RemovedSpans } from '../wal/removed-spans.ts'
 import { parseSegmentName } from '../wal/segment.ts'
 import type { WalPosition, WalRecord } from '../wal/wal-record.ts'
 import { highestTagOf } from './find-catalog.ts'
@@ -112,7 +113,7 @@ export async function rewriteLog(
     })
     rewriter.fill(lost.last)
     const { changes, named } = tags.finish()
-    rewriter.append({ catalog: changes, removed: [], points: null })
+    rewriter.append({ catalog: changes, removed: RemovedSpans.none, points: null })
     const sentences = [...lost.sentences(), ...named]
     tell(sentences)
     return { accepted: rewriter.finish(), lost: sentences }

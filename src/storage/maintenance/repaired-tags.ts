@@ -1,7 +1,8 @@
 import type { TagCatalog } from '../catalog/tag-catalog.ts'
 import { ChangeWriter, readChanges, verifyChanges } from '../catalog/tag-changes.ts'
 import type { TagRecord } from '../catalog/tag-record.ts'
-import type { RemovedSpan, WalRecord } from '../wal/wal-record.ts'
+import type { RemovedSpan } from '../wal/removed-spans.ts'
+import type { WalRecord } from '../wal/wal-record.ts'
 
 /** Names that a log without some of its records gives to two tags. */
 interface SameName {

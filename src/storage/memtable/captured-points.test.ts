@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { makeColumns } from '../../series/columns.ts'
+import { RemovedSpans } from '../wal/removed-spans.ts'
 import { layersOf } from './captured-points.ts'
 import { Memtable } from './memtable.ts'
 
@@ -27,7 +28,12 @@ test('points that were captured stay as they were whatever is added, removed and
       let pins: { unpin(): void; check(): void }[] = []
       let value = 0
       for (const one of steps) {
-        const record = { sequence: memtable.nextSequence, catalog: null, removed: [], points: null }
+        const record = {
+          sequence: memtable.nextSequence,
+          catalog: null,
+          removed: RemovedSpans.none,
+          points: null,
+        }
         if (one.kind === 'add') {
           const points = makeColumns(one.times.length)
           for (const [i, at] of one.times.entries()) {
@@ -37,7 +43,7 @@ test('points that were captured stay as they were whatever is added, removed and
           }
           const offsets = Uint32Array.of(0, one.times.length)
           memtable.apply({ ...record, points: { tags: Uint32Array.of(one.tag), offsets, points } }, 0)
-        } else if (one.kind === 'remove') memtable.apply({ ...record, removed: [one] }, 0)
+        } else if (one.kind === 'remove') memtable.apply({ ...record, removed: RemovedSpans.of([one]) }, 0)
         else if (one.kind === 'pin') {
           const pin = memtable.pin()
           const captured = TAGS.map((tag) => memtable.capture(tag))

@@ -5,7 +5,8 @@ import { concatColumns, makeColumns, type PointColumns } from '../../series/colu
 import { PointBatch } from '../blocks/point-batch.ts'
 import { sortPoints } from '../blocks/sort-points.ts'
 import type { Tombstone } from '../parts/part.ts'
-import type { RemovedSpan, WalRecord } from '../wal/wal-record.ts'
+import { type RemovedSpan, RemovedSpans } from '../wal/removed-spans.ts'
+import type { WalRecord } from '../wal/wal-record.ts'
 import { Memtable } from './memtable.ts'
 import { LongMemory } from './point-memory.ts'
 
@@ -62,7 +63,7 @@ function columnsOf(points: readonly Point[]): PointColumns {
 
 function recordOf(sequence: number, one: Command): WalRecord {
   if (one.kind === 'remove') {
-    return { sequence, catalog: null, removed: one.spans, points: null }
+    return { sequence, catalog: null, removed: RemovedSpans.of(one.spans), points: null }
   }
   const tags = one.kind === 'add' ? one.tags : []
   const offsets = new Uint32Array(tags.length + 1)
@@ -72,7 +73,7 @@ function recordOf(sequence: number, one: Command): WalRecord {
   return {
     sequence,
     catalog: null,
-    removed: [],
+    removed: RemovedSpans.none,
     points: {
       tags: Uint32Array.from(tags, (each) => each.tag),
       offsets,
@@ -197,7 +198,12 @@ test('tags with ever more points have all of them, in generations that keep no m
       points.times.fill(time)
       for (let index = 0; index < 600; index++)
         points.values[index] = generation * 1_000 + tags[index]! + time
-      const record = { sequence: ++sequence, catalog: null, removed: [], points: { tags, offsets, points } }
+      const record = {
+        sequence: ++sequence,
+        catalog: null,
+        removed: RemovedSpans.none,
+        points: { tags, offsets, points },
+      }
       memtable.apply(record, 0)
     }
     memtable.rotate()

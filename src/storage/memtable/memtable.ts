@@ -3,7 +3,8 @@ import type { PointBatch } from '../blocks/point-batch.ts'
 import { joinSpans, type Span } from '../blocks/spans.ts'
 import type { Tombstone } from '../parts/part.ts'
 import { concatTombstones } from '../parts/tombstones-of-tags.ts'
-import type { RemovedSpan, WalRecord } from '../wal/wal-record.ts'
+import type { RemovedSpans } from '../wal/removed-spans.ts'
+import type { WalRecord } from '../wal/wal-record.ts'
 import type { SummedColumns } from './block-summaries.ts'
 import { type CapturedTag, layersOf } from './captured-points.ts'
 import { CellSlabs } from './cells.ts'
@@ -227,13 +228,14 @@ export class Memtable {
     if (active.last < active.first) this.#since = now
     active.last = sequence
     if (catalog !== null) active.addCatalog(catalog)
-    for (const { tag, from, to } of removed) active.tombstones.add(tag, from, to, sequence)
+    for (let i = 0; i < removed.length; i++)
+      active.tombstones.add(removed.tags[i]!, removed.from[i]!, removed.to[i]!, sequence)
     // All of a tag together: what is left of its points is copied for each call.
-    for (const { tag, spans } of spansByTag(removed)) {
-      this.#immutablePoints?.remove(tag, spans)
-      this.#activePoints.remove(tag, spans)
+    removeByTag(removed, (tag, joined) => {
+      this.#immutablePoints?.remove(tag, joined)
+      this.#activePoints.remove(tag, joined)
       this.newest.forget(tag)
-    }
+    })
     if (points === null) return
     this.#activePoints.add(points, taken)
     this.newest.add(points)
@@ -274,15 +276,13 @@ export class Memtable {
   }
 }
 
-/** Spans that follow each other of the same tag, joined. */
-function* spansByTag(
-  removed: readonly RemovedSpan[],
-): Generator<{ readonly tag: number; readonly spans: readonly Span[] }, void> {
-  for (let start = 0; start < removed.length; ) {
-    const { tag } = removed[start]!
-    let end = start + 1
-    while (end < removed.length && removed[end]!.tag === tag) end++
-    yield { tag, spans: joinSpans(removed.slice(start, end)) }
-    start = end
+/** Removes spans of points, those that follow each other of the same tag together. */
+function removeByTag(removed: RemovedSpans, remove: (tag: number, joined: readonly Span[]) => void): void {
+  const { tags, from, to } = removed
+  for (let next = 0; next < tags.length; ) {
+    const tag = tags[next]!
+    const spans: Span[] = []
+    for (; tags[next] === tag; next++) spans.push({ from: from[next]!, to: to[next]! })
+    remove(tag, joinSpans(spans))
   }
 }

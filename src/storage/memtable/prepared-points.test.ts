@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { makeColumns, type PointColumns } from '../../series/columns.ts'
+import { RemovedSpans } from '../wal/removed-spans.ts'
 import type { WalRecord } from '../wal/wal-record.ts'
 import { Memtable } from './memtable.ts'
 
@@ -23,7 +24,7 @@ function recordOf(sequence: number, slices: readonly Slice[]): WalRecord {
     offsets[i + 1] = at
   }
   const tags = Uint32Array.from(slices, ([tag]) => tag)
-  return { sequence, catalog: null, removed: [], points: { tags, offsets, points } }
+  return { sequence, catalog: null, removed: RemovedSpans.none, points: { tags, offsets, points } }
 }
 
 const rowsOf = ({ times, values, statuses }: PointColumns) =>
@@ -96,7 +97,11 @@ for (const isRead of [false, true]) {
       [3, 10, (i) => 1e6 + i],
       [6, 2_000, (i) => i],
     ])
-    const removal = { ...recordOf(5, []), points: null, removed: [{ tag: 1, from: 100, to: 50_000 }] }
+    const removal = {
+      ...recordOf(5, []),
+      points: null,
+      removed: RemovedSpans.of([{ tag: 1, from: 100, to: 50_000 }]),
+    }
     for (const one of [memtable, model]) {
       one.apply(later, 0)
       one.apply(removal, 0)

@@ -192,12 +192,9 @@ export class GroupBuffer {
     const doubles = this.#doubles
     const count = removed.length
     const word = (place + 2 * count) << 1
-    for (let i = start; i < end; i++) {
-      const { tag, from, to } = removed[i]!
-      doubles[place + i] = from
-      doubles[place + count + i] = to
-      this.#words[word + i] = tag
-    }
+    doubles.set(removed.from.subarray(start, end), place + start)
+    doubles.set(removed.to.subarray(start, end), place + count + start)
+    this.#words.set(removed.tags.subarray(start, end), word + start)
   }
 
   #reserve(bytes: number): void {

@@ -6,6 +6,7 @@ import { Damage } from '../damage.ts'
 import { atOnce } from '../pause.ts'
 import { GROUP_HEADER_BYTES, type RecordBody, readRecord } from './group.ts'
 import { GroupBuffer } from './group-buffer.ts'
+import { RemovedSpans } from './removed-spans.ts'
 import { newSegment } from './segment.ts'
 import { bodyOf } from './wal.fixture.ts'
 
@@ -26,7 +27,7 @@ function encode(buffer: GroupBuffer, records: readonly RecordBody[]): Uint8Array
 /** A record of one tag with points that are equally far apart. */
 const regularBody = {
   catalog: null,
-  removed: [],
+  removed: RemovedSpans.none,
   points: {
     tags: Uint32Array.of(5),
     offsets: Uint32Array.of(0, 9),
@@ -42,7 +43,7 @@ test('points that are equally far apart are written as the first time and the st
   const count = 1000
   const points = (times: Float64Array) => ({
     catalog: null,
-    removed: [],
+    removed: RemovedSpans.none,
     points: {
       tags: Uint32Array.of(3, 4),
       offsets: Uint32Array.of(0, 400, count),

@@ -1,9 +1,10 @@
 import { crc32 } from 'node:zlib'
 import { Damage } from '../damage.ts'
 import { fillRegular } from './regular-times.ts'
+import { RemovedSpans } from './removed-spans.ts'
 import type { SegmentHeader } from './segment.ts'
-import { BYTES_OF_STEP, crc32InSteps, SPANS_OF_STEP } from './steps.ts'
-import type { RemovedSpan, WalRecord } from './wal-record.ts'
+import { BYTES_OF_STEP, crc32InSteps } from './steps.ts'
+import type { WalRecord } from './wal-record.ts'
 
 /**
  * A group is what one sync makes durable: a header, and a record for each request. All of it is little-endian and
@@ -149,15 +150,10 @@ function* decodeRecord(
   if (offsets[tags] !== count) throw new Damage(`record ${sequence} of the log contradicts itself`)
   const statuses = statusBytes > 0 ? new Uint8Array(buffer, place, count) : new Uint8Array(count)
   place += statusBytes
-  const removed: RemovedSpan[] = []
-  for (let i = 0; i < spans; i++) {
-    removed.push({ tag: removedTags[i]!, from: from[i]!, to: to[i]! })
-    if (i % SPANS_OF_STEP === SPANS_OF_STEP - 1) yield
-  }
   return {
     sequence,
     catalog: catalogBytes > 0 ? new Uint8Array(buffer.slice(place, place + catalogBytes)) : null,
-    removed,
+    removed: spans === 0 ? RemovedSpans.none : new RemovedSpans(removedTags, from, to),
     points:
       tags === 0
         ? null

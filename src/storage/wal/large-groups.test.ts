@@ -9,6 +9,7 @@ import { systemFiles } from '../files/system-files.ts'
 import type { RecordBody } from './group.ts'
 import { LogWriter } from './log-writer.ts'
 import { readLog } from './read-log.ts'
+import { RemovedSpans } from './removed-spans.ts'
 import { ThreadDevice } from './thread-device.ts'
 import { bodyOf, expected, readBack, startLog, versionOf } from './wal.fixture.ts'
 import type { WalRecord } from './wal-record.ts'
@@ -17,7 +18,9 @@ import type { WalRecord } from './wal-record.ts'
 function longBody(count: number, step: number): RecordBody {
   return {
     catalog: Uint8Array.from({ length: 3_000_001 }, (_, i) => i % 251),
-    removed: Array.from({ length: 20_000 }, (_, i) => ({ tag: i + 1, from: i, to: i + 0.5 })),
+    removed: RemovedSpans.of(
+      Array.from({ length: 20_000 }, (_, i) => ({ tag: i + 1, from: i, to: i + 0.5 })),
+    ),
     points: {
       tags: Uint32Array.of(1, 2, 3),
       offsets: Uint32Array.of(0, 1, count - 5, count),

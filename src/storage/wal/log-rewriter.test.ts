@@ -6,6 +6,7 @@ import type { Files } from '../files/files.ts'
 import type { AcceptedSegment } from '../manifest/version.ts'
 import { LogRewriter, removeUnfinished } from './log-rewriter.ts'
 import { readLog } from './read-log.ts'
+import { RemovedSpans } from './removed-spans.ts'
 import { segmentName } from './segment.ts'
 import { bodyOf, expected, plain, versionOf } from './wal.fixture.ts'
 
@@ -30,7 +31,7 @@ function newDisk(): SimulatedDisk {
   return disk
 }
 
-const EMPTY = { catalog: null, removed: [], points: null }
+const EMPTY = { catalog: null, removed: RemovedSpans.none, points: null }
 
 test('records are read with the numbers that they had, and empty ones in place of the lost', () => {
   const disk = newDisk()

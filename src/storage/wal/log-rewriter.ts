@@ -5,6 +5,7 @@ import type { AcceptedSegment } from '../manifest/version.ts'
 import { atOnce } from '../pause.ts'
 import type { RecordBody } from './group.ts'
 import { bytesOfRecords, GroupBuffer } from './group-buffer.ts'
+import { RemovedSpans } from './removed-spans.ts'
 import {
   encodeSegmentHeader,
   newSegment,
@@ -26,7 +27,7 @@ const GROUP_BYTES = 4 * 2 ** 20
 const GROUP_RECORDS = 1 << 16
 
 const UNFINISHED = '.new'
-const EMPTY: RecordBody = { catalog: null, removed: [], points: null }
+const EMPTY: RecordBody = { catalog: null, removed: RemovedSpans.none, points: null }
 
 interface Written extends AcceptedSegment {
   readonly header: SegmentHeader

@@ -1,4 +1,5 @@
 import type { PointColumns } from '../../series/columns.ts'
+import type { RemovedSpans } from './removed-spans.ts'
 
 /** Points of tags by their ids, as they were accepted: in any order, the same time more than once allowed. */
 export interface PointsOfTags {
@@ -6,13 +7,6 @@ export interface PointsOfTags {
   /** One more than `tags`, ascending from 0: where the points of each tag begin. */
   readonly offsets: Uint32Array
   readonly points: PointColumns
-}
-
-/** Spans of points that a request removed, [from, to) of one tag each; infinite for all that a tag had. */
-export interface RemovedSpan {
-  readonly tag: number
-  readonly from: number
-  readonly to: number
 }
 
 /**
@@ -24,7 +18,7 @@ export interface WalRecord {
   readonly sequence: number
   /** Changes of the catalog, as CatalogDraft.take gave them; `null` for none. */
   readonly catalog: Uint8Array | null
-  readonly removed: readonly RemovedSpan[]
+  readonly removed: RemovedSpans
   /** `null` for none. */
   readonly points: PointsOfTags | null
 }

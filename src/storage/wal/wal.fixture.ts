@@ -7,6 +7,7 @@ import { inlineDevice } from './device.ts'
 import type { RecordBody } from './group.ts'
 import { LogWriter } from './log-writer.ts'
 import { readLog } from './read-log.ts'
+import { RemovedSpans } from './removed-spans.ts'
 import type { WalPosition, WalRecord } from './wal-record.ts'
 
 /** A version of an owner with nothing flushed. */
@@ -32,7 +33,9 @@ export function bodyOf(number: number): RecordBody {
   const count = number % 4
   return {
     catalog: number % 3 === 0 ? Uint8Array.of(number, 1, 2) : null,
-    removed: number % 5 === 0 ? [{ tag: number, from: Number.NEGATIVE_INFINITY, to: number * 1.5 }] : [],
+    removed: RemovedSpans.of(
+      number % 5 === 0 ? [{ tag: number, from: Number.NEGATIVE_INFINITY, to: number * 1.5 }] : [],
+    ),
     points:
       count === 0
         ? null
@@ -53,7 +56,7 @@ export function plain({ sequence, catalog, removed, points }: WalRecord): unknow
   return {
     sequence,
     catalog: catalog === null ? null : [...catalog],
-    removed,
+    removed: [...removed],
     points:
       points === null
         ? null

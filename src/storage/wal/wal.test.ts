@@ -10,6 +10,7 @@ import { systemFiles } from '../files/system-files.ts'
 import { AppendFailed, inlineDevice } from './device.ts'
 import { LogWriter } from './log-writer.ts'
 import { type Publication, PublicationReader, Publisher, publicationName } from './publication.ts'
+import { RemovedSpans } from './removed-spans.ts'
 import { ThreadDevice } from './thread-device.ts'
 import { bodyOf, expected, readBack, startLog, versionOf } from './wal.fixture.ts'
 
@@ -50,7 +51,7 @@ test('the thread of a log does what is done here', async (t) => {
   await log.append([
     {
       catalog: null,
-      removed: [],
+      removed: RemovedSpans.none,
       points: { tags: Uint32Array.of(1), offsets: Uint32Array.of(0, 100_000), points },
     },
   ])
