@@ -81,6 +81,8 @@ export interface CommitterParts {
 export class Committer {
   readonly #parts: CommitterParts
   readonly #queue: ChangeQueue<Change>
+  /** Changes that wait before they come into the queue. */
+  #outside = 0
 
   constructor(parts: CommitterParts) {
     this.#parts = parts
@@ -93,7 +95,7 @@ export class Committer {
    */
   async write(write: WriteBatch, signal: AbortSignal, isWhole = false): Promise<TooOldPoints | null> {
     const room = this.#admit('points', write.points.times.length)
-    if (room !== null) await untilAborted(signal, () => room)
+    if (room !== null) await this.#waitFor(room, signal)
     const change: WriteChange = { kind: 'write', write, isWhole, tooOld: null }
     await this.#queue.add(change, signal)
     return change.tooOld
@@ -109,7 +111,7 @@ export class Committer {
     plan: (draft: Draft) => Promise<T>,
   ): Promise<T> {
     const room = kind === null ? null : this.#admit(kind, 0)
-    if (room !== null) await untilAborted(signal, () => room)
+    if (room !== null) await this.#waitFor(room, signal)
     let result: T | undefined
     const change: OtherChange = {
       kind: 'other',
@@ -128,7 +130,7 @@ export class Committer {
         const coming = room ? this.#parts.roomComing() : null
         if (coming === null) throw error
         // Not in the queue, which what makes room needs to come to its end.
-        await untilAborted(signal, () => Promise.race([coming, wait(ROOM_PAUSE_MS)]))
+        await this.#waitFor(Promise.race([coming, wait(ROOM_PAUSE_MS)]), signal)
       }
     }
   }
@@ -148,9 +150,23 @@ export class Committer {
     return this.#queue.add({ kind: 'between', run }, NEVER)
   }
 
-  /** Resolves when nothing waits or is under way any more. */
-  idle(): Promise<void> {
-    return this.#queue.idle()
+  /** Resolves when nothing waits or is under way any more, for room neither. */
+  async idle(): Promise<void> {
+    for (;;) {
+      await this.#queue.idle()
+      if (this.#outside === 0) return
+      await wait(LOOK_MS)
+    }
+  }
+
+  /** Waits for something before a change comes into the queue, which it does in the same turn of the event loop. */
+  async #waitFor(room: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    this.#outside++
+    try {
+      await untilAborted(signal, () => room)
+    } finally {
+      setImmediate(() => this.#outside--)
+    }
   }
 
   async #commit(group: readonly Change[]): Promise<readonly (unknown | null)[]> {
@@ -340,6 +356,8 @@ const QUOTA_PAUSE_MS = 100
  */
 const WAITING_TRIES = 20
 const ROOM_PAUSE_MS = 500
+/** How often a close looks whether changes that wait for room have come into the queue. */
+const LOOK_MS = 5
 
 /** Why nothing is changed any more. */
 const NOT_TAKEN = 'a change that is on disk could not be taken into memory: start the service again'

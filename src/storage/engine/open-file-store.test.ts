@@ -76,36 +76,45 @@ test('on a full disk the reserve makes room for points to be taken away', async 
   await store.close()
 })
 
-test('points are taken away when a flush has ended that has what was left of a full disk, and what was set aside', async (t) => {
-  const folder = temporaryFolder(t)
-  const files = new FailingFiles(systemFiles)
-  const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
-  const reserve = join(folder, 'wal', 'reserve')
-  const first = await openFileStore(folder, options)
-  await first.write(batch('a'), signal)
-  await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
-  await first.close()
-  const store = await openFileStore(folder, options)
-  await store.write(batch('b'), signal)
-  let deleting: Promise<unknown> | null = null
-  let refused = 0
-  let isFlushed = false
-  files.plan = (call, path) => {
-    if (call === 'write' && dirname(path) === join(folder, 'manifest')) isFlushed = true
-    if (call === 'write' && path.endsWith('.part') && systemFiles.exists(reserve)) return { code: 'ENOSPC' }
-    if (call === 'write' && path.endsWith('.part')) deleting ??= store.deleteTags(['a'], false, signal)
-    const isLog = call === 'write' && dirname(path) === join(folder, 'wal') && path !== reserve
-    if (!isLog || deleting === null || isFlushed) return null
-    refused++
-    return { code: 'ENOSPC' }
-  }
-  await store.flush()
-  assert.deepEqual(await deleting, [1])
-  assert.ok(refused > 0)
-  assert.deepEqual(await store.findTags(['a'], signal), [null])
-  files.plan = () => null
-  await store.close()
-})
+for (const end of ['goes on', 'is closed'] as const) {
+  test(`tags are taken away when a flush has ended that has the last of a full disk, also where the historian ${end}`, async (t) => {
+    const folder = temporaryFolder(t)
+    const files = new FailingFiles(systemFiles)
+    const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
+    const reserve = join(folder, 'wal', 'reserve')
+    const first = await openFileStore(folder, options)
+    await first.write(batch('a'), signal)
+    await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
+    await first.close()
+    const store = await openFileStore(folder, options)
+    await store.write(batch('b'), signal)
+    let deleting: Promise<unknown> | null = null
+    let refused = 0
+    let isFlushed = false
+    files.plan = (call, path) => {
+      if (call === 'write' && dirname(path) === join(folder, 'manifest')) isFlushed = true
+      if (call === 'write' && path.endsWith('.part') && systemFiles.exists(reserve)) return { code: 'ENOSPC' }
+      if (call === 'write' && path.endsWith('.part')) deleting ??= store.deleteTags(['a'], false, signal)
+      const isLog = call === 'write' && dirname(path) === join(folder, 'wal') && path !== reserve
+      if (!isLog || deleting === null || isFlushed) return null
+      refused++
+      return { code: 'ENOSPC' }
+    }
+    const flushing = store.flush()
+    await until(() => refused > 0, 'the deletion finds no room')
+    if (end === 'is closed') await store.close()
+    await flushing
+    assert.deepEqual(await deleting, [1])
+    if (end === 'goes on') await store.close()
+    const last = await openFileStore(folder, owner)
+    const found = await last.findTags(['a', 'b'], signal)
+    assert.deepEqual(
+      found.map((tag) => tag?.name),
+      [undefined, 'b'],
+    )
+    await last.close()
+  })
+}
 
 test('what makes room is written to a new segment where the one of before cannot be cut, as under a quota of btrfs', async (t) => {
   const folder = temporaryFolder(t)
