@@ -8,6 +8,7 @@ import { until, untilDone } from '../../../test/until.ts'
 import { writeBatch } from '../../historian/write-batch.ts'
 import { makeColumns } from '../../series/columns.ts'
 import { FailingFiles } from '../files/failing-files.fixture.ts'
+import type { Files } from '../files/files.ts'
 import { openFiles, openInProcess } from '../files/open-files.fixture.ts'
 import { systemFiles } from '../files/system-files.ts'
 import { openFileStore } from './open-file-store.ts'
@@ -54,20 +55,25 @@ test('nobody reads a historian that is none', async (t) => {
   })
 })
 
+/** A store with the tag a that has a reserve, and where that is. */
+async function openWithReserve(folder: string, files: Files) {
+  const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
+  const reserve = join(folder, 'wal', 'reserve')
+  const first = await openFileStore(folder, options)
+  await first.write(batch('a'), signal)
+  await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
+  await first.close()
+  // Nobody sees when the first one may use it, which is when it is synced; the next one may from its start.
+  return { store: await openFileStore(folder, options), reserve }
+}
+
 test('on a full disk the reserve makes room for points to be taken away', async (t) => {
   const folder = temporaryFolder(t)
   const files = new FailingFiles(systemFiles)
-  const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
-  const first = await openFileStore(folder, options)
-  await first.write(batch('a'), signal)
-  const reserve = join(folder, 'wal', 'reserve')
-  await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
+  const { store, reserve } = await openWithReserve(folder, files)
   // File systems that compress, or find equal blocks, must set it aside all the same.
   const content = readFileSync(reserve)
   assert.ok(deflateRawSync(content).length >= content.length)
-  await first.close()
-  // Nobody sees when the first one may use it, which is when it is synced; the next one may from its start.
-  const store = await openFileStore(folder, options)
   // Nothing is written before the reserve is given up.
   files.plan = (call) => (call === 'write' && systemFiles.exists(reserve) ? { code: 'ENOSPC' } : null)
   await assert.rejects(store.write(batch('b'), signal), { code: 'WRITE_FAILED', message: /disk is full/ })
@@ -80,13 +86,7 @@ for (const end of ['goes on', 'is closed'] as const) {
   test(`tags are taken away when a flush has ended that has the last of a full disk, also where the historian ${end}`, async (t) => {
     const folder = temporaryFolder(t)
     const files = new FailingFiles(systemFiles)
-    const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
-    const reserve = join(folder, 'wal', 'reserve')
-    const first = await openFileStore(folder, options)
-    await first.write(batch('a'), signal)
-    await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
-    await first.close()
-    const store = await openFileStore(folder, options)
+    const { store, reserve } = await openWithReserve(folder, files)
     await store.write(batch('b'), signal)
     let deleting: Promise<unknown> | null = null
     let refused = 0
@@ -119,13 +119,7 @@ for (const end of ['goes on', 'is closed'] as const) {
 test('what makes room is written to a new segment where the one of before cannot be cut, as under a quota of btrfs', async (t) => {
   const folder = temporaryFolder(t)
   const files = new FailingFiles(systemFiles)
-  const options = { ...owner, files, limits: { reserveBytes: 1 << 16 } }
-  const reserve = join(folder, 'wal', 'reserve')
-  const first = await openFileStore(folder, options)
-  await first.write(batch('a'), signal)
-  await until(() => systemFiles.exists(reserve) && statSync(reserve).size === 1 << 16, 'room is set aside')
-  await first.close()
-  const store = await openFileStore(folder, options)
+  const { store, reserve } = await openWithReserve(folder, files)
   await store.write(batch('b'), signal)
   let isUsedUp = true
   const failed: string[] = []
