@@ -95,9 +95,8 @@ export class Committer {
    */
   async write(write: WriteBatch, signal: AbortSignal, isWhole = false): Promise<TooOldPoints | null> {
     const room = this.#admit('points', write.points.times.length)
-    if (room !== null) await this.#waitFor(room, signal)
     const change: WriteChange = { kind: 'write', write, isWhole, tooOld: null }
-    await this.#queue.add(change, signal)
+    await this.#add(change, room, signal)
     return change.tooOld
   }
 
@@ -110,8 +109,7 @@ export class Committer {
     signal: AbortSignal,
     plan: (draft: Draft) => Promise<T>,
   ): Promise<T> {
-    const room = kind === null ? null : this.#admit(kind, 0)
-    if (room !== null) await this.#waitFor(room, signal)
+    let room: Promise<unknown> | null = kind === null ? null : this.#admit(kind, 0)
     let result: T | undefined
     const change: OtherChange = {
       kind: 'other',
@@ -123,14 +121,13 @@ export class Committer {
     }
     for (let tries = 1; ; tries++) {
       try {
-        await this.#queue.add(change, signal)
+        await this.#add(change, room, signal)
         return result as T
       } catch (error) {
-        const room = change.makesRoom && tries < WAITING_TRIES && isRefusedForRoom(error)
-        const coming = room ? this.#parts.roomComing() : null
+        const mayWait = change.makesRoom && tries < WAITING_TRIES && isRefusedForRoom(error)
+        const coming = mayWait ? this.#parts.roomComing() : null
         if (coming === null) throw error
-        // Not in the queue, which what makes room needs to come to its end.
-        await this.#waitFor(Promise.race([coming, wait(ROOM_PAUSE_MS)]), signal)
+        room = Promise.race([coming, wait(ROOM_PAUSE_MS)])
       }
     }
   }
@@ -145,6 +142,21 @@ export class Committer {
     return this.#parts.room(kind, points)
   }
 
+  /** @param room  waited for before: not in the queue, which what makes room needs to come to its end */
+  #add(change: Change, room: Promise<unknown> | null, signal: AbortSignal): Promise<void> {
+    return room === null ? this.#queue.add(change, signal) : this.#addAfter(room, change, signal)
+  }
+
+  async #addAfter(room: Promise<unknown>, change: Change, signal: AbortSignal): Promise<void> {
+    this.#outside++
+    try {
+      await untilAborted(signal, () => room)
+    } finally {
+      this.#outside--
+    }
+    return this.#queue.add(change, signal)
+  }
+
   /** Runs something when no group is under way, behind those that wait. */
   between(run: () => void): Promise<void> {
     return this.#queue.add({ kind: 'between', run }, NEVER)
@@ -156,16 +168,6 @@ export class Committer {
       await this.#queue.idle()
       if (this.#outside === 0) return
       await wait(LOOK_MS)
-    }
-  }
-
-  /** Waits for something before a change comes into the queue, which it does in the same turn of the event loop. */
-  async #waitFor(room: Promise<unknown>, signal: AbortSignal): Promise<void> {
-    this.#outside++
-    try {
-      await untilAborted(signal, () => room)
-    } finally {
-      setImmediate(() => this.#outside--)
     }
   }
 
