@@ -25,8 +25,8 @@ export class ColumnsBuilder {
   }
 
   /**
-   * Room for so many points in all is made when the columns grow the next time, `most` at the most, and not much more
-   * than there are: doubling takes twice the memory of what is given in the end, all of it garbage at once.
+   * Room for so many points in all is made when the columns grow the next time, `most` and MOST_GROWTH times
+   * what is there at the most: doubling takes twice the memory of what is given in the end, all of it garbage at once.
    */
   expect(points: number): void {
     this.#expected = points

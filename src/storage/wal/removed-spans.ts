@@ -32,12 +32,10 @@ export class RemovedSpans implements Iterable<RemovedSpan> {
     return this.tags.length
   }
 
-  at(index: number): RemovedSpan {
-    return { tag: this.tags[index]!, from: this.from[index]!, to: this.to[index]! }
-  }
-
   *[Symbol.iterator](): Generator<RemovedSpan, void> {
-    for (let index = 0; index < this.length; index++) yield this.at(index)
+    for (const [index, tag] of this.tags.entries()) {
+      yield { tag, from: this.from[index]!, to: this.to[index]! }
+    }
   }
 }
 
