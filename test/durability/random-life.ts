@@ -314,7 +314,7 @@ export class Life {
     const call = ([null, 'sync', 'write'] as const)[this.#random(3)]
     this.#files.plan = (kind, _path, number) =>
       (call === null ? number === at : kind === call && number >= at) &&
-      ['write', 'sync', 'create', 'rename', 'syncFolder', 'truncate', 'remove'].includes(kind)
+      ['write', 'sync', 'confirm', 'create', 'rename', 'syncFolder', 'truncate', 'remove'].includes(kind)
         ? { code, short: at % 2 === 0 }
         : null
     this.#done.push(`${code} of ${call ?? 'any call'}`)

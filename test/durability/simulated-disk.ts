@@ -341,6 +341,10 @@ class SimulatedFile implements FileHandle {
     this.syncNow()
   }
 
+  confirmNow(): void {
+    this.#disk.met()
+  }
+
   truncateNow(bytes: number): void {
     this.#disk.met()
     this.#inode.truncate(bytes)

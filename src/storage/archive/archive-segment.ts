@@ -99,8 +99,16 @@ function putFile(files: Files, folder: string, name: string, write: (file: FileH
   } finally {
     file.close()
   }
-  files.rename(temporary, join(folder, name))
+  const path = join(folder, name)
+  files.rename(temporary, path)
   files.syncFolder(folder)
+  // What is archived is removed from the log, which may be on another disk.
+  const placed = files.edit(path)
+  try {
+    placed.confirmNow()
+  } finally {
+    placed.close()
+  }
 }
 
 function makePlace(files: Files, { archive, folder }: ArchivePlace): void {

@@ -13,6 +13,7 @@ export type FileCall =
   | 'read'
   | 'write'
   | 'sync'
+  | 'confirm'
   | 'truncate'
 
 /**
@@ -200,6 +201,11 @@ class FailingFile implements FileHandle {
   async sync(): Promise<void> {
     this.#files.meet('sync', this.path)
     return this.#inner.sync()
+  }
+
+  confirmNow(): void {
+    this.#files.meet('confirm', this.path)
+    this.#inner.confirmNow()
   }
 
   truncateNow(bytes: number): void {

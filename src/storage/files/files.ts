@@ -62,6 +62,11 @@ export interface FileHandle {
    */
   syncNow(): void
   sync(): Promise<void>
+  /**
+   * Throws where a sync that is just done may have been none. To be called when it had a length of the file to write:
+   * ext4 that gives up its journal meanwhile says that all is done, and has the file as it was before.
+   */
+  confirmNow(): void
   /** Takes the end of the file away. */
   truncateNow(bytes: number): void
   close(): void

@@ -91,12 +91,14 @@ export class SegmentFile {
     }
     const end = at + bytes.length
     this.#smallBytes = bytes.length <= SMALL_GROUP ? this.#smallBytes + bytes.length : 0
-    if (end > this.#reserved) {
+    const isLonger = end > this.#reserved
+    if (isLonger) {
       this.#reserved = end
       if (this.#smallBytes > 0) this.#reserve(file, end)
     }
     try {
       file.syncNow()
+      if (isLonger) file.confirmNow()
     } catch (error) {
       throw new AppendFailed(error, { isIntact: false, wasWriting: false })
     }

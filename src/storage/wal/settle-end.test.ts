@@ -30,11 +30,11 @@ test('the last group of an owner that is gone is written again before it is acce
     return null
   }
   settleEnd(files, folder, 1, segments, published)
-  assert.deepEqual(calls, ['open', 'read', 'open', 'write', 'sync'])
+  assert.deepEqual(calls, ['open', 'read', 'open', 'write', 'sync', 'confirm'])
   assert.deepEqual(readFileSync(join(folder, NAME)), whole)
 
   // A disk that takes it no better now has it accepted by nobody.
-  for (const failing of ['write', 'sync']) {
+  for (const failing of ['write', 'sync', 'confirm']) {
     files.plan = (call) => (call === failing ? { code: 'EIO' } : null)
     assert.throws(() => settleEnd(files, folder, 1, segments, null), { code: 'EIO' })
   }

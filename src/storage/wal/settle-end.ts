@@ -35,6 +35,8 @@ export function settleEnd(
     const from = lastGroupOf(bytes, last.bytes)
     file.writeNow(bytes.subarray(from, last.bytes), from)
     file.syncNow()
+    // Its owner may have ended before its own sync had the length of the file on disk.
+    file.confirmNow()
   } finally {
     file.close()
   }
