@@ -6,8 +6,7 @@ import { untilAborted } from '../../historian/deadline.ts'
 import { Damage } from '../damage.ts'
 import { isWithoutSpace } from '../files/files.ts'
 import type { PreparedPoints } from '../memtable/point-table.ts'
-import type { Ownership } from '../ownership/ownership.ts'
-import { Superseded } from '../ownership/ownership.ts'
+import { type Ownership, Superseded } from '../ownership/ownership.ts'
 import { ChangePacer } from '../pause.ts'
 import { hiddenSpans, keptInSlices } from '../retention/kept-points.ts'
 import { NO_WATERMARK } from '../retention/tag-watermarks.ts'
@@ -18,13 +17,14 @@ import type { LogWriter } from '../wal/log-writer.ts'
 import { RemovedSpansBuilder } from '../wal/removed-spans.ts'
 import type { ChangeKind } from './backlog.ts'
 import { ChangeQueue } from './change-queue.ts'
+import { countApart } from './count-apart.ts'
 import { EngineSnapshot } from './engine-snapshot.ts'
 import type { EngineState } from './engine-state.ts'
 import type { Draft } from './plan-changes.ts'
 import { planWrites, type WriteRequest } from './plan-writes.ts'
 import { preparePoints } from './prepare-points.ts'
 import type { Reserve } from './reserve.ts'
-import { blocksOf, countInMemory } from './tag-sources.ts'
+import { blocksOf } from './tag-sources.ts'
 
 /** A change of the queue: writes can share a group, anything else has one of its own. */
 type Change =
@@ -241,7 +241,7 @@ export class Committer {
       pace: snapshot,
       errors: state.errors,
       blocksOf: (tag) => blocksFor(tag, watermarkOf(tag)),
-      knownCount: (tag) => countInMemory(tag, snapshot.set, memtable, watermarkOf(tag)),
+      knownCount: (tag) => countApart(tag, snapshot.set, memtable, watermarkOf(tag)),
       remove: (tag, from, to) => removed.add(tag, from, to),
       watermarkOf,
       watermarkOfName: (name) => watermarks.ofName(retention, name),

@@ -37,29 +37,6 @@ export function blocksOf(tag: number, set: TagParts, memory: TagMemory): Layered
   return new LayeredBlocks(watermark === NO_WATERMARK ? sources : retainedSources(sources, watermark))
 }
 
-/**
- * How many points a tag has whose points are in memory alone, in one piece and none hidden; `null` for any other, which
- * is to be counted by its blocks. Of the very many tags of one request it leaves no garbage.
- */
-export function countInMemory(
-  tag: number,
-  { parts }: TagParts,
-  memory: { layers(tag: number): TagMemory['layers'] },
-  watermark: number,
-): number | null {
-  if (watermark !== NO_WATERMARK) return null
-  try {
-    for (const { info, part } of parts) if (info.points > 0 && part?.has(tag) !== false) return null
-  } catch (error) {
-    // What is damaged is told, or left out, where blocks are counted.
-    if (!isUnreadable(error)) throw error
-    return null
-  }
-  // Last, as they are copies.
-  const layers = memory.layers(tag)
-  return layers.length > 1 ? null : (layers[0]?.times.length ?? 0)
-}
-
 /** The points of a tag in a part; `null` without any. */
 function sourceOf(
   tag: number,

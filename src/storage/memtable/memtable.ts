@@ -228,13 +228,15 @@ export class Memtable {
     if (active.last < active.first) this.#since = now
     active.last = sequence
     if (catalog !== null) active.addCatalog(catalog)
-    for (let i = 0; i < removed.length; i++)
+    for (let i = 0; i < removed.length; i++) {
       active.tombstones.add(removed.tags[i]!, removed.from[i]!, removed.to[i]!, sequence)
+      this.newest.forget(removed.tags[i]!)
+    }
+    const isHere = (tag: number) => this.#activePoints.has(tag) || this.#immutablePoints?.has(tag) === true
     // All of a tag together: what is left of its points is copied for each call.
-    removeByTag(removed, (tag, joined) => {
+    removeByTag(removed, isHere, (tag, joined) => {
       this.#immutablePoints?.remove(tag, joined)
       this.#activePoints.remove(tag, joined)
-      this.newest.forget(tag)
     })
     if (points === null) return
     this.#activePoints.add(points, taken)
@@ -276,13 +278,22 @@ export class Memtable {
   }
 }
 
-/** Removes spans of points, those that follow each other of the same tag together. */
-function removeByTag(removed: RemovedSpans, remove: (tag: number, joined: readonly Span[]) => void): void {
+/**
+ * Removes spans of points, those that follow each other of the same tag together.
+ * @param isHere  whether there may be any of a tag: most of very many have theirs in parts
+ */
+function removeByTag(
+  removed: RemovedSpans,
+  isHere: (tag: number) => boolean,
+  remove: (tag: number, joined: readonly Span[]) => void,
+): void {
   const { tags, from, to } = removed
-  for (let next = 0; next < tags.length; ) {
-    const tag = tags[next]!
+  for (let first = 0, next = 1; first < tags.length; first = next++) {
+    const tag = tags[first]!
+    while (tags[next] === tag) next++
+    if (!isHere(tag)) continue
     const spans: Span[] = []
-    for (; tags[next] === tag; next++) spans.push({ from: from[next]!, to: to[next]! })
+    for (let i = first; i < next; i++) spans.push({ from: from[i]!, to: to[i]! })
     remove(tag, joinSpans(spans))
   }
 }

@@ -181,6 +181,11 @@ export class PointTable {
     return this.#own.get(tag)!.pin()
   }
 
+  /** Whether a tag has, or had, points here. */
+  has(tag: number): boolean {
+    return tag < this.#counts.length && this.#counts[tag] !== 0
+  }
+
   /** Takes points in spans away, which are joined. */
   remove(tag: number, spans: readonly Span[]): void {
     const count = tag < this.#counts.length ? this.#counts[tag]! : 0

@@ -5,7 +5,7 @@ import { checkPart } from './check-part.ts'
 import { readFooter } from './footer.ts'
 import { INDEX, SMALL, TABLE } from './page-kinds.ts'
 import { type PageList, PageTable } from './page-table.ts'
-import type { Part, PartCheck, PartInfo, Section } from './part.ts'
+import type { Part, PartCheck, PartInfo, RunExtent, Section } from './part.ts'
 import { LargeRun, SmallRun } from './runs.ts'
 import { SmallPage } from './small-page.ts'
 import { TagSet } from './tag-set.ts'
@@ -102,17 +102,28 @@ export class FilePart implements Part {
     return this.#small
   }
 
+  measure(tag: number, extent: RunExtent): void {
+    if (this.#large.has(tag)) {
+      const { count, firstTime, lastTime } = this.#largeRun(tag)
+      Object.assign(extent, { count, firstTime, lastTime })
+    } else this.#inSmallPage(tag, (page, run) => page.measure(run, extent))
+  }
+
   #smallRun(tag: number): SmallRun {
+    return new SmallRun(
+      tag,
+      this.#inSmallPage(tag, (page, run) => page.points(run)),
+    )
+  }
+
+  #inSmallPage<T>(tag: number, read: (page: SmallPage, run: number) => T): T {
     const { small } = this.#pages()
     const number = small.find(tag)
     if (number < 0) this.#reader.damaged('a tag stands in no page')
     const page = this.#reader.page(small.at(number), small.bytes(number), SMALL)
     const run = page.indexOf(tag)
     if (run < 0) this.#reader.damaged('a tag is missing in its page')
-    return new SmallRun(
-      tag,
-      withName(this.info.name, () => page.points(run)),
-    )
+    return withName(this.info.name, () => read(page, run))
   }
 
   #largeRun(tag: number): LargeRun {

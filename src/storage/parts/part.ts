@@ -95,6 +95,8 @@ export interface Part {
   has(tag: number): boolean
   /** The points of a tag; `null` for a tag without. */
   run(tag: number): PartRun | null
+  /** What the run of a tag that has one says of all of it. Of very many tags with few points it leaves no garbage. */
+  measure(tag: number, extent: RunExtent): void
   /** What is damaged of its table of pages, as far as that was noticed: tags are not found without it. */
   readonly damage: Damage | null
   /** Ids of all tags with points, ascending. */
@@ -112,6 +114,13 @@ export interface PartCheck {
   readonly points: number
   readonly blocks: number
   readonly problems: readonly string[]
+}
+
+/** How many points a tag has in a part, and when; to be written over for the next one. */
+export interface RunExtent {
+  count: number
+  firstTime: number
+  lastTime: number
 }
 
 /**

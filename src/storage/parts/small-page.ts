@@ -2,6 +2,7 @@ import { makeColumns, type PointColumns } from '../../series/columns.ts'
 import { ByteReader, ByteWriter } from '../blocks/varint.ts'
 import { Damage } from '../damage.ts'
 import { addChecksum, aligned } from './page-checksum.ts'
+import type { RunExtent } from './part.ts'
 import { decodeRun, decodeTimesOf, encodeRun, LONGEST_RUN, MOST_SMALL } from './small-run.ts'
 import { indexOfTag } from './tag-search.ts'
 
@@ -180,6 +181,13 @@ export class SmallPage {
       values: scratch.values.slice(0, count),
       statuses: scratch.statuses.slice(0, count),
     }
+  }
+
+  /** What a run says of all of it. Throws Damage. */
+  measure(run: number, extent: RunExtent): void {
+    extent.count = this.decode(run, scratch, 0)
+    extent.firstTime = scratch.times[0]!
+    extent.lastTime = scratch.times[extent.count - 1]!
   }
 
   /**
