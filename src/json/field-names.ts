@@ -1,14 +1,17 @@
 const NO_NUMBER = Number.POSITIVE_INFINITY
 
-/** Names of the fields of long objects that were read in cuts, in their order. */
-const known = new WeakMap<object, readonly string[]>()
+/**
+ * Names of the fields of a long object that was read in cuts, in their order. A field of the object itself: what a
+ * WeakMap holds is marked by the collector of garbage in one go.
+ */
+const NAMES = Symbol('names')
 
 /**
  * As Object.keys of a JSON object that was not changed since it was read. Listing 200,000 fields anew would hold up the
  * event loop for some sixty milliseconds.
  */
 export function fieldNames(object: object): readonly string[] {
-  return known.get(object) ?? Object.keys(object)
+  return (object as { readonly [NAMES]?: readonly string[] })[NAMES] ?? Object.keys(object)
 }
 
 /** Collects the names of an object while it is read. */
@@ -37,7 +40,7 @@ export class FieldNames {
 
   /** To be called when the object is whole. */
   done(): void {
-    if (this.#isOrdered) known.set(this.#object, this.#names)
+    if (this.#isOrdered) Object.defineProperty(this.#object, NAMES, { value: this.#names })
   }
 }
 
