@@ -9,6 +9,7 @@ import { ALIASES, type AliasUse, type Followed } from '../historian/visible-alia
 import { fieldNames } from '../json/field-names.ts'
 import { CooperativeScheduler } from '../scheduling/cooperative-scheduler.ts'
 import { forEach, mapEach } from '../scheduling/each.ts'
+import { WideMap } from '../scheduling/wide-map.ts'
 import { answer, refusalWith, type WriteCall } from './call.ts'
 import { checkFailed } from './check.ts'
 import { addTargetIssue, applyCorrection, DRY_RUN, findTarget, noEntries } from './correction-steps.ts'
@@ -68,20 +69,22 @@ async function runRenameTags(
   const entriesOf = new ByHistorian<RenameEntry>()
   const asked = new ByHistorian<TagName>()
   const moved = new Map<string, string>()
-  const newNames = new Map<TagName, TagName | Issue>()
+  /** Of each of the targets that are well formed, in their order. */
+  const newNames: (TagName | Issue)[] = []
   await forEach(addresses, scheduler, (address) => {
     const target = findTarget(address, 'renameTags', call)
     targets.push(target)
     if (target.kind === 'malformed') return
     const from = target.name
     const to = readNewName(renames[from.address], from)
-    newNames.set(from, to)
+    newNames.push(to)
     if (target.kind !== 'found') return
     asked.add(target.historian, from)
     if (isIssue(to)) return
     asked.add(target.historian, to)
-    entries.push({ from, to })
-    entriesOf.add(target.historian, { from, to })
+    const entry = { from, to }
+    entries.push(entry)
+    entriesOf.add(target.historian, entry)
     if (from.address !== to.address) moved.set(from.address, to.address)
   })
   const existence = await findMissing(asked, context)
@@ -91,21 +94,22 @@ async function runRenameTags(
   // Aliases that cannot be reached, or could not follow, are an error before anything is renamed.
   const wouldFollow = rule === 'follow' ? ((await aliases?.follow(moved, true, context)) ?? []) : []
   const issues = new IssueList()
-  const taken = new Set<string>()
+  const taken = new WideMap<number>()
+  let next = 0
   await forEach(targets, scheduler, (target) => {
     addTargetIssue(target, existence.missing, issues)
     if (target.kind === 'malformed') return
     const { name } = target
-    const to = newNames.get(name)!
+    const to = newNames[next++]!
     if (isIssue(to)) {
       issues.add(() => to)
       return
     }
-    if (taken.has(to.address)) issues.add(() => newNameIssue('RENAME_TWICE', name, to.address))
+    if (taken.get(to.address) !== undefined) issues.add(() => newNameIssue('RENAME_TWICE', name, to.address))
     else if (target.kind === 'found' && !existence.missing.has(to) && !Object.hasOwn(renames, to.address)) {
       issues.add(() => issue('TAG_EXISTS', { address: to.address }, { tag: name.address, input: to.address }))
     }
-    taken.add(to.address)
+    taken.set(to.address, 1)
     const users = usesByTag.get(name.address)
     if (users !== undefined) issues.add(() => usedIssue(name, to.address, users))
   })

@@ -6,11 +6,11 @@ import type { TagRecord } from './tag-record.ts'
 import { MAX_TAG_ID } from './tag-record.ts'
 
 /** What a draft works on. */
-interface Base extends Pick<TagCatalog, 'find' | 'idOf'> {
+interface Base extends Pick<TagCatalog, 'find' | 'idOf' | 'get'> {
   readonly nextId: number
 }
 
-/** What a name has that will be no tag's. */
+/** What a name has that will be no tag's, in place of an id. */
 const FREE = 0
 
 /**
@@ -19,8 +19,13 @@ const FREE = 0
  */
 export class MemoryDraft implements CatalogDraft {
   readonly #base: Base
-  /** Tags by name as they will be. */
-  readonly #byName = new WideMap<TagRecord | typeof FREE>()
+  /**
+   * Tags by name as they will be; of those that have another name and are otherwise what they were the id alone, as
+   * records of very many would keep the garbage collector busy.
+   */
+  readonly #byName = new WideMap<TagRecord | number>()
+  /** Tags that were made or changed here before their name was given up, by id. */
+  readonly #freed = new Map<number, TagRecord>()
   readonly #writer = new ChangeWriter()
   #nextId: number
 
@@ -31,24 +36,26 @@ export class MemoryDraft implements CatalogDraft {
 
   find(name: string): TagRecord | null {
     const own = this.#byName.get(name)
-    return own === undefined ? this.#base.find(name) : own === FREE ? null : own
+    if (own === undefined) return this.#base.find(name)
+    return typeof own !== 'number' ? own : own === FREE ? null : { ...this.#base.get(own)!, name }
   }
 
   idOf(name: string): number {
     const own = this.#byName.get(name)
-    return own === undefined ? this.#base.idOf(name) : own === FREE ? 0 : own.id
+    if (own === undefined) return this.#base.idOf(name)
+    return typeof own === 'number' ? own : own.id
   }
 
   create(fields: TagFields): TagRecord {
     if (this.#nextId > MAX_TAG_ID) throw new Damage('no ids are left for new tags')
     const record = { ...fields, id: this.#nextId++ }
-    this.put(record)
+    this.#put(record)
     return record
   }
 
   change(before: TagRecord, after: TagRecord): void {
     if (before.name !== after.name) this.#byName.set(before.name, FREE)
-    this.put(after)
+    this.#put(after)
   }
 
   remove({ id, name }: Pick<TagRecord, 'id' | 'name'>): void {
@@ -56,11 +63,24 @@ export class MemoryDraft implements CatalogDraft {
     this.#writer.remove(id)
   }
 
-  free({ name }: TagRecord): void {
+  free(name: string): void {
+    const own = this.#byName.get(name)
+    if (typeof own === 'object') this.#freed.set(own.id, own)
     this.#byName.set(name, FREE)
   }
 
-  put(record: TagRecord): void {
+  move(id: number, to: string): void {
+    const own = this.#freed.get(id)
+    if (own !== undefined) {
+      this.#freed.delete(id)
+      this.#put({ ...own, name: to })
+      return
+    }
+    this.#byName.set(to, id)
+    this.#writer.put(id, { ...this.#base.get(id)!, name: to })
+  }
+
+  #put(record: TagRecord): void {
     this.#byName.set(record.name, record)
     this.#writer.put(record.id, record)
   }

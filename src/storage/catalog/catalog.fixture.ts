@@ -108,6 +108,6 @@ export function rename(
   draft: CatalogDraft,
   renames: readonly { readonly record: TagRecord; readonly to: string }[],
 ): void {
-  for (const { record } of renames) draft.free(record)
-  for (const { record, to } of renames) draft.put({ ...record, name: to })
+  for (const { record } of renames) draft.free(record.name)
+  for (const { record, to } of renames) draft.move(record.id, to)
 }

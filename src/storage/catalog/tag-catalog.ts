@@ -82,10 +82,10 @@ export interface CatalogDraft {
   /** New metadata of a tag under its name. */
   change(before: TagRecord, after: TagRecord): void
   remove(tag: Pick<TagRecord, 'id' | 'name'>): void
-  /** Gives up the name of a tag, which gets another one by `put`. */
-  free(record: TagRecord): void
-  /** A tag as it is to be. The caller has checked that its name is free. */
-  put(record: TagRecord): void
+  /** Gives up the name of a tag, which gets another one by `move`. */
+  free(name: string): void
+  /** The new name of a tag whose name was given up. The caller has checked that it is free. */
+  move(id: number, to: string): void
   /** The changes since the last call as bytes for a WAL record; `null` for none. Taking them does not end the draft. */
   take(): Uint8Array | null
 }

@@ -1,7 +1,6 @@
 import { WideMap } from '../../scheduling/wide-map.ts'
 import { changeOptionalMetadata, type OptionalMetadataChange } from '../../series/optional-metadata.ts'
 import type { CatalogDraft, TagFields } from '../catalog/tag-catalog.ts'
-import type { TagRecord } from '../catalog/tag-record.ts'
 import type { ReadPace } from '../pause.ts'
 import type { EngineErrors } from './engine-errors.ts'
 
@@ -35,7 +34,7 @@ export async function planPuts(
 
 /** What of a change's draft renames take. */
 interface RenameDraft {
-  readonly catalog: Pick<CatalogDraft, 'find' | 'idOf' | 'free' | 'put'>
+  readonly catalog: Pick<CatalogDraft, 'idOf' | 'free' | 'move'>
   readonly pace: ReadPace
   readonly errors: EngineErrors
   watermarkOf(tag: number): number
@@ -50,34 +49,31 @@ export async function planRenames(
   dryRun: boolean,
 ): Promise<void> {
   const { catalog, pace } = draft
-  const records = await checkRenames(draft, renames)
+  const ids = await checkRenames(draft, renames)
   if (dryRun) return
-  for (const [i, record] of records.entries()) {
+  for (const [i, { from, to }] of renames.entries()) {
     // What is hidden by the rule of the old name would come back under the new one.
-    if (draft.watermarkOfName(renames[i]!.to) < draft.watermarkOf(record.id)) {
-      await draft.removeHidden(record.id)
-    }
+    if (draft.watermarkOfName(to) < draft.watermarkOf(ids[i]!)) await draft.removeHidden(ids[i]!)
     // All names are free before the first is given: they may go round in a circle.
-    catalog.free(record)
+    catalog.free(from)
     if (pace.isDue()) await pace.pause()
   }
-  for (const [i, record] of records.entries()) {
-    catalog.put({ ...record, name: renames[i]!.to })
+  for (const [i, { to }] of renames.entries()) {
+    catalog.move(ids[i]!, to)
     if (pace.isDue()) await pace.pause()
   }
 }
 
-/** The tags that are renamed. */
+/** Ids of the tags that are renamed. */
 async function checkRenames(
   { catalog, pace, errors }: Pick<RenameDraft, 'catalog' | 'pace' | 'errors'>,
   renames: readonly { readonly from: string; readonly to: string }[],
-): Promise<readonly TagRecord[]> {
-  const records: TagRecord[] = []
+): Promise<Uint32Array> {
+  const ids = new Uint32Array(renames.length)
   const leaving = new WideMap<number>()
-  for (const { from } of renames) {
-    const record = catalog.find(from)
-    if (record === null) throw errors.tagNotFound(from)
-    records.push(record)
+  for (const [i, { from }] of renames.entries()) {
+    ids[i] = catalog.idOf(from)
+    if (ids[i] === 0) throw errors.tagNotFound(from)
     leaving.set(from, 1)
     if (pace.isDue()) await pace.pause()
   }
@@ -88,5 +84,5 @@ async function checkRenames(
     taken.set(to, 1)
     if (pace.isDue()) await pace.pause()
   }
-  return records
+  return ids
 }
