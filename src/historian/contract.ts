@@ -78,6 +78,8 @@ export interface Historian {
 
   /** Metadata of each named tag, `null` for one that does not exist, in the requested order. */
   findTags(names: readonly string[], context: CallContext): MaybePromise<readonly (TagMetadata | null)[]>
+  /** For each named tag 1 where it exists, and 0 where it does not. Absent: `findTags` is asked. */
+  hasTags?(names: readonly string[], context: CallContext): MaybePromise<Uint8Array>
   /** A page of the tags that match, ordered by name in code point order (the order of their UTF-8 bytes). */
   searchTags(query: TagQuery, context: CallContext): Promise<TagPage>
 

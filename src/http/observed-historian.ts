@@ -8,6 +8,7 @@ import type { Metrics } from './metrics.ts'
 const OPERATIONS: Readonly<Partial<Record<keyof Historian, Count>>> = {
   checkHealth: noPoints,
   findTags: noPoints,
+  hasTags: noPoints,
   searchTags: noPoints,
   readPoints: (_batch, result) => read((result as PointColumns).times.length),
   readRanges: (_batch, result) =>

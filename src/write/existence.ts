@@ -30,14 +30,16 @@ export interface Existence {
  * Queries all historians in parallel for which of its tags do not exist. An aborted call throws its reason, and so does
  * what is no TidemarkError.
  */
-export async function findMissing(tags: TagsByHistorian, context: CallContext): Promise<Existence> {
+export async function findMissing(asked: TagsByHistorian, context: CallContext): Promise<Existence> {
   const missing = new Set<TagName>()
   const scheduler = new CooperativeScheduler(context.signal)
-  const failures = await askAll([...tags.keys()], context, async (historian) => {
-    const names = tags.get(historian)!
-    const found = await historian.findTags(await namesOf(names, scheduler), context)
+  const failures = await askAll([...asked.keys()], context, async (historian) => {
+    const names = asked.get(historian)!
+    const tags = await namesOf(names, scheduler)
+    // Metadata of very many tags keep the garbage collector busy.
+    const found = await (historian.hasTags?.(tags, context) ?? historian.findTags(tags, context))
     await forEach(names, scheduler, (name, index) => {
-      if ((found[index] ?? null) === null) missing.add(name)
+      if (!found[index]) missing.add(name)
     })
   })
   return { missing, failures }

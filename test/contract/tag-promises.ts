@@ -103,6 +103,19 @@ export function declareTagPromises(promised: Promised): void {
     assert.deepEqual(await historian.findTags([bench.tag(), tag], context), [null, NONE])
   })
 
+  promised('whether tags exist is what their metadata says', async (bench) => {
+    const { historian, context } = bench
+    const [made, gone] = [bench.tag(), bench.tag()]
+    for (const tag of [made, gone])
+      await historian.write(writeBatch([{ tag, points: points() }], true), context)
+    await historian.deleteTags?.([gone], false, context)
+    const names = [bench.tag(), made, gone, made, ...HOSTILE_NAMES]
+    const found = await historian.findTags(names, context)
+    const wanted = Uint8Array.from(found, (metadata) => (metadata === null ? 0 : 1))
+    assert.deepEqual([wanted[0], wanted[1], wanted[3]], [0, 1, 1])
+    if (historian.hasTags !== undefined) assert.deepEqual(await historian.hasTags(names, context), wanted)
+  })
+
   promised('create, update and upsert store as they say, and tell what they left alone', async (bench) => {
     const { historian, context } = bench
     const [one, two] = [bench.tag(), bench.tag()]

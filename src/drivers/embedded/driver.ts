@@ -171,6 +171,10 @@ export class EmbeddedHistorian implements Historian {
     return records.then((found) => mapEach(found, new CooperativeScheduler(signal), metadataOfAny))
   }
 
+  hasTags(names: readonly string[], { signal }: CallContext): MaybePromise<Uint8Array> {
+    return this.#store.hasTags(names, signal)
+  }
+
   async searchTags({ pattern, after, limit }: TagQuery, { signal }: CallContext): Promise<TagPage> {
     const { tags, more } = await this.#store.searchTags(
       {

@@ -30,6 +30,7 @@ import { countDeletedPoints, countDeletedTags } from './dry-runs.ts'
 import type { EngineState } from './engine-state.ts'
 import { IntactBlocks, readIntactRange } from './intact-blocks.ts'
 import type { LateOwner, Owned } from './late-owner.ts'
+import { measureStore } from './measure-store.ts'
 import type { Owner } from './owner.ts'
 import { planSpanDeletes, planTagDeletes } from './plan-changes.ts'
 import { planPuts, planRenames, type TagFieldsPut } from './plan-tags.ts'
@@ -141,20 +142,7 @@ export class FileStore {
 
   /** What is known without a look at any file: points that were deleted count until their part is merged. */
   measure(): HistorianMeasures {
-    const { memtable, parts } = this.#state
-    let { first, last } = memtable.timeRange
-    for (const { info } of parts.current.parts) {
-      first = Math.min(first, info.firstTime)
-      last = Math.max(last, info.lastTime)
-    }
-    const timeOrNull = (time: number) => (Number.isFinite(time) ? time : null)
-    return {
-      journalPoints: memtable.allPoints,
-      oldest: timeOrNull(first),
-      newest: timeOrNull(last),
-      archiveLagSeconds: this.#owner?.archiveLagSeconds ?? null,
-      retention: this.#owner?.retentionMeasures ?? null,
-    }
+    return measureStore(this.#state, this.#owner)
   }
 
   /** Verifies all files of the newest state. */
@@ -179,6 +167,14 @@ export class FileStore {
     const { tags } = this.#points
     return this.#reads.readEach(signal, names.length, found, (i) => {
       found.push(tags.find(names[i]!))
+    })
+  }
+
+  /** For each named tag 1 where it exists, and 0 where it does not: of very many tags no records are made. */
+  hasTags(names: readonly string[], signal: AbortSignal): MaybePromise<Uint8Array> {
+    const found = new Uint8Array(names.length)
+    return this.#reads.readEach(signal, names.length, found, (i) => {
+      if (this.#state.catalog.idOf(names[i]!) !== 0) found[i] = 1
     })
   }
 
