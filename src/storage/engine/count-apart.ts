@@ -28,20 +28,20 @@ export function countApart(
   let count = 0
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
-  for (const { info, part, damage } of set.parts) {
-    if (info.points === 0 || part?.has(tag) === false) continue
-    // What is damaged is told, or left out, where blocks are counted.
-    if (part === null || damage !== null) return null
-    try {
+  try {
+    for (const { info, part, damage } of set.parts) {
+      if (info.points === 0 || part?.has(tag) === false) continue
+      if (part === null || damage !== null) return null
       part.measure(tag, extent)
-    } catch (error) {
-      if (!isUnreadable(error)) throw error
-      return null
+      if (extent.firstTime <= last && extent.lastTime >= first) return null
+      first = Math.min(first, extent.firstTime)
+      last = Math.max(last, extent.lastTime)
+      count += extent.count
     }
-    if (extent.firstTime <= last && extent.lastTime >= first) return null
-    first = Math.min(first, extent.firstTime)
-    last = Math.max(last, extent.lastTime)
-    count += extent.count
+  } catch (error) {
+    // What is damaged is told, or left out, where blocks are counted.
+    if (!isUnreadable(error)) throw error
+    return null
   }
   // Last, as they are copies.
   const layers = memory.layers(tag)
