@@ -228,3 +228,15 @@ test('an archive that nobody has tidied up for years goes on', {
   const gap = await writer.archive({ place, id: ID, ...segment })
   assert.deepEqual(gap, { first: 400_001, last: 1_000_000 })
 })
+
+test('a file of the archive whose disk stopped amid its sync is not taken for archived by the next try either', async (t) => {
+  const order = { place: makePlace(t), id: ID, ...(await makeSegment(t, [1_000])) }
+  const files = new FailingFiles(systemFiles)
+  files.plan = (call) => (call === 'confirm' ? { code: 'EROFS' } : null)
+  for (let tries = 0; tries < 2; tries++) {
+    assert.throws(() => archiveSegment(files, order), { code: 'EROFS' })
+    assert.equal(readdirSync(order.place.folder).length, 1)
+  }
+  files.plan = () => null
+  assert.equal(archiveSegment(files, order), null)
+})

@@ -66,11 +66,15 @@ export function archiveSegment(files: Files, { place, id, path, bytes }: Archive
     const names = files.list(folder)
     for (const left of names.filter((name) => name.endsWith(UNFINISHED))) files.remove(join(folder, left))
     const gap = gapBefore(files, folder, names, header)
-    if (isThere(files, folder, names, header, begin)) return gap
-    putFile(files, folder, archiveName(header), (target) => {
-      target.writeNow(encodeArchiveHeader(header), 0)
-      forEachChunk(source, bytes, (chunk, at) => target.writeNow(chunk, ARCHIVE_HEADER_BYTES + at))
-    })
+    const name = archiveName(header)
+    if (!isThere(files, folder, names, header, begin)) {
+      putFile(files, folder, name, (target) => {
+        target.writeNow(encodeArchiveHeader(header), 0)
+        forEachChunk(source, bytes, (chunk, at) => target.writeNow(chunk, ARCHIVE_HEADER_BYTES + at))
+      })
+    }
+    // Also one that is there: the try that put it there may have failed here.
+    confirm(files, join(folder, name))
     return gap
   } finally {
     source.close()
@@ -99,10 +103,12 @@ function putFile(files: Files, folder: string, name: string, write: (file: FileH
   } finally {
     file.close()
   }
-  const path = join(folder, name)
-  files.rename(temporary, path)
+  files.rename(temporary, join(folder, name))
   files.syncFolder(folder)
-  // What is archived is removed from the log, which may be on another disk.
+}
+
+/** What is archived is removed from the log, which may be on another disk. */
+function confirm(files: Files, path: string): void {
   const placed = files.edit(path)
   try {
     placed.confirmNow()
